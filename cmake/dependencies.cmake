@@ -1,4 +1,4 @@
-# The system libraries we link. What only some commands need (libcurl, libcrypto, libedit, libpq, libzip)
+# The system libraries we link. What only some commands need (libcurl, libcrypto, libedit, libpq, libzip, libzstd)
 # is loaded when it is used; of those only the headers are needed here.
 find_package(Threads REQUIRED)
 find_package(CURL 7.88 REQUIRED)

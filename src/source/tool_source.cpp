@@ -40,13 +40,22 @@ class ToolSource final : public Source, public TodoReader {
     REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
     const std::lock_guard lock(mutex_);
     ReadReport report;
-    REPRISE_ASSIGN(std::vector<Listed> all, tool_->list(report));
     std::vector<SessionInfo> matching;
     const auto take = [&](SessionInfo& info) {
       if (store::matches(info, checked)) {
         matching.push_back(std::move(info));
       }
     };
+    // Branches of one session alone: no need to list the others.
+    const auto whole = session_in_prefix(query);
+    std::vector<Listed> all;
+    if (whole) {
+      for (Session& branch : branches_of(*whole, report)) {
+        take(branch.info);
+      }
+    } else {
+      REPRISE_ASSIGN(all, tool_->list(report));
+    }
     for (Listed& listed : all) {
       const std::string& id = listed.info.id.str();
       const bool may_match =
@@ -110,6 +119,17 @@ class ToolSource final : public Source, public TodoReader {
       nodes.push_back(open.tree.nodes()[place]);
     }
     return open.message(nodes);
+  }
+
+  // "ID:", with which the ids of its branches begin.
+  static std::optional<SessionId> session_in_prefix(const SessionQuery& query) {
+    std::string_view prefix = query.id_prefix;
+    if (!query.branches || !prefix.ends_with(kBranchSeparator)) {
+      return std::nullopt;
+    }
+    prefix.remove_suffix(1);
+    auto id = SessionId::parse(prefix);
+    return id ? std::optional(*std::move(id)) : std::nullopt;
   }
 
   std::vector<Session> branches_of(const SessionId& id, ReadReport& report) {

@@ -63,11 +63,7 @@ class TranscriptSource final : public Source, public OriginalReader {
         matching.push_back(info);
       }
     };
-    std::vector<Located> all = locate(report);
-    {
-      const std::lock_guard lock(mutex_);
-      note_located(all);
-    }
+    const std::vector<Located> all = locate_for(query, report);
     for (const Located& located : all) {
       const bool is_asked =
           may_match(located, query) && (!located.is_child || query.branches || query.children);
@@ -187,6 +183,25 @@ class TranscriptSource final : public Source, public OriginalReader {
     return own;
   }
 
+  // The branches of one session after the other do not list the place each time.
+  std::vector<Located> locate_for(const SessionQuery& query, ReadReport& report) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Located> all;
+    if (!query.id_prefix.empty() && is_listed_now()) {
+      for (const auto& [id, located] : located_) {
+        all.push_back(located);
+      }
+      return all;
+    }
+    all = locate(report);
+    note_located(all);
+    return all;
+  }
+
+  bool is_listed_now() const {
+    return located_at_ && std::chrono::steady_clock::now() - *located_at_ <= kListedFor;
+  }
+
   static bool has_words(const Transcript& transcript) {
     return std::ranges::any_of(transcript.tree.nodes(),
                                [](const Node& node) { return node.is_message && !node.is_mark; });
@@ -298,12 +313,11 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   // Reading one session after the other does not list the place each time.
   Result<std::optional<Located>> find_located(std::string_view id) {
-    const auto now = std::chrono::steady_clock::now();
     auto found = located_.find(id);
     const bool is_there =
         found != located_.end() && state_of_file(found->second.parts.front().file).has_value();
     const bool has_gone = found != located_.end() && !is_there;
-    if (has_gone || !located_at_ || now - *located_at_ > kListedFor) {
+    if (has_gone || !is_listed_now()) {
       ReadReport unseen;
       note_located(locate(unseen));
       found = located_.find(id);

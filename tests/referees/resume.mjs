@@ -4,6 +4,9 @@
 // script. What the program then sends must have every question, answer and result of the session, in
 // their order, and the new question behind them. FOLDER has the programs (node_modules/.bin) and is
 // where they work; each gets a home of its own in it.
+//
+// Meanwhile, and afterwards, Reprise reads what the program writes: never an error, and in the end the
+// new question and answer behind all that was exported.
 import {execFile} from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -19,10 +22,13 @@ const script = [];
 const requests = [];
 const events = (response, list) => {
   response.writeHead(200, {'content-type': 'text/event-stream'});
-  for (const [name, data] of list) {
-    response.write((name ? `event: ${name}\n` : '') + `data: ${data}\n\n`);
-  }
-  response.end();
+  const write = (part) => {
+    for (const [name, data] of part) {
+      response.write((name ? `event: ${name}\n` : '') + `data: ${data}\n\n`);
+    }
+  };
+  write(list.slice(0, 1));  // the rest comes while its files are read
+  setTimeout(() => { write(list.slice(1)); response.end(); }, 1000);
 };
 const typed = (...list) => list.map((event) => [event.type, JSON.stringify(event)]);
 const reply = 'seal reply';
@@ -171,7 +177,54 @@ const tools = {
     return run(`${bin}/pi`, ['--provider', 'fake', '--model', 'm', '--session', file, '-p', question],
                home, {PI_OFFLINE: '1'});
   },
+  // Nothing is exported for it; it is read.
+  qwen: async (home) => {
+    write(`${home}/.qwen/settings.json`, JSON.stringify({
+      security: {auth: {selectedType: 'openai'}}, privacy: {usageStatisticsEnabled: false}}));
+    return run(`${bin}/qwen`, ['-p', question], home,
+               {OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm'});
+  },
 };
+const fresh = ['qwen'];
+
+// Where each keeps its sessions, below its home.
+const places = {codex: '.codex', copilot: '.copilot', opencode: '.local/share/opencode',
+                gemini: '.gemini', qwen: '.qwen', claude: '.claude', pi: 'in'};
+const list = (name, home) => ours('--store', `${name}:${home}/${places[name]}`, 'list', '--all', '--json');
+
+// Until it is told to stop: the first thing that went wrong.
+function follow(name, home) {
+  let is_over = false;
+  let reads = 0;
+  const run = (async () => {
+    let wrong;
+    while (!is_over && !wrong) {
+      if (fs.existsSync(`${home}/${places[name]}`)) {
+        const read = await list(name, home);
+        const is_empty = read.err.includes('no history of');
+        wrong = read.code === 0 || is_empty ? undefined : `reading while it writes: ${read.err}`;
+        reads += is_empty ? 0 : 1;
+      }
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    return wrong;
+  })();
+  return {stop: async () => { is_over = true; return await run; }, reads: () => reads};
+}
+
+// Whether one of the sessions there has these texts in this order.
+async function has_session(name, home, texts) {
+  const listed = await list(name, home);
+  if (listed.code !== 0) return `reading what it wrote: ${listed.err}`;
+  for (const {id} of JSON.parse(listed.out)) {
+    const shown = await ours('--store', `${name}:${home}/${places[name]}`, 'show', id, '--json');
+    if (shown.code !== 0) return `show ${id}: ${shown.err}`;
+    const messages = JSON.stringify(JSON.parse(shown.out).messages);
+    const at = texts.map((text) => messages.indexOf(text));
+    if (at.every((place, i) => place >= 0 && (i === 0 || place > at[i - 1]))) return undefined;
+  }
+  return `no session there has: ${texts}`;
+}
 
 let failures = 0;
 for (const name of named) {
@@ -184,9 +237,10 @@ for (const name of named) {
   const told = await run(tool, ['--version'], `${work}/${name}`);
   const version = (told.out + told.err).match(/\d+\.\d+\.\d+/)?.[0];
   let wrong;
+  const follower = follow(name, `${work}/${name}`);
   try {
     const done = await tools[name](`${work}/${name}`);
-    const all = [...words, question];
+    const all = [...(fresh.includes(name) ? [] : words), question];
     const asked = requests.filter((body) => body.includes(question));
     const places = asked.map((body) => all.map((word) => body.indexOf(word)));
     const whole = places.some((at) => at.every((place, i) => place >= 0 && (i === 0 || place > at[i - 1])));
@@ -200,8 +254,12 @@ for (const name of named) {
   } catch (error) {
     wrong = error.message.trim();
   }
+  const misread = await follower.stop();
+  wrong ??= misread ?? (follower.reads() === 0 ? 'nothing was read while it wrote' : undefined) ??
+      await has_session(name, `${work}/${name}`,
+                        [...(fresh.includes(name) ? [] : words), question, reply]);
   failures += wrong ? 1 : 0;
-  console.log(wrong ? `${name} ${version}: FAILED: ${wrong}` : `${name} ${version}: goes on with the session`);
+  console.log(wrong ? `${name} ${version}: FAILED: ${wrong}` : `${name} ${version}: goes on with the session, read ${follower.reads()} times meanwhile`);
 }
 server.close();
 server.closeAllConnections();

@@ -92,5 +92,23 @@ TEST_F(AichatTest, AliasesAreNotRepeatedAndDepthIsBounded) {
   EXPECT_EQ(sessions(), Lines{"laugh laugh (1)"});
 }
 
+TEST_F(AichatTest, WhatWasAskedWithoutASessionIsOne) {
+  append("sessions/a.yaml", "model: x:y\nmessages:\n- role: user\n  content: Hi\n");
+  append("messages.md",
+         "# CHAT: Why? [2026-11-20T10:00:00+01:00]\nWhy?\n--------\nSo.\n--------\nas it is\n"
+         "--------\n\n"
+         "# CHAT: Show a heading [2026-11-20T10:05:00+01:00]\nShow a\nheading\n--------\n"
+         "# CHAT: no time\n--------\n\n"
+         "# CHAT: Cut [2026-11-20T10:06:00+01:00]\nCut");
+  append("agents/b/messages.md", "# CHAT: Other [2026-11-20T11:00:00+01:00]\nOther\n--------\n");
+  open("aichat");
+  EXPECT_EQ(sessions().size(), 3U);
+  EXPECT_EQ(transcript("messages"),
+            (std::vector<std::string>{"user: Why?", "assistant: So.\n--------\nas it is",
+                                      "user: Show a\nheading", "assistant: # CHAT: no time",
+                                      "user: Cut"}));
+  EXPECT_EQ(format_time(session("messages").info.created_at), "2026-11-20T09:00:00Z");
+}
+
 }  // namespace
 }  // namespace reprise::test::aichat_history

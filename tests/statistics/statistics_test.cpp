@@ -133,6 +133,7 @@ TEST_F(StatisticsTest, KnowImportedSessions) {
 }
 
 // `claude --fork-session` copies the lines into another file, and does not say where they are from.
+// The newer one is looked at first; the older one then has nothing of its own.
 TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
   const TemporaryFolder folder;
   const auto projects = folder.path() / "projects/-x";
@@ -156,11 +157,13 @@ TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
   std::ofstream(projects / (second + ".jsonl")) << turn(second, "1") << turn(second, "2");
   const auto tool = must(open_source("claude:" + folder.path().native()));
   const StatisticsSource source{"claude:", tool.get()};
-  EXPECT_EQ(line_of(must(sum_up(std::span(&source, 1), {.by = StatisticsBy::source}, Prices({}))).total), " 2 2 10 2");
+  EXPECT_EQ(
+      line_of(must(sum_up(std::span(&source, 1), {.by = StatisticsBy::source}, Prices({}))).total),
+      " 1 2 10 2");
   for (const SessionInfo& info : must(tool->list({})).sessions) {
     must(import_session(*tool, "claude", *store_, info));
   }
-  EXPECT_EQ(line_of(sum().total), " 2 2 10 2");
+  EXPECT_EQ(line_of(sum().total), " 1 2 10 2");
 }
 
 TEST_F(StatisticsTest, AreOfATime) {

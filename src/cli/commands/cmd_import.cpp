@@ -185,7 +185,7 @@ class ImportCommand final : public Command {
   }
 
   static Result<FoundSource> look_into(const SourceKind& kind, const fs::path& place,
-                                       std::unique_ptr<Source> source) const {
+                                       std::unique_ptr<Source> source) {
     FoundSource one{.kind = &kind, .place = place, .source = std::move(source)};
     SessionQuery query;
     query.states = every_state();

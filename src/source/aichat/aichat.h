@@ -1,6 +1,6 @@
 #pragma once
 
-// aichat: sessions/<name>.yaml.
+// aichat: sessions/<name>.yaml, and messages.md for what was asked without a session.
 
 #include "reprise/open_store.h"
 

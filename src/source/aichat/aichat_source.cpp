@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "source/aichat/aichat.h"
+#include "source/aichat/aichat_log.h"
 #include "source/aichat/yaml.h"
 #include "source/document_tool.h"
 #include "source/transcript.h"
@@ -112,6 +114,9 @@ struct AichatMessages {
 };
 
 Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
+  if (file.filename() == aichat::kLogFile) {
+    return aichat::open_log(aichat_id(file), file);
+  }
   REPRISE_ASSIGN(const auto text, read_document(file));
   auto all = std::make_shared<AichatMessages>();
   REPRISE_ASSIGN(all->json, aichat::json_of_yaml(*text));
@@ -167,18 +172,22 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
 }
 
 std::vector<fs::path> aichat_files(const fs::path& place, ReadReport& report) {
-  const auto is_yaml = [](const fs::path& file) { return file.extension() == ".yaml"; };
+  const auto is_session = [](const fs::path& file) {
+    return file.extension() == ".yaml" || file.filename() == aichat::kLogFile;
+  };
+  const auto is_log = [](const fs::path& file) { return file.filename() == aichat::kLogFile; };
   if (!is_folder(place).value_or(false)) {
-    return is_yaml(place) ? std::vector{place} : std::vector<fs::path>();
+    return is_session(place) ? std::vector{place} : std::vector<fs::path>();
   }
   if (!is_folder(place / "sessions").value_or(false) &&
       !is_folder(place / "agents").value_or(false)) {
-    return files_below(place, 1, is_yaml, report);
+    return files_below(place, 1, is_session, report);
   }
-  std::vector<fs::path> files = files_below(place / "sessions", 2, is_yaml, report);
+  std::vector<fs::path> files = files_below(place / "sessions", 2, is_session, report);
+  std::ranges::move(files_below(place, 0, is_log, report), std::back_inserter(files));
   // agents/<agent>/sessions/…; what else is below it is no session.
-  for (const fs::path& file : files_below(place / "agents", 3, is_yaml, report)) {
-    if (std::ranges::find(file, fs::path("sessions")) != file.end()) {
+  for (const fs::path& file : files_below(place / "agents", 3, is_session, report)) {
+    if (is_log(file) || std::ranges::find(file, fs::path("sessions")) != file.end()) {
       files.push_back(file);
     }
   }
