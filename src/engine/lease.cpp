@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "engine/message_of.h"
+#include "engine/origin.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
@@ -119,7 +120,7 @@ Result<SessionNow> get_now(Source& source, const SessionId& id) {
     }
   }
   const auto note = [&now](const Message& last) {
-    now.session.info.cut = is_cut_after(last);
+    now.session.info.cut = is_cut_after(last) && !has_ended_elsewhere(now.session);
     return Flow::stop;
   };
   if (source.capabilities().messages && !now.session.info.answering &&

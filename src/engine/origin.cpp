@@ -54,6 +54,11 @@ bool is_unchanged_since(const Session& session, const Origin& origin) {
          info.title == origin.title;
 }
 
+bool has_ended_elsewhere(const Session& session) {
+  const auto origin = origin_of(session);
+  return origin && origin->head == session.info.head;
+}
+
 std::string original_piece_name(std::string_view file, std::int64_t number) {
   return cat(kOriginalsFolder, file, "/", std::to_string(kPiecesMax + number).substr(1));
 }

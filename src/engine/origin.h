@@ -26,6 +26,9 @@ std::optional<Origin> origin_of(const Session& session);
 void set_origin(Extra& extra, const Origin& origin);
 bool is_unchanged_since(const Session& session, const Origin& origin);
 
+// Whether it ends as it did with its own tool, where somebody may be answering it.
+bool has_ended_elsewhere(const Session& session);
+
 // "original/FILE/000002"
 std::string original_piece_name(std::string_view file, std::int64_t number);
 

@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "engine/origin.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
-#include "session/import.h"
 #include "store/usage_sum.h"
 
 namespace reprise {
@@ -99,20 +99,6 @@ Result<Exchange> last_exchange(Source& source, const SessionId& id) {
   return last;
 }
 
-namespace {
-
-// One that was imported as it is ended so with its own tool, where somebody may be answering it.
-bool is_as_imported(Source& source, const SessionInfo& info) {
-  if (!is_imported_id(info.id)) {
-    return false;
-  }
-  const auto session = source.find(info.id);
-  const auto origin = session && *session ? origin_of(**session) : std::nullopt;
-  return origin && origin->head == info.head;
-}
-
-}  // namespace
-
 void note_cut_answers(Source& source, SessionPage& page) {
   std::vector<SessionInfo*> ends;
   for (SessionInfo& info : page.sessions) {
@@ -146,7 +132,10 @@ void note_cut_answers(Source& source, SessionPage& page) {
     }
   }
   for (SessionInfo* const info : ends) {
-    info->cut = info->cut && !is_as_imported(source, *info);
+    if (info->cut) {
+      const auto session = get(source, info->id);
+      info->cut = !session || !has_ended_elsewhere(*session);
+    }
   }
 }
 

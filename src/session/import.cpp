@@ -58,6 +58,7 @@ class ImportView final : public Source, public TodoReader {
     }
     SessionInfo& info = session->info;
     const bool is_aside = is_branch(info) || is_of_sub_agent(*session);
+    info.title += is_branch(info) && !info.title.empty() ? " (fork)" : "";
     info.id = id_.value_or(info.id);
     info.state =
         state_.value_or(is_aside || info.state == SessionState::archived ? SessionState::archived

@@ -164,6 +164,7 @@ TEST_F(ImportTest, BranchesThatWereLeftComeIntoTheArchiveAndShareWhatTheyCan) {
   EXPECT_EQ(stored(archive), std::vector<Lines>{(Lines{"One", "1", "Left", "2"})});
   const SessionInfo branch = must(store_->list({.states = archive})).sessions.front();
   EXPECT_EQ(branch.forked_from, (ForkOrigin{must(imported_id("pi", "one")), Seq{2}}));
+  EXPECT_EQ(branch.title, "One (fork)") << "the title alone names the session in use";
   EXPECT_EQ(import_all(), Lines{"unchanged 0"});
   // Another one is left, and the first has not changed.
   write(kFile, {named(7, 6, "user", "More"), named(8, 6, "user", "Else")});

@@ -269,9 +269,9 @@ class Export final : public Command {
         command.replace(at, name.size(), value);
       }
     };
-    const auto session = source_->find(info.id);
-    const auto id = session && *session ? exported_id(*source_, **session, format)
-                                        : Result<std::string>(info.id.str());
+    const auto session = get(*source_, info.id);
+    const auto id =
+        session ? exported_id(*source_, *session, format) : Result<std::string>(info.id.str());
     put("ID", id.value_or(info.id.str()));
     put("FILE", files_.front().string());
     return command;
