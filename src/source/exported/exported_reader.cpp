@@ -207,7 +207,7 @@ class Reading {
     const auto [step, name, base64] = JsonView(item).members({"step", "name", "base64"});
     std::optional<std::string> bytes = base64_decode(base64.text());
     if (name.text().empty() || !bytes) {
-      return fail(Code::corrupt, "this is no artefact");
+      return fail(Code::corrupt, "an artefact cannot be read");
     }
     return reader_.on_artefact({Step{step.count()}, name.text(), *std::move(bytes)});
   }

@@ -156,34 +156,6 @@ TEST(Picker, BeginsAnotherListAtItsBeginning) {
   EXPECT_EQ(wanted.after, "");
 }
 
-TEST(Picker, TabGoesFromThisProjectToAllToOtherToolsAndBack) {
-  State state = empty_state();
-  begin(state, {.pick = true});
-  update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = ""});
-  EXPECT_TRUE(first_of<LoadPage>(key(state, "Tab")).all);
-  const auto others = first_of<LoadPage>(key(state, "Tab"));
-  EXPECT_TRUE(others.others);
-  update(state, PageLoaded{.generation = others.generation, .rows = {}, .next = ""});
-  EXPECT_FALSE(state.leaving) << "the own sessions are still there";
-  EXPECT_NE(shown(state).find("No other tool has sessions here."), std::string::npos);
-  const auto back = first_of<LoadPage>(key(state, "Tab"));
-  EXPECT_FALSE(back.others);
-  EXPECT_FALSE(back.all);
-}
-
-TEST(Picker, AnotherToolsSessionIsOpenedAndNeitherRenamedNorTrashed) {
-  State state = picking();
-  const auto wanted = first_of<LoadPage>(key(state, "Tab"));
-  EXPECT_TRUE(wanted.others);
-  PickerRow other = row(1, "birds that swim");
-  other.id = "claude:" + other.id;
-  update(state, PageLoaded{.generation = wanted.generation, .rows = {other}, .next = ""});
-  EXPECT_TRUE(key(state, "Delete").empty());
-  key(state, "F2");
-  EXPECT_FALSE(state.picker->new_title);
-  EXPECT_EQ(first_of<OpenSession>(key(state, "Enter")).sel, "claude:id-1");
-}
-
 TEST(Picker, LeavesTheLastColumnBesideThePreview) {
   State state = picking({24, 80});
   update(state, PreviewLoaded{"id-1", {std::string(200, 'q'), "answer", true, false}});

@@ -14,7 +14,6 @@
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
-#include "cli/program/search_files.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
@@ -46,39 +45,6 @@ std::string name_of(Store& store, const SessionInfo& info) {
 }
 
 }  // namespace
-
-// All that other tools have, in the order of activity.
-void SessionWorker::load_others(int generation) {
-  PageLoaded page{.generation = generation, .rows = {}, .next = {}};
-  histories_ = find_histories(parts_.context, "");
-  for (const FoundHistory& history : histories_) {
-    auto found = find_all_sessions(*history.source);
-    if (!found) {
-      page.failure = found.error().message;
-      continue;
-    }
-    for (const SessionInfo& info : found->sessions) {
-      PickerRow row = picker_row(info, "");
-      row.id.insert(0, history.url);
-      row.mode = history.url.substr(0, history.url.size() - 1);
-      page.rows.push_back(std::move(row));
-    }
-  }
-  std::ranges::sort(page.rows,
-                    [](const PickerRow& a, const PickerRow& b) { return is_newer(a, b); });
-  parts_.events.post(std::move(page));
-}
-
-// The source of a row of another tool, and the session's id there.
-std::optional<std::pair<Source*, SessionId>> SessionWorker::find_other(std::string_view row) {
-  for (const FoundHistory& history : histories_) {
-    if (row.starts_with(history.url)) {
-      auto id = SessionId::parse(row.substr(history.url.size()));
-      return id ? std::optional(std::pair(history.source.get(), *std::move(id))) : std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
 
 void SessionWorker::load_page(const LoadPage& request) {
   if (request.others) {
