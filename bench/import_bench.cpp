@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -84,11 +83,12 @@ class Session {
   void line(std::string_view type, const std::string& message, const std::string& request = "",
             const std::string& more = "") {
     const std::string uuid = "00000000-0000-4000-9000-" + std::to_string(100'000'000'000 + lines_);
-    const int second = lines_ % 60;
-    const int minute = lines_ / 60 % 60;
-    const int hour = lines_ / 3600 % 24;
-    char time[64];
-    (void)std::snprintf(time, sizeof time, "2026-11-20T%02d:%02d:%02d.000Z", hour, minute, second);
+    const std::int64_t second = lines_ % 60;
+    const std::int64_t minute = lines_ / 60 % 60;
+    const std::int64_t hour = lines_ / 3600 % 24;
+    const auto two = [](std::int64_t number) { return std::to_string(100 + number).substr(1); };
+    const std::string time =
+        "2026-11-20T" + two(hour) + ":" + two(minute) + ":" + two(second) + ".000Z";
     out_ << R"({"parentUuid":)" << (parent_.empty() ? "null" : "\"" + parent_ + "\"")
          << R"(,"isSidechain":false,"userType":"external","cwd":"/srv/project","sessionId":")"
          << id_ << R"(","version":"2.1.330","gitBranch":"main","type":")" << type << "\"";
