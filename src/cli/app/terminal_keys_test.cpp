@@ -48,6 +48,17 @@ TEST(KeyCollector, TakesAPasteWholeAlsoWhenItComesInPieces) {
   EXPECT_EQ(words(collector), "{one\ntwo\x03!}");
 }
 
+TEST(AltName, IsThatOfTheKeyInCapitals) {
+  for (wchar_t letter = L'a'; letter <= L'z'; ++letter) {
+    EXPECT_EQ(alt_name(letter), std::string("Alt-") + static_cast<char>(letter - L'a' + 'A'));
+  }
+  EXPECT_EQ(alt_name(L'Q'), "Alt-Q");
+  EXPECT_EQ(alt_name(L'~'), "Alt-~");
+  for (const wchar_t other : {L' ', L'\x7F', L'é', L'\u4E2D'}) {
+    EXPECT_TRUE(alt_name(other).empty() || alt_name(other) == "Alt-Backspace") << int(other);
+  }
+}
+
 TEST(KeyCollector, TellsAltFromEscapeAndAKey) {
   KeyCollector collector;
   collector.character(L'1', true);
