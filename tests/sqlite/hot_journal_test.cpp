@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/variable.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sqlite/sqlite_support.h"
@@ -141,6 +143,9 @@ void HotJournal::expect_as_the_library_says() {
   const auto before = files_in(folder_.path());
   const auto lines = expected_of_all();
   ASSERT_FALSE(lines.empty());
+  const TemporaryFolder copies;
+  const std::string usual = variable("TMPDIR");
+  ::setenv("TMPDIR", copies.path().c_str(), 1);
   {
     const auto store = open_at(file_, {.access = Access::read});
     EXPECT_EQ(all_of(*store), lines);
@@ -152,6 +157,8 @@ void HotJournal::expect_as_the_library_says() {
     EXPECT_TRUE(must(copy->capabilities().verifying->verify()).damage.empty());
   }
   EXPECT_EQ(files_in(folder_.path()), before) << "reading changed something";
+  EXPECT_TRUE(fs::is_empty(copies.path())) << "a private copy stays";
+  usual.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", usual.c_str(), 1);
   // Who writes rolls back where the database is.
   const auto store = open_at(file_);
   EXPECT_EQ(all_of(*store), lines);
