@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "source/file.h"
+#include "source/values.h"
 #include "store/paths.h"
 
 namespace reprise::source {
@@ -22,11 +23,7 @@ constexpr std::chrono::milliseconds kQuickCopy{50};
 
 // "" for what cannot be read.
 std::string beginning_of(const fs::path& file) {
-  const auto fd = open_foreign(file);
-  std::string bytes(kBeginningMax, '\0');
-  const auto got = fd ? read_at(fd->get(), bytes, 0, file) : Result<std::size_t>(0);
-  bytes.resize(got.value_or(0));
-  return bytes;
+  return read_beginning(file, kBeginningMax).value_or("");
 }
 
 }  // namespace
@@ -119,6 +116,30 @@ void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadRe
     }
     each(*rows);
   }
+}
+
+void for_session_row(Database& database, std::string_view table,
+                     std::initializer_list<std::string_view> columns, const SessionId& id,
+                     ReadReport& report, const std::function<void(sqlite::Statement&)>& each) {
+  for_each_row(is_made_id(id) ? database.select(table, columns, "")
+                              : database.select(table, columns, "WHERE id = ?", id.str()),
+               table, report, [&](sqlite::Statement& row) {
+                 if (session_id_of(row.text("id")) == id) {
+                   each(row);
+                 }
+               });
+}
+
+std::map<std::string, std::int64_t> count_rows(Database& database, std::string_view table,
+                                               std::string_view column, ReadReport& report) {
+  std::map<std::string, std::int64_t> counts;
+  for_each_row(database.select(table, {column}, ""), table, report,
+               [&](sqlite::Statement& row) { ++counts[row.text(column)]; });
+  return counts;
+}
+
+Time time_column(const sqlite::Statement& row, std::string_view column) {
+  return sniffed_time(std::string_view(row.text(column))).value_or(Time{});
 }
 
 }  // namespace reprise::source

@@ -2,9 +2,8 @@
 
 // A tool's database as its source reads it: a copy, made anew when the tool has written.
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
+#include <map>  // IWYU pragma: export
 #include <memory>
 #include <span>
 
@@ -51,6 +50,18 @@ bool is_own_database(const std::filesystem::path& file);
 // Calls `each` with every row; a row that cannot be read ends it, which is damage.
 void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadReport& report,
                   const std::function<void(sqlite::Statement&)>& each);
+
+// Calls `each` with the row that is this session's, whose table has the tool's ids in "id".
+void for_session_row(Database& database, std::string_view table,
+                     std::initializer_list<std::string_view> columns, const SessionId& id,
+                     ReadReport& report, const std::function<void(sqlite::Statement&)>& each);
+
+// How many rows of a table have each value of a column.
+std::map<std::string, std::int64_t> count_rows(Database& database, std::string_view table,
+                                               std::string_view column, ReadReport& report);
+
+// A column with a time of any form; Time{} for none.
+Time time_column(const sqlite::Statement& row, std::string_view column);
 
 // The columns that are not NULL as one object: numbers as such, else texts.
 RawJson row_json(const sqlite::Statement& row, std::initializer_list<std::string_view> columns);

@@ -54,8 +54,7 @@ class DocumentTool final : public Tool {
 
   std::string state_of(const SessionId& id) override {
     const auto found = files_.find(id);
-    const auto state = found == files_.end() ? Result<FileState>() : state_of_file(found->second);
-    return state ? cat(state->inode, " ", state->bytes, " ", format_time(state->changed_at)) : "";
+    return found == files_.end() ? "" : state_text(found->second);
   }
 
  private:

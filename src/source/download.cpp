@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -27,16 +26,8 @@ std::string_view last_component(std::string_view name) {
   return slash == std::string_view::npos ? name : name.substr(slash + 1);
 }
 
-Result<std::string> bytes_at_start(const fs::path& file, std::size_t count) {
-  REPRISE_ASSIGN(const Fd fd, open_foreign(file));
-  std::string bytes(count, '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, file));
-  bytes.resize(got);
-  return bytes;
-}
-
 Result<bool> is_zip(const fs::path& file) {
-  REPRISE_ASSIGN(const std::string mark, bytes_at_start(file, kZipMark.size()));
+  REPRISE_ASSIGN(const std::string mark, read_beginning(file, kZipMark.size()));
   return mark == kZipMark;
 }
 
@@ -69,11 +60,11 @@ Result<std::string> Download::beginning(const fs::path& place, IsPart is_part) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place));
   if (kind == FileKind::folder) {
     const std::vector<fs::path> files = files_of(place, is_part);
-    return files.empty() ? Result<std::string>() : bytes_at_start(files.front(), kBeginningBytes);
+    return files.empty() ? Result<std::string>() : read_beginning(files.front(), kBeginningBytes);
   }
   REPRISE_ASSIGN(const bool has_zip, is_zip(place));
   if (!has_zip) {
-    return bytes_at_start(place, kBeginningBytes);
+    return read_beginning(place, kBeginningBytes);
   }
   REPRISE_ASSIGN(const ZipReader zip, ZipReader::open(place));
   REPRISE_ASSIGN(const auto entries, parts_of_zip(zip, is_part));
@@ -160,7 +151,7 @@ Result<std::optional<Download::Asset>> Download::asset(std::string_view beginnin
     if (state.bytes > kAssetBytesMax) {
       continue;
     }
-    REPRISE_ASSIGN(asset.bytes, bytes_at_start(file, static_cast<std::size_t>(state.bytes)));
+    REPRISE_ASSIGN(asset.bytes, read_beginning(file, static_cast<std::size_t>(state.bytes)));
     asset.name = name;
     return asset;
   }

@@ -4,9 +4,6 @@
 // that it stands in: the next one is found by how all of them begin.
 
 #include <filesystem>
-#include <functional>
-#include <string>
-#include <string_view>
 
 #include "base/json_view.h"
 #include "reprise/source.h"

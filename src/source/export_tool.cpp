@@ -56,11 +56,9 @@ class ExportTool final : public Tool {
 
  private:
   std::string state() const {
-    const auto file = state_of_file(place_);
-    std::string all = file ? cat(file->bytes, " ", format_time(file->changed_at)) : "";
+    std::string all = state_text(place_);
     for (const Download::Part& part : download_ ? download_->parts() : no_parts_) {
-      const auto one = state_of_file(part.file);
-      all += one ? cat(" ", one->bytes, " ", format_time(one->changed_at)) : "";
+      all += state_text(part.file);
     }
     return all;
   }
@@ -111,6 +109,10 @@ class ExportTool final : public Tool {
 };
 
 }  // namespace
+
+bool is_conversations_file(std::string_view name) {
+  return name.starts_with("conversations") && name.ends_with(".json");
+}
 
 Result<bool> is_export(const fs::path& place, const ExportForm& form) {
   const auto beginning = Download::beginning(place, form.is_part);

@@ -19,6 +19,9 @@ struct ExportForm {
                                                std::shared_ptr<const Download> download);
 };
 
+// "conversations.json", or shards: "conversations-000.json".
+bool is_conversations_file(std::string_view name);
+
 // Whether the first conversation there is one of this form.
 Result<bool> is_export(const std::filesystem::path& place, const ExportForm& form);
 Result<std::unique_ptr<Source>> open_export(const std::filesystem::path& place,

@@ -94,6 +94,14 @@ Result<Fd> open_unpacked(const fs::path& file, ReadReport& report) {
   return unpacked;
 }
 
+Result<std::string> read_beginning(const fs::path& file, std::size_t bytes_max) {
+  REPRISE_ASSIGN(const Fd fd, open_foreign(file));
+  std::string bytes(bytes_max, '\0');
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, file));
+  bytes.resize(got);
+  return bytes;
+}
+
 Result<FileState> state_of_file(const fs::path& file) {
   struct stat status = {};
   if (::lstat(file.c_str(), &status) != 0) {
@@ -105,6 +113,12 @@ Result<FileState> state_of_file(const fs::path& file) {
   const auto changed = std::chrono::seconds(status.st_mtim.tv_sec) +
                        std::chrono::microseconds(status.st_mtim.tv_nsec / 1000);
   return FileState{status.st_size, Time(changed), status.st_ino};
+}
+
+std::string state_text(const fs::path& file) {
+  const auto state = state_of_file(file);
+  return state ? cat(" ", state->inode, " ", state->bytes, " ", format_time(state->changed_at))
+               : "";
 }
 
 Result<> check_is_there(const fs::path& place) {

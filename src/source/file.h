@@ -4,8 +4,6 @@
 // anything, and where the system allows it not even the time of the last access changes.
 
 #include <filesystem>
-#include <functional>
-#include <vector>
 
 #include "base/fd.h"
 #include "reprise/source.h"
@@ -19,6 +17,9 @@ Result<Fd> open_foreign(const std::filesystem::path& file);
 // goes with this. What cannot be unpacked of it is damage.
 Result<Fd> open_unpacked(const std::filesystem::path& file, ReadReport& report);
 
+// The first bytes of a file, at most so many.
+Result<std::string> read_beginning(const std::filesystem::path& file, std::size_t bytes_max);
+
 // What tells a file from what it was before.
 struct FileState {
   std::int64_t bytes = 0;
@@ -28,6 +29,9 @@ struct FileState {
 };
 // not_found for what is no regular file.
 Result<FileState> state_of_file(const std::filesystem::path& file);
+
+// The same as text, which differs when the file has changed; "" for what is no regular file.
+std::string state_text(const std::filesystem::path& file);
 
 // not_found when nothing has that name, nor a link to something.
 Result<> check_is_there(const std::filesystem::path& place);

@@ -4,8 +4,6 @@
 // programs leave U+2028, \r and what else looks like a line's end in their texts.
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 
 #include "reprise/error.h"
 

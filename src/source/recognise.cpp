@@ -1,10 +1,8 @@
-#include "source/recognise.h"
-
 #include <algorithm>
 
 #include "base/file.h"
-#include "source/file.h"
 #include "source/records.h"
+#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {

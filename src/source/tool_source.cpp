@@ -198,6 +198,18 @@ class ToolSource final : public Source, public TodoReader {
 
 }  // namespace
 
+Node node_in(std::string_view text, JsonView message) {
+  Node node{.at = message.raw().data() - text.data(),
+            .bytes = static_cast<std::int32_t>(message.raw().size())};
+  node.is_message = true;
+  return node;
+}
+
+JsonView json_at(std::string_view text, const Node& node) {
+  return JsonView(
+      text.substr(static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes)));
+}
+
 void count_messages(OpenSession& session) {
   const auto leaf = session.tree.leaf();
   const Branch branch = leaf ? session.tree.branch(*leaf) : Branch{};

@@ -3,10 +3,7 @@
 // The source over a tool that keeps its sessions as rows of a database or parts of documents. A
 // tool's folder says what is there; finding, branches, paging and delivering is the same for all.
 
-#include <functional>
-#include <memory>
-#include <span>
-
+#include "base/json_view.h"
 #include "reprise/capabilities.h"
 #include "source/tree.h"
 
@@ -24,6 +21,9 @@ struct OpenSession {
   std::function<Result<Message>(std::span<const Node> nodes)> message = {};
 };
 
+// A message that stands in a text which lives as long as the session, and its JSON again.
+Node node_in(std::string_view text, JsonView message);
+JsonView json_at(std::string_view text, const Node& node);
 // Counts the messages of the branch in use, and of each request the usage once.
 void count_messages(OpenSession& session);
 

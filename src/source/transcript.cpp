@@ -7,17 +7,13 @@
 #include <map>
 
 #include "base/file.h"
-#include "base/grapheme.h"
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "store/usage_sum.h"
 
 namespace reprise::source {
 namespace {
 
-constexpr std::size_t kTitleCharactersMax = 80;
 constexpr std::string_view kDocumentSuffix = ".json";
 constexpr std::int64_t kDocumentBytesMax = 64 << 20;
 
@@ -214,6 +210,27 @@ Result<Message> build(const JsonlTool& tool, const Transcript& transcript, Piece
 
 }  // namespace
 
+std::vector<Located> locate_files(const std::filesystem::path& place, const FileLayout& layout,
+                                  ReadReport& report) {
+  std::vector<std::filesystem::path> files = {place};
+  if (const auto kind = kind_of(place); !kind || *kind != FileKind::file) {
+    const std::filesystem::path below = place / layout.folder;
+    files = files_below(
+        is_folder(below).value_or(false) ? below : place, layout.depth,
+        [&](const std::filesystem::path& file) { return layout.is_session(file, place); }, report);
+  }
+  std::vector<Located> all;
+  for (const std::filesystem::path& file : files) {
+    const auto [name, is_child] = layout.name(file);
+    if (const auto id = SessionId::parse(name)) {
+      all.push_back({.id = *id, .parts = {{.file = file}}, .is_child = is_child});
+    } else {
+      add_damage(report, {file.native(), id.error().message, ""});
+    }
+  }
+  return all;
+}
+
 Result<Transcript> read_ends(const JsonlTool& tool, Located located) {
   return read_parts(tool, std::move(located), true);
 }
@@ -275,96 +292,6 @@ std::uint32_t name_number(Transcript& transcript, std::string_view name) {
 
 std::string name_of(const Transcript& transcript, std::uint32_t number) {
   return number == 0 || number > transcript.names.size() ? "" : transcript.names[number - 1];
-}
-
-Extra extra_without(JsonView object, std::initializer_list<std::string_view> known) {
-  Extra extra;
-  json::Scanner scanner(object.raw());
-  if (scanner.kind() != json::Kind::object) {
-    return extra;
-  }
-  (void)scanner.object([&](std::string_view name) {  // the text is valid
-    std::string_view value;
-    const bool good = scanner.raw(value);
-    if (good && std::ranges::find(known, name) == known.end()) {
-      extra.push_back({std::string(name), json::take(value)});
-    }
-    return good;
-  });
-  return extra;
-}
-
-RawJson input_of(std::string text) {
-  json::Scanner scanner(text);
-  const bool is_json = scanner.skip() && scanner.end();
-  return is_json ? json::take(text) : RawJson::string(text);
-}
-
-RawJson raw_of(JsonView value) {
-  return value.raw().empty() ? RawJson() : json::take(value.raw());
-}
-
-ImageBlock image_of(std::string_view media_type, std::string_view base64) {
-  return {.media_type = std::string(media_type),
-          .blob = std::nullopt,
-          .url = cat("data:", media_type, ";base64,", base64),
-          .extra = {}};
-}
-
-void add_extra(Extra& extra, std::string_view name, std::optional<RawJson> value) {
-  if (value) {
-    extra.push_back({std::string(name), *std::move(value)});
-  }
-}
-
-void mark_injected(Message& message) {
-  message.extra.push_back({std::string(kInjectedField), RawJson::parse("true").value()});
-}
-
-std::optional<Time> time_of(JsonView value) {
-  if (value.is(json::Kind::string)) {
-    return parse_time(value.text());
-  }
-  const std::int64_t milliseconds = value.count();
-  constexpr std::int64_t kMillisecondsMax = 253'402'300'800'000;  // the year 10000
-  return milliseconds == 0 || milliseconds > kMillisecondsMax
-             ? std::nullopt
-             : std::optional(Time(std::chrono::milliseconds(milliseconds)));
-}
-
-std::optional<RawJson> members_without(JsonView object, std::span<const std::string_view> known) {
-  std::string out;
-  json::ObjectWriter writer(out);
-  bool has_any = false;
-  json::Scanner scanner(object.raw());
-  if (scanner.kind() != json::Kind::object) {
-    return std::nullopt;
-  }
-  (void)scanner.object([&](std::string_view name) {  // the text is valid
-    std::string_view value;
-    const bool good = scanner.raw(value);
-    if (good && std::ranges::find(known, name) == known.end()) {
-      writer.raw(name, value);
-      has_any = true;
-    }
-    return good;
-  });
-  writer.close();
-  return has_any ? std::optional(json::take(out)) : std::nullopt;
-}
-
-std::string title_of(std::string_view text) {
-  const std::string clean = utf8::sanitize(trimmed(text).substr(0, 4096));
-  std::string line;
-  for (const char c : trimmed(clean)) {
-    const bool is_blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
-    if (!is_blank) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  return std::string(trimmed(grapheme_prefix(line, kTitleCharactersMax)));
 }
 
 }  // namespace reprise::source

@@ -5,13 +5,12 @@
 // counting and delivering is the same for all of them.
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "reprise/session.h"
-#include "source/file.h"
+#include "source/file.h"  // IWYU pragma: export
 #include "source/records.h"
 #include "source/tree.h"
+#include "source/values.h"  // IWYU pragma: export
 
 namespace reprise::source {
 
@@ -70,6 +69,29 @@ class JsonlTool {
   virtual Message message(const Transcript& transcript, std::span<const Piece> pieces) const = 0;
 };
 
+// Where a tool has a file for each session.
+struct FileLayout {
+  std::string_view folder;  // below its own, with the files at most `depth` folders down
+  int depth;
+  bool (*is_session)(const std::filesystem::path& file, const std::filesystem::path& place);
+  // The id that its path gives a session.
+  struct Name {
+    std::string id;
+    bool is_child = false;
+  };
+  Name (*name)(const std::filesystem::path& file);
+};
+// The sessions of a place, which is the tool's folder, one below it, or one file.
+std::vector<Located> locate_files(const std::filesystem::path& place, const FileLayout& layout,
+                                  ReadReport& report);
+
+// The source over such a tool.
+std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool);
+// Whether one of the first lines of a JSONL file, or of one of the first such files at most `depth`
+// folders down, is one that `is_line` knows.
+Result<bool> has_lines_of(const std::filesystem::path& place, int depth,
+                          bool (*is_line)(JsonView line));
+
 // What the ends of the files tell: the title, the folder, the times, and how many messages there
 // are at least.
 inline constexpr std::int64_t kEndBytes = 64 << 10;
@@ -88,23 +110,5 @@ Node node_at(const Record& record, std::size_t part, JsonView value);
 // The place of a name in transcript.names, from 1; 0 for "".
 std::uint32_t name_number(Transcript& transcript, std::string_view name);
 std::string name_of(const Transcript& transcript, std::uint32_t number);
-// The members of an object but for those that are known.
-Extra extra_without(JsonView object, std::initializer_list<std::string_view> known);
-// Tool input that is JSON in a string, or any text.
-RawJson input_of(std::string text);
-// The value as it stands; null for none.
-RawJson raw_of(JsonView value);
-// An image as a data URL.
-ImageBlock image_of(std::string_view media_type, std::string_view base64);
-// Adds to what is there.
-void add_extra(Extra& extra, std::string_view name, std::optional<RawJson> value);
-// Marks what no person and no model wrote.
-void mark_injected(Message& message);
-// A time that a record names: ISO 8601, or a number of milliseconds.
-std::optional<Time> time_of(JsonView value);
-// The members that are not in `known`, as they stand; nothing when there is none.
-std::optional<RawJson> members_without(JsonView object, std::span<const std::string_view> known);
-// A title of a person's text: one line of at most 80 characters.
-std::string title_of(std::string_view text);
 
 }  // namespace reprise::source

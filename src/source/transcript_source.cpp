@@ -1,5 +1,3 @@
-#include "source/transcript_source.h"
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -11,6 +9,7 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "source/branches.h"
+#include "source/transcript.h"
 #include "store/query.h"
 #include "store/rules.h"
 

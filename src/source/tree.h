@@ -4,10 +4,7 @@
 // and going back to an earlier one begins a branch. The branch in use is the session; the others,
 // which were left, are its forks.
 
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 

@@ -1,14 +1,17 @@
 #include "source/values.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
+#include "base/grapheme.h"
 #include "base/hash.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "source/branches.h"
-#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {
@@ -23,6 +26,7 @@ constexpr double kMicroseconds = 1e6;
 
 constexpr std::size_t kIdBytesMax = 200;
 constexpr std::size_t kHashDigits = 8;
+constexpr std::size_t kTitleCharactersMax = 80;
 
 }  // namespace
 
@@ -81,6 +85,10 @@ RawJson json_in(std::string_view text) {
   return RawJson::string(text);
 }
 
+RawJson arguments_of(JsonView value) {
+  return value.is(json::Kind::string) ? json_in(value.text()) : raw_of(value);
+}
+
 std::string text_or_json(JsonView value) {
   if (value.is(json::Kind::string)) {
     return value.text();
@@ -93,9 +101,57 @@ void add_rest(Extra& extra, std::string_view name, JsonView object,
   add_extra(extra, name, members_without(object, std::span(known.begin(), known.size())));
 }
 
+Extra rest_of(std::string_view name, JsonView object,
+              std::initializer_list<std::string_view> known) {
+  Extra extra;
+  add_rest(extra, name, object, known);
+  return extra;
+}
+
+ToolResultBlock tool_result(std::string call, std::string text, bool is_error, Extra extra) {
+  return {.tool_use_id = std::move(call),
+          .text = std::move(text),
+          .is_error = is_error,
+          .blob = std::nullopt,
+          .extra = std::move(extra)};
+}
+
+std::string first_text(JsonView content) {
+  std::string text = content.text();
+  content.each([&](JsonView block) {
+    text = text.empty() && block["type"].text() == "text" ? block["text"].text() : text;
+  });
+  return text;
+}
+
+std::string text_of_result(JsonView content, std::vector<Block>& beside,
+                           Block (*block_of)(JsonView part)) {
+  std::string text = content.text();
+  content.each([&](JsonView part) {
+    if (part["type"].text() == "text") {
+      text += cat(text.empty() ? "" : "\n", part["text"].text());
+    } else {
+      beside.push_back(block_of(part));
+    }
+  });
+  return text;
+}
+
+Block unknown_block(JsonView part) {
+  return UnknownBlock{part["type"].text(), raw_of(part)};
+}
+
 std::optional<Money> cost_of(JsonView value) {
   const auto money = Money::parse(trimmed(value.raw()));
   return money && money->nanos != 0 ? money : std::nullopt;
+}
+
+std::uint32_t note_usage(std::vector<Usage>& usages, std::optional<Usage> usage) {
+  if (!usage) {
+    return 0;
+  }
+  usages.push_back(*std::move(usage));
+  return static_cast<std::uint32_t>(usages.size());
 }
 
 bool is_true(JsonView value) {
@@ -110,6 +166,12 @@ void note_parent(Session& session, std::string_view parent) {
 
 void mark_injected(TextBlock& block) {
   block.extra.push_back({std::string(kInjectedField), json::take("true")});
+}
+
+ImageBlock image_at(std::string_view url) {
+  constexpr std::string_view kData = "data:";
+  const std::string_view media = url.substr(0, url.find(';'));
+  return image_at(media.starts_with(kData) ? media.substr(kData.size()) : "image/png", url);
 }
 
 ImageBlock image_at(std::string_view media_type, std::string_view url) {
@@ -135,6 +197,90 @@ std::string_view image_type_of(std::string_view file_name) {
     }
   }
   return "";
+}
+
+Extra extra_without(JsonView object, std::initializer_list<std::string_view> known) {
+  Extra extra;
+  json::Scanner scanner(object.raw());
+  if (scanner.kind() != json::Kind::object) {
+    return extra;
+  }
+  (void)scanner.object([&](std::string_view name) {  // the text is valid
+    std::string_view value;
+    const bool good = scanner.raw(value);
+    if (good && std::ranges::find(known, name) == known.end()) {
+      extra.push_back({std::string(name), json::take(value)});
+    }
+    return good;
+  });
+  return extra;
+}
+
+RawJson raw_of(JsonView value) {
+  return value.raw().empty() ? RawJson() : json::take(value.raw());
+}
+
+ImageBlock image_of(std::string_view media_type, std::string_view base64) {
+  return {.media_type = std::string(media_type),
+          .blob = std::nullopt,
+          .url = cat("data:", media_type, ";base64,", base64),
+          .extra = {}};
+}
+
+void add_extra(Extra& extra, std::string_view name, std::optional<RawJson> value) {
+  if (value) {
+    extra.push_back({std::string(name), *std::move(value)});
+  }
+}
+
+void mark_injected(Message& message) {
+  message.extra.push_back({std::string(kInjectedField), RawJson::parse("true").value()});
+}
+
+std::optional<Time> time_of(JsonView value) {
+  if (value.is(json::Kind::string)) {
+    return parse_time(value.text());
+  }
+  const std::int64_t milliseconds = value.count();
+  constexpr std::int64_t kMillisecondsMax = 253'402'300'800'000;  // the year 10000
+  return milliseconds == 0 || milliseconds > kMillisecondsMax
+             ? std::nullopt
+             : std::optional(Time(std::chrono::milliseconds(milliseconds)));
+}
+
+std::optional<RawJson> members_without(JsonView object, std::span<const std::string_view> known) {
+  std::string out;
+  json::ObjectWriter writer(out);
+  bool has_any = false;
+  json::Scanner scanner(object.raw());
+  if (scanner.kind() != json::Kind::object) {
+    return std::nullopt;
+  }
+  (void)scanner.object([&](std::string_view name) {  // the text is valid
+    std::string_view value;
+    const bool good = scanner.raw(value);
+    if (good && std::ranges::find(known, name) == known.end()) {
+      writer.raw(name, value);
+      has_any = true;
+    }
+    return good;
+  });
+  writer.close();
+  return has_any ? std::optional(json::take(out)) : std::nullopt;
+}
+
+std::string title_of(std::string_view text) {
+  const std::string clean = utf8::sanitize(trimmed(text).substr(0, 4096));
+  std::string line;
+  for (const char c : trimmed(clean)) {
+    const bool is_blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!is_blank) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  return std::string(trimmed(grapheme_prefix(line, kTitleCharactersMax)));
 }
 
 }  // namespace reprise::source

@@ -3,12 +3,11 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/aichat/aichat.h"
 #include "source/aichat/aichat_log.h"
 #include "source/aichat/yaml.h"
 #include "source/document_tool.h"
+#include "source/kinds.h"
 #include "source/transcript.h"
-#include "source/values.h"
 
 namespace reprise::source {
 namespace {
@@ -27,11 +26,9 @@ void add_aichat_content(JsonView content, std::vector<Block>& blocks) {
     if (type == "text") {
       blocks.emplace_back(TextBlock{part["text"].text(), {}});
     } else if (type == "image_url" && !url.empty()) {
-      const std::string media = url.substr(0, url.find(';'));
-      blocks.emplace_back(image_at(
-          media.starts_with("data:") ? std::string_view(media).substr(5) : "image/png", url));
+      blocks.emplace_back(image_at(url));
     } else {
-      blocks.emplace_back(UnknownBlock{type, raw_of(part)});
+      blocks.push_back(unknown_block(part));
     }
   });
 }
@@ -53,10 +50,7 @@ Message call_message(JsonView content, std::int64_t number) {
     const JsonView call = result["call"];
     const JsonView arguments = call["arguments"];
     message.blocks.emplace_back(ToolUseBlock{
-        id_of_call(call, number, count++),
-        call["name"].text(),
-        arguments.is(json::Kind::string) ? json_in(arguments.text()) : raw_of(arguments),
-        {}});
+        id_of_call(call, number, count++), call["name"].text(), arguments_of(arguments), {}});
   });
   return message;
 }
@@ -66,11 +60,7 @@ Message result_message(JsonView content, std::int64_t number) {
   std::size_t count = 0;
   content["tool_results"].each([&](JsonView result) {
     message.blocks.emplace_back(
-        ToolResultBlock{.tool_use_id = id_of_call(result["call"], number, count++),
-                        .text = text_or_json(result["output"]),
-                        .is_error = false,
-                        .blob = std::nullopt,
-                        .extra = {}});
+        tool_result(id_of_call(result["call"], number, count++), text_or_json(result["output"])));
   });
   return message;
 }

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <memory>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/late_library.h"

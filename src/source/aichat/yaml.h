@@ -2,8 +2,6 @@
 
 // YAML as JSON, by libyaml, which is loaded at the first call.
 
-#include <string_view>
-
 #include "reprise/json.h"
 
 namespace reprise::source::aichat {

@@ -59,9 +59,7 @@ class Blocks {
       if (part.is(json::Kind::string)) {
         add_text(part.text());
       } else if (part["content_type"].text() == "audio_transcription") {
-        Extra extra;
-        add_rest(extra, kName, part, {"text"});
-        add_text(part["text"].text(), std::move(extra));
+        add_text(part["text"].text(), rest_of(kName, part, {"text"}));
       } else if (!add_image(part)) {
         add_unknown(part);
       }
@@ -72,11 +70,9 @@ class Blocks {
     thoughts.each([&](JsonView thought) {
       const std::string summary = thought["summary"].text();
       const std::string content = thought["content"].text();
-      Extra extra;
-      add_rest(extra, kName, thought, {"summary", "content"});
       message_.blocks.emplace_back(
           ThinkingBlock{cat(summary, summary.empty() || content.empty() ? "" : "\n", content), "",
-                        std::move(extra)});
+                        rest_of(kName, thought, {"summary", "content"})});
     });
   }
 
@@ -159,11 +155,7 @@ void add_content(JsonView content, Message& message, const Download* download) {
 
 // The texts of a tool's message are its result; what else it shows stands beside.
 void make_result(Message& message, std::string_view call, bool is_error) {
-  ToolResultBlock result{.tool_use_id = std::string(call),
-                         .text = plain_text(message),
-                         .is_error = is_error,
-                         .blob = std::nullopt,
-                         .extra = {}};
+  ToolResultBlock result = tool_result(std::string(call), plain_text(message), is_error);
   std::vector<Block> blocks;
   for (Block& block : message.blocks) {
     if (auto* const text = std::get_if<TextBlock>(&block); text == nullptr) {

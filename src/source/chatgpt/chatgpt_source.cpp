@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "source/chatgpt/chatgpt.h"
 #include "source/chatgpt/chatgpt_message.h"
 #include "source/export_tool.h"
+#include "source/kinds.h"
 #include "source/parents_first.h"
 #include "source/transcript.h"
 
@@ -114,13 +114,12 @@ Result<std::shared_ptr<OpenSession>> open_conversation(
   for (const std::uint32_t at : mapping.order.places) {
     const JsonView message = mapping.messages[at];
     const std::uint32_t parent = mapping.names[at].place;
-    Node node{.id = node_id(mapping.names[at].id)};
+    Node node = node_in(*conversation, message);
+    node.id = node_id(mapping.names[at].id);
     node.link = parent == kNoParent ? Link::root : Link::named;
     node.parent = parent == kNoParent ? 0 : node_id(mapping.names[parent].id);
     node.is_message = mapping.facts[at].has_content;
     node.is_mark = mapping.facts[at].is_injected;
-    node.at = message.raw().data() - conversation->data();
-    node.bytes = static_cast<std::int32_t>(message.raw().size());
     node.detail = at;
     open->tree.add(node, mapping.names[at].id);
     note_message(mapping.facts[at], open->session.info);
@@ -136,17 +135,10 @@ Result<std::shared_ptr<OpenSession>> open_conversation(
   open->message = [conversation, download,
                    calls = std::move(calls)](std::span<const Node> nodes) -> Result<Message> {
     const Node& node = nodes.front();
-    const JsonView message(
-        std::string_view(*conversation)
-            .substr(static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes)));
+    const JsonView message = json_at(*conversation, node);
     return chatgpt::message_of(message, calls[node.detail], download.get());
   };
   return open;
-}
-
-// "conversations.json", or shards: "conversations-000.json".
-bool is_conversations_file(std::string_view name) {
-  return name.starts_with("conversations") && name.ends_with(".json");
 }
 
 constexpr ExportForm kChatgpt = {is_conversations_file, "mapping", open_conversation};

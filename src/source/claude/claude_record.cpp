@@ -18,20 +18,12 @@ constexpr std::string_view kProgramTexts[] = {
     "<command-name>",    "<command-message>",   "<local-command-stdout>", "<local-command-stderr>",
     "<system-reminder>", "<task-notification>", "<bash-stdout>",          "[Request interrupted"};
 
-// The text of a result, whose content is a string or blocks; images in it are blocks beside it.
-std::string result_text(JsonView content, std::vector<Block>& beside) {
-  std::string text = content.text();
-  content.each([&](JsonView part) {
-    const JsonView source = part["source"];
-    if (part["type"].text() == "text") {
-      text += cat(text.empty() ? "" : "\n", part["text"].text());
-    } else if (part["type"].text() == "image" && source["type"].text() == "base64") {
-      beside.emplace_back(image_of(source["media_type"].text(), source["data"].text()));
-    } else {
-      beside.emplace_back(UnknownBlock{part["type"].text(), raw_of(part)});
-    }
-  });
-  return text;
+// What stands beside the text of a result.
+Block block_beside(JsonView part) {
+  const JsonView source = part["source"];
+  return part["type"].text() == "image" && source["type"].text() == "base64"
+             ? image_of(source["media_type"].text(), source["data"].text())
+             : unknown_block(part);
 }
 
 void add_block(JsonView block, std::vector<Block>& blocks) {
@@ -48,17 +40,14 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
                                      extra_without(block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     std::vector<Block> beside;
-    ToolResultBlock result{.tool_use_id = block["tool_use_id"].text(),
-                           .text = result_text(block["content"], beside),
-                           .is_error = block["is_error"].raw() == "true",
-                           .blob = std::nullopt,
-                           .extra = {}};
-    blocks.emplace_back(std::move(result));
+    blocks.emplace_back(tool_result(block["tool_use_id"].text(),
+                                    text_of_result(block["content"], beside, block_beside),
+                                    is_true(block["is_error"])));
     std::ranges::move(beside, std::back_inserter(blocks));
   } else if ((type == "image" || type == "document") && source["type"].text() == "base64") {
     blocks.emplace_back(image_of(source["media_type"].text(), source["data"].text()));
   } else {
-    blocks.emplace_back(UnknownBlock{type, raw_of(block)});
+    blocks.push_back(unknown_block(block));
   }
 }
 
@@ -70,13 +59,8 @@ bool add_old_line(const Line& line, std::vector<Block>& blocks) {
         ToolUseBlock{record["id"].text(), record["name"].text(), raw_of(record["input"]), {}});
   } else if (line.type == "tool_result") {
     const JsonView output = record["output"] ? record["output"] : record["content"];
-    ToolResultBlock result{
-        .tool_use_id = record["tool_use_id"].text(),
-        .text = output.is(json::Kind::string) ? output.text() : std::string(output.raw()),
-        .is_error = record["is_error"].raw() == "true",
-        .blob = std::nullopt,
-        .extra = {}};
-    blocks.emplace_back(std::move(result));
+    blocks.emplace_back(tool_result(record["tool_use_id"].text(), text_or_json(output),
+                                    is_true(record["is_error"])));
   } else {
     return false;
   }
@@ -110,7 +94,6 @@ Line::Line(JsonView line) : record(line) {
       line.members({"type", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "cwd",
                     "requestId", "isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage",
                     "isAbortedMidStream", "message"});
-  const auto is_true = [](JsonView value) { return value.raw() == "true"; };
   type = kind.text();
   uuid = id_of_line;
   parent = before;
@@ -129,16 +112,6 @@ Line::Line(JsonView line) : record(line) {
   usage = its_usage;
 }
 
-std::string text_of(JsonView content) {
-  std::string text = content.text();
-  content.each([&](JsonView block) {
-    if (text.empty() && block["type"].text() == "text") {
-      text = block["text"].text();
-    }
-  });
-  return text;
-}
-
 bool is_injected_line(const Line& line) {
   if (line.is_meta) {
     return true;
@@ -146,7 +119,7 @@ bool is_injected_line(const Line& line) {
   if (line.type == "assistant") {
     return line.model.text() == kSynthetic;
   }
-  const std::string text = text_of(line.content);
+  const std::string text = first_text(line.content);
   return std::ranges::any_of(
       kProgramTexts, [&](std::string_view begin) { return trimmed(text).starts_with(begin); });
 }

@@ -23,8 +23,6 @@ struct Line {
 bool is_injected_line(const Line& line);
 // All of a user's content is results of tools.
 bool is_result_line(const Line& line);
-// The first text of a message's content; "" when it has none.
-std::string text_of(JsonView content);
 Usage usage_of(const Line& line);
 Message message_of(std::span<const Piece> pieces);
 

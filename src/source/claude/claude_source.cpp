@@ -3,10 +3,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/claude/claude.h"
 #include "source/claude/claude_record.h"
-#include "source/recognise.h"
-#include "source/transcript_source.h"
+#include "source/kinds.h"
+#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {
@@ -91,15 +90,14 @@ class ClaudeIndexer final : public Indexer {
       const std::string id = line.id.text();
       node.group = node_id(id.empty() ? "" : cat(id, ":", line.request.text()));
       if (line.usage) {
-        into_.usages.push_back(claude::usage_of(line));
-        node.usage = static_cast<std::uint32_t>(into_.usages.size());
+        node.usage = note_usage(into_.usages, claude::usage_of(line));
       }
       into_.session.info.model = line.model.text();
       into_.session.info.provider = "anthropic";
     }
     if (line.type == "user" && titles_.first.empty() && !node.is_mark && !node.is_result &&
         !line.is_sidechain) {
-      titles_.first = claude::text_of(line.content);
+      titles_.first = first_text(line.content);
     }
   }
 
@@ -123,6 +121,22 @@ class ClaudeIndexer final : public Indexer {
   std::int64_t with_parent_ = 0;
 };
 
+// projects/<folder>/<session>/subagents/agent-<id>.jsonl
+FileLayout::Name claude_name(const fs::path& file) {
+  const std::string stem = file.stem().native();
+  const bool is_agent = stem.starts_with(kAgentPrefix);
+  const bool is_below = is_agent && file.parent_path().filename() == kSubagents;
+  const std::string session = file.parent_path().parent_path().filename().native();
+  return {is_below ? cat(session, ":", stem) : stem, is_agent};
+}
+
+bool is_claude_file(const fs::path& file, const fs::path& place) {
+  return file.extension() == kSuffix && file.parent_path() != place / "projects" &&
+         file.filename() != "history.jsonl" && file.filename() != "journal.jsonl";
+}
+
+constexpr FileLayout kClaudeFiles = {"projects", 3, is_claude_file, claude_name};
+
 class Claude final : public JsonlTool {
  public:
   explicit Claude(fs::path place) : place_(std::move(place)) {}
@@ -130,24 +144,7 @@ class Claude final : public JsonlTool {
   std::string_view name() const override { return "claude"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    std::vector<Located> all;
-    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
-      add(place_, all, report);
-      return all;
-    }
-    const fs::path projects = place_ / "projects";
-    const bool has_projects = is_folder(projects).value_or(false);
-    const auto is_session = [](const fs::path& file) { return file.extension() == kSuffix; };
-    // projects/<folder>/<session>/subagents/agent-<id>.jsonl
-    for (const fs::path& file :
-         files_below(has_projects ? projects : place_, 3, is_session, report)) {
-      const bool is_of_session = !has_projects || file.parent_path() != projects;
-      if (is_of_session && file.filename() != "history.jsonl" &&
-          file.filename() != "journal.jsonl") {
-        add(file, all, report);
-      }
-    }
-    return all;
+    return locate_files(place_, kClaudeFiles, report);
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {
@@ -159,18 +156,6 @@ class Claude final : public JsonlTool {
   }
 
  private:
-  static void add(const fs::path& file, std::vector<Located>& all, ReadReport& report) {
-    const std::string stem = file.stem().native();
-    const bool is_agent = stem.starts_with(kAgentPrefix);
-    const bool is_below = is_agent && file.parent_path().filename() == kSubagents;
-    const std::string session = file.parent_path().parent_path().filename().native();
-    const auto id = SessionId::parse(is_below ? cat(session, ":", stem) : stem);
-    if (!id) {
-      return add_damage(report, {file.native(), id.error().message, ""});
-    }
-    all.push_back({.id = *id, .parts = {{.file = file}}, .is_child = is_agent});
-  }
-
   fs::path place_;
 };
 

@@ -1,8 +1,7 @@
 #include "base/text.h"
-#include "source/claude_export/claude_export.h"
 #include "source/export_tool.h"
+#include "source/kinds.h"
 #include "source/transcript.h"
-#include "source/values.h"
 
 namespace reprise::source {
 namespace {
@@ -12,19 +11,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kClaudeExportName = "claude-export";
 // The parent that the first message of a conversation names.
 constexpr std::string_view kNoMessage = "00000000-0000-4000-8000-000000000000";
-
-// A result's text; what else it has goes beside it.
-std::string text_of_result(JsonView content, std::vector<Block>& beside) {
-  std::string text = content.text();
-  content.each([&](JsonView part) {
-    if (part["type"].text() == "text") {
-      text += cat(text.empty() ? "" : "\n", part["text"].text());
-    } else {
-      beside.emplace_back(UnknownBlock{part["type"].text(), raw_of(part)});
-    }
-  });
-  return text;
-}
 
 void add_content_block(JsonView block, std::vector<Block>& blocks) {
   const std::string type = block["type"].text();
@@ -36,24 +22,22 @@ void add_content_block(JsonView block, std::vector<Block>& blocks) {
       blocks.emplace_back(TextBlock{text, std::move(extra)});
     }
   } else if (type == "thinking") {
-    add_rest(extra, kClaudeExportName, block, {"type", "thinking", "signature"});
     blocks.emplace_back(
-        ThinkingBlock{block["thinking"].text(), block["signature"].text(), std::move(extra)});
+        ThinkingBlock{block["thinking"].text(), block["signature"].text(),
+                      rest_of(kClaudeExportName, block, {"type", "thinking", "signature"})});
   } else if (type == "tool_use") {
-    add_rest(extra, kClaudeExportName, block, {"type", "id", "name", "input"});
-    blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
-                                     raw_of(block["input"]), std::move(extra)});
+    blocks.emplace_back(
+        ToolUseBlock{block["id"].text(), block["name"].text(), raw_of(block["input"]),
+                     rest_of(kClaudeExportName, block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     add_rest(extra, kClaudeExportName, block, {"type", "tool_use_id", "content", "is_error"});
     std::vector<Block> beside;
-    blocks.emplace_back(ToolResultBlock{.tool_use_id = block["tool_use_id"].text(),
-                                        .text = text_of_result(block["content"], beside),
-                                        .is_error = is_true(block["is_error"]),
-                                        .blob = std::nullopt,
-                                        .extra = std::move(extra)});
+    blocks.emplace_back(tool_result(block["tool_use_id"].text(),
+                                    text_of_result(block["content"], beside, unknown_block),
+                                    is_true(block["is_error"]), std::move(extra)));
     std::ranges::move(beside, std::back_inserter(blocks));
   } else {
-    blocks.emplace_back(UnknownBlock{type, raw_of(block)});
+    blocks.push_back(unknown_block(block));
   }
 }
 
@@ -63,9 +47,7 @@ void add_attachment(JsonView attachment, std::vector<Block>& blocks) {
   if (content.empty()) {
     return;
   }
-  Extra extra;
-  add_rest(extra, "attachment", attachment, {"extracted_content"});
-  blocks.emplace_back(TextBlock{content, std::move(extra)});
+  blocks.emplace_back(TextBlock{content, rest_of("attachment", attachment, {"extracted_content"})});
 }
 
 Message message_of_export(JsonView json) {
@@ -109,12 +91,11 @@ Result<std::shared_ptr<OpenSession>> open_claude_conversation(
       return add_damage(open->report, {cat("session ", open->session.info.id.str()),
                                        "not a message", std::string(message.raw())});
     }
-    Node node{.id = node_id(message["uuid"].text()), .is_message = true};
+    Node node = node_in(*conversation, message);
+    node.id = node_id(message["uuid"].text());
     const std::string parent = message["parent_message_uuid"].text();
     node.link = parent.empty() ? Link::previous : parent == kNoMessage ? Link::root : Link::named;
     node.parent = node_id(parent);
-    node.at = message.raw().data() - conversation->data();
-    node.bytes = static_cast<std::int32_t>(message.raw().size());
     open->tree.add(node, message.raw());
     std::string& title = open->session.info.title;
     if (title.empty() && message["sender"].text() == "human") {
@@ -126,19 +107,12 @@ Result<std::shared_ptr<OpenSession>> open_claude_conversation(
   }
   count_messages(*open);
   open->message = [conversation](std::span<const Node> nodes) -> Result<Message> {
-    const Node& node = nodes.front();
-    return message_of_export(JsonView(
-        std::string_view(*conversation)
-            .substr(static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes))));
+    return message_of_export(json_at(*conversation, nodes.front()));
   };
   return open;
 }
 
-bool is_claude_export_file(std::string_view name) {
-  return name.starts_with("conversations") && name.ends_with(".json");
-}
-
-constexpr ExportForm kClaudeExport = {is_claude_export_file, "chat_messages",
+constexpr ExportForm kClaudeExport = {is_conversations_file, "chat_messages",
                                       open_claude_conversation};
 
 }  // namespace

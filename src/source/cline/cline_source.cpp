@@ -2,10 +2,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/cline/cline.h"
 #include "source/document_tool.h"
+#include "source/kinds.h"
 #include "source/transcript.h"
-#include "source/values.h"
 
 namespace reprise::source {
 namespace {
@@ -55,43 +54,28 @@ void add_cline_block(std::string_view role, JsonView block, std::vector<Block>& 
   if (type == "text") {
     add_text(role, block["text"].text(), blocks);
   } else if (type == "thinking") {
-    Extra extra;
-    add_rest(extra, kCline, block, {"type", "thinking", "signature"});
-    blocks.emplace_back(
-        ThinkingBlock{block["thinking"].text(), block["signature"].text(), std::move(extra)});
+    blocks.emplace_back(ThinkingBlock{block["thinking"].text(), block["signature"].text(),
+                                      rest_of(kCline, block, {"type", "thinking", "signature"})});
   } else if (type == "tool_use") {
-    Extra extra;
-    add_rest(extra, kCline, block, {"type", "id", "name", "input"});
     blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
-                                     raw_of(block["input"]), std::move(extra)});
+                                     raw_of(block["input"]),
+                                     rest_of(kCline, block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     bool has_failed = is_true(block["is_error"]);
     std::string text = text_of_results(block["content"], has_failed);
-    blocks.emplace_back(ToolResultBlock{.tool_use_id = block["tool_use_id"].text(),
-                                        .text = std::move(text),
-                                        .is_error = has_failed,
-                                        .blob = std::nullopt,
-                                        .extra = {}});
+    blocks.emplace_back(tool_result(block["tool_use_id"].text(), std::move(text), has_failed));
   } else if (type == "image" && source["type"].text() == "base64") {
     blocks.emplace_back(image_of(source["media_type"].text(), source["data"].text()));
   } else {
-    blocks.emplace_back(UnknownBlock{type, raw_of(block)});
+    blocks.push_back(unknown_block(block));
   }
-}
-
-std::string first_text_of(JsonView content) {
-  std::string text = content.text();
-  content.each([&](JsonView block) {
-    text = text.empty() && block["type"].text() == "text" ? block["text"].text() : text;
-  });
-  return text;
 }
 
 bool is_injected_cline(JsonView message) {
   const JsonView metadata = message["metadata"];
   return is_true(metadata["displayOnly"]) || metadata["userRunSpan"].raw() == "0" ||
          (message["role"].text() == role::kUser &&
-          trimmed(unwrapped(first_text_of(message["content"]))).starts_with(kCutOff));
+          trimmed(unwrapped(first_text(message["content"]))).starts_with(kCutOff));
 }
 
 std::optional<Usage> usage_of_metrics(JsonView metrics) {
@@ -166,15 +150,10 @@ void take_message(JsonView message, std::string_view text, OpenSession& open) {
   if (!message.is(json::Kind::object)) {
     return add_damage(open.report, {"messages", "not a message", std::string(message.raw())});
   }
-  Node node{.id = node_id(message["id"].text()),
-            .at = message.raw().data() - text.data(),
-            .bytes = static_cast<std::int32_t>(message.raw().size())};
-  node.is_message = true;
+  Node node = node_in(text, message);
+  node.id = node_id(message["id"].text());
   node.is_mark = is_injected_cline(message);
-  if (const auto usage = usage_of_metrics(message["metrics"])) {
-    open.usages.push_back(*usage);
-    node.usage = static_cast<std::uint32_t>(open.usages.size());
-  }
+  node.usage = note_usage(open.usages, usage_of_metrics(message["metrics"]));
   open.tree.add(node, message.raw());
   SessionInfo& info = open.session.info;
   if (const auto time = sniffed_time(message["ts"])) {
@@ -186,7 +165,7 @@ void take_message(JsonView message, std::string_view text, OpenSession& open) {
     info.provider = message["modelInfo"]["provider"].text();
   }
   if (info.title.empty() && message["role"].text() == role::kUser && !node.is_mark) {
-    info.title = title_of(unwrapped(first_text_of(message["content"])));
+    info.title = title_of(unwrapped(first_text(message["content"])));
   }
 }
 
@@ -204,9 +183,7 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
   json["messages"].each([&](JsonView message) { take_message(message, *text, *open); });
   count_messages(*open);
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {
-    const Node& node = nodes.front();
-    return message_of_cline(JsonView(std::string_view(*text).substr(
-        static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes))));
+    return message_of_cline(json_at(*text, nodes.front()));
   };
   return open;
 }

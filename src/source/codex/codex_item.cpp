@@ -68,7 +68,7 @@ void add_parts(JsonView item, std::vector<Block>& blocks) {
     } else if (type == "input_image") {
       blocks.emplace_back(image_at(part));
     } else {
-      blocks.emplace_back(UnknownBlock{type, raw_of(part)});
+      blocks.push_back(unknown_block(part));
     }
   });
 }
@@ -78,8 +78,7 @@ void add_call(JsonView item, std::string_view type, std::vector<Block>& blocks) 
   ToolUseBlock use{
       .id = item["call_id"].text(), .name = item["name"].text(), .input = {}, .extra = {}};
   if (type == "function_call") {
-    use.input = item["arguments"].is(json::Kind::string) ? input_of(item["arguments"].text())
-                                                         : raw_of(item["arguments"]);
+    use.input = arguments_of(item["arguments"]);
   } else if (type == "custom_tool_call") {
     use.input = RawJson::string(item["input"].text());
   } else if (type == "local_shell_call") {
@@ -97,11 +96,9 @@ void add_call(JsonView item, std::string_view type, std::vector<Block>& blocks) 
 
 void add_output(JsonView item, std::vector<Block>& blocks) {
   const JsonView output = item["output"];
-  ToolResultBlock result{.tool_use_id = item["call_id"].text(),
-                         .text = output.text(),
-                         .is_error = output["success"].raw() == "false",
-                         .blob = std::nullopt,
-                         .extra = extra_without(item, {"type", "call_id", "output"})};
+  ToolResultBlock result =
+      tool_result(item["call_id"].text(), output.text(), output["success"].raw() == "false",
+                  extra_without(item, {"type", "call_id", "output"}));
   std::vector<Block> beside;
   if (output.is(json::Kind::object)) {
     result.text = output["content"].text();
@@ -112,7 +109,7 @@ void add_output(JsonView item, std::vector<Block>& blocks) {
     } else if (part["type"].text() == "input_image") {
       beside.emplace_back(image_at(part));
     } else {
-      beside.emplace_back(UnknownBlock{part["type"].text(), raw_of(part)});
+      beside.push_back(unknown_block(part));
     }
   });
   blocks.emplace_back(std::move(result));
@@ -146,7 +143,7 @@ void add_item(JsonView item, std::vector<Block>& blocks) {
     // Without a type it is a compaction.
     blocks.emplace_back(TextBlock{item["message"].text(), {}});
   } else {
-    blocks.emplace_back(UnknownBlock{type, raw_of(item)});
+    blocks.push_back(unknown_block(item));
   }
 }
 

@@ -2,11 +2,10 @@
 #include <mutex>
 
 #include "base/text.h"
-#include "source/codex/codex.h"
 #include "source/codex/codex_files.h"
 #include "source/codex/codex_item.h"
-#include "source/recognise.h"
-#include "source/transcript_source.h"
+#include "source/kinds.h"
+#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {
@@ -226,8 +225,8 @@ class CodexIndexer final : public Indexer {
   void take_usage(JsonView used, const std::string& response) {
     has_usage_records_ = true;
     if (last_answer_ && used) {
-      into_.usages.push_back(codex::usage_of(used, response));
-      into_.tree.node(*last_answer_).usage = static_cast<std::uint32_t>(into_.usages.size());
+      into_.tree.node(*last_answer_).usage =
+          note_usage(into_.usages, codex::usage_of(used, response));
     }
   }
 
@@ -248,8 +247,7 @@ class CodexIndexer final : public Indexer {
     total_ = now;
     const bool is_new = spent.input.value > 0 || spent.output.value > 0;
     if (is_new && last_answer_ && into_.tree.nodes()[*last_answer_].usage == 0) {
-      into_.usages.push_back(spent);
-      into_.tree.node(*last_answer_).usage = static_cast<std::uint32_t>(into_.usages.size());
+      into_.tree.node(*last_answer_).usage = note_usage(into_.usages, spent);
     }
   }
 

@@ -3,10 +3,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/continue/continue.h"
 #include "source/document_tool.h"
+#include "source/kinds.h"
 #include "source/transcript.h"
-#include "source/values.h"
 
 namespace reprise::source {
 namespace {
@@ -26,11 +25,9 @@ void add_content(JsonView content, std::vector<Block>& blocks) {
     if (type == "text") {
       blocks.emplace_back(TextBlock{part["text"].text(), {}});
     } else if (type == "imageUrl" && !url.empty()) {
-      const std::string media = url.substr(0, url.find(';'));
-      blocks.emplace_back(image_at(
-          media.starts_with("data:") ? std::string_view(media).substr(5) : "image/png", url));
+      blocks.emplace_back(image_at(url));
     } else {
-      blocks.emplace_back(UnknownBlock{type, raw_of(part)});
+      blocks.push_back(unknown_block(part));
     }
   });
 }
@@ -38,12 +35,8 @@ void add_content(JsonView content, std::vector<Block>& blocks) {
 void add_tool_calls(JsonView calls, std::vector<Block>& blocks) {
   calls.each([&](JsonView call) {
     const JsonView function = call["function"];
-    blocks.emplace_back(ToolUseBlock{call["id"].text(),
-                                     function["name"].text(),
-                                     function["arguments"].is(json::Kind::string)
-                                         ? json_in(function["arguments"].text())
-                                         : raw_of(function["arguments"]),
-                                     {}});
+    blocks.emplace_back(ToolUseBlock{
+        call["id"].text(), function["name"].text(), arguments_of(function["arguments"]), {}});
   });
 }
 
@@ -58,14 +51,9 @@ Message results_of(JsonView item) {
     state["output"].each(
         [&](JsonView one) { text += cat(text.empty() ? "" : "\n", text_or_json(one["content"])); });
     const std::string status = state["status"].text();
-    Extra extra;
-    add_rest(extra, kContinue, state, {"toolCallId", "output", "toolCall"});
-    message.blocks.emplace_back(
-        ToolResultBlock{.tool_use_id = state["toolCallId"].text(),
-                        .text = std::move(text),
-                        .is_error = status == "errored" || status == "canceled",
-                        .blob = std::nullopt,
-                        .extra = std::move(extra)});
+    message.blocks.emplace_back(tool_result(
+        state["toolCallId"].text(), std::move(text), status == "errored" || status == "canceled",
+        rest_of(kContinue, state, {"toolCallId", "output", "toolCall"})));
   });
   return message;
 }
@@ -89,11 +77,7 @@ Message message_of_item(JsonView item) {
     message.blocks = {ThinkingBlock{text, json["signature"].text(), {}}};
   } else if (role == role::kTool) {
     const std::string text = plain_text(message);
-    message.blocks = {ToolResultBlock{.tool_use_id = json["toolCallId"].text(),
-                                      .text = text,
-                                      .is_error = false,
-                                      .blob = std::nullopt,
-                                      .extra = {}}};
+    message.blocks = {tool_result(json["toolCallId"].text(), text)};
   }
   add_tool_calls(json["toolCalls"], message.blocks);
   if (role == role::kSystem) {
@@ -130,14 +114,9 @@ void take_item(JsonView item, std::string_view text, const std::set<std::string>
   if (!message.is(json::Kind::object)) {
     return add_damage(open.report, {"history", "not a message", std::string(item.raw())});
   }
-  Node node{.at = item.raw().data() - text.data(),
-            .bytes = static_cast<std::int32_t>(item.raw().size())};
-  node.is_message = true;
+  Node node = node_in(text, item);
   node.is_mark = message["role"].text() == role::kSystem;
-  if (const auto usage = usage_in(message["usage"])) {
-    open.usages.push_back(*usage);
-    node.usage = static_cast<std::uint32_t>(open.usages.size());
-  }
+  node.usage = note_usage(open.usages, usage_in(message["usage"]));
   open.tree.add(node, item.raw());
   if (has_own_results(item, answered)) {
     node.detail = 1;
@@ -174,8 +153,7 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
   count_messages(*open);
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {
     const Node& node = nodes.front();
-    const JsonView item(std::string_view(*text).substr(static_cast<std::size_t>(node.at),
-                                                       static_cast<std::size_t>(node.bytes)));
+    const JsonView item = json_at(*text, node);
     return node.detail == 0 ? message_of_item(item) : results_of(item);
   };
   return open;

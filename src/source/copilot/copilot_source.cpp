@@ -5,9 +5,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/copilot/copilot.h"
-#include "source/recognise.h"
-#include "source/transcript_source.h"
+#include "source/kinds.h"
+#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {
@@ -133,8 +132,7 @@ class CopilotIndexer final : public Indexer {
     if (is_own && kind == "session.usage_record" && last_answer_) {
       Usage usage = copilot_usage(data["usage"] ? data["usage"] : data);
       usage.request_id = last_answer_id_;
-      into_.usages.push_back(std::move(usage));
-      into_.tree.node(*last_answer_).usage = static_cast<std::uint32_t>(into_.usages.size());
+      into_.tree.node(*last_answer_).usage = note_usage(into_.usages, std::move(usage));
       last_answer_.reset();
     }
     if (kind == "session.binary_asset") {
@@ -193,18 +191,25 @@ void add_event(std::string_view type, JsonView data, Message& message) {
     });
   } else if (type == "tool.execution_complete") {
     message.role = role::kTool;
-    ToolResultBlock result{.tool_use_id = data["toolCallId"].text(),
-                           .text = result_of(data),
-                           .is_error = data["success"].raw() == "false",
-                           .blob = std::nullopt,
-                           .extra = {}};
-    message.blocks.emplace_back(std::move(result));
+    message.blocks.emplace_back(
+        tool_result(data["toolCallId"].text(), result_of(data), data["success"].raw() == "false"));
   } else {
     message.role = type == "user.message" ? role::kUser : role::kSystem;
     const JsonView text = data["content"] ? data["content"] : data["message"];
     message.blocks.emplace_back(TextBlock{text.text(), {}});
   }
 }
+
+FileLayout::Name copilot_name(const fs::path& file) {
+  const bool is_usual = file.filename() == kEvents;
+  return {(is_usual ? fs::absolute(file).parent_path().filename() : file.stem()).native()};
+}
+
+bool is_events_file(const fs::path& file, const fs::path& /*place*/) {
+  return file.filename() == kEvents;
+}
+
+constexpr FileLayout kCopilotFiles = {"session-state", 1, is_events_file, copilot_name};
 
 class Copilot final : public JsonlTool {
  public:
@@ -213,18 +218,7 @@ class Copilot final : public JsonlTool {
   std::string_view name() const override { return "copilot"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    std::vector<Located> all;
-    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
-      add(place_, all, report);
-      return all;
-    }
-    const fs::path state = place_ / "session-state";
-    for (const fs::path& file : files_below(
-             is_folder(state).value_or(false) ? state : place_, 1,
-             [](const fs::path& path) { return path.filename() == kEvents; }, report)) {
-      add(file, all, report);
-    }
-    return all;
+    return locate_files(place_, kCopilotFiles, report);
   }
 
   // The name that a person gave it stands beside it, in YAML of one level.
@@ -272,16 +266,6 @@ class Copilot final : public JsonlTool {
   }
 
  private:
-  static void add(const fs::path& file, std::vector<Located>& all, ReadReport& report) {
-    const bool is_usual = file.filename() == kEvents;
-    const auto id = SessionId::parse(
-        (is_usual ? fs::absolute(file).parent_path().filename() : file.stem()).native());
-    if (!id) {
-      return add_damage(report, {file.native(), id.error().message, ""});
-    }
-    all.push_back({.id = *id, .parts = {{.file = file}}});
-  }
-
   fs::path place_;
 };
 

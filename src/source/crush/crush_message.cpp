@@ -22,13 +22,9 @@ void add_binary(JsonView data, std::vector<Block>& blocks) {
 }
 
 void add_tool_result(JsonView data, std::vector<Block>& blocks) {
-  Extra extra;
-  add_rest(extra, kCrush, data, {"tool_call_id", "content", "is_error", "data", "mime_type"});
-  blocks.emplace_back(ToolResultBlock{.tool_use_id = data["tool_call_id"].text(),
-                                      .text = data["content"].text(),
-                                      .is_error = is_true(data["is_error"]),
-                                      .blob = std::nullopt,
-                                      .extra = std::move(extra)});
+  blocks.emplace_back(tool_result(
+      data["tool_call_id"].text(), data["content"].text(), is_true(data["is_error"]),
+      rest_of(kCrush, data, {"tool_call_id", "content", "is_error", "data", "mime_type"})));
   const std::string type = data["mime_type"].text();
   if (type.starts_with("image/") && !data["data"].text().empty()) {
     blocks.emplace_back(image_of(type, data["data"].text()));
@@ -36,20 +32,17 @@ void add_tool_result(JsonView data, std::vector<Block>& blocks) {
 }
 
 void add_part(std::string_view type, JsonView data, JsonView part, std::vector<Block>& blocks) {
-  Extra extra;
   if (type == "text") {
     if (std::string text = data["text"].text(); !text.empty()) {
-      add_rest(extra, kCrush, data, {"text"});
-      blocks.emplace_back(TextBlock{std::move(text), std::move(extra)});
+      blocks.emplace_back(TextBlock{std::move(text), rest_of(kCrush, data, {"text"})});
     }
   } else if (type == "reasoning") {
-    add_rest(extra, kCrush, data, {"thinking", "signature"});
-    blocks.emplace_back(
-        ThinkingBlock{data["thinking"].text(), data["signature"].text(), std::move(extra)});
+    blocks.emplace_back(ThinkingBlock{data["thinking"].text(), data["signature"].text(),
+                                      rest_of(kCrush, data, {"thinking", "signature"})});
   } else if (type == "tool_call") {
-    add_rest(extra, kCrush, data, {"id", "name", "input"});
     blocks.emplace_back(ToolUseBlock{data["id"].text(), data["name"].text(),
-                                     json_in(data["input"].text()), std::move(extra)});
+                                     json_in(data["input"].text()),
+                                     rest_of(kCrush, data, {"id", "name", "input"})});
   } else if (type == "tool_result") {
     add_tool_result(data, blocks);
   } else if (type == "image_url") {
@@ -58,9 +51,8 @@ void add_part(std::string_view type, JsonView data, JsonView part, std::vector<B
     add_binary(data, blocks);
   } else if (type == "shell_command") {
     // The person's own command.
-    add_rest(extra, kCrush, data, {"command", "output"});
     blocks.emplace_back(TextBlock{cat("$ ", data["command"].text(), "\n", data["output"].text()),
-                                  std::move(extra)});
+                                  rest_of(kCrush, data, {"command", "output"})});
   } else {
     blocks.emplace_back(UnknownBlock{std::string(type), raw_of(part)});
   }

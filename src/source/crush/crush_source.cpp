@@ -1,14 +1,12 @@
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/crush/crush.h"
 #include "source/crush/crush_message.h"
 #include "source/database_place.h"
 #include "source/document_tool.h"
-#include "source/file.h"
+#include "source/kinds.h"
 #include "source/transcript.h"
 
 namespace reprise::source {
@@ -34,10 +32,6 @@ const std::initializer_list<std::string_view> kCrushSession = {"id",
                                                                "summary_message_id",
                                                                "todos"};
 
-Time crush_time(const Row& row, std::string_view column) {
-  return sniffed_time(std::string_view(row.text(column))).value_or(Time{});
-}
-
 // A project's database.
 struct Project {
   DatabasePlace database;
@@ -49,8 +43,8 @@ Session crush_session(const Row& row, const Project& project) {
   SessionInfo& info = session.info;
   info.title = title_of(row.text("title"));
   info.working_dir = project.folder;
-  info.created_at = crush_time(row, "created_at");
-  info.updated_at = crush_time(row, "updated_at");
+  info.created_at = time_column(row, "created_at");
+  info.updated_at = time_column(row, "updated_at");
   // Only the sums of a session are stored.
   session.usage.input = {std::max<std::int64_t>(row.integer("prompt_tokens"), 0)};
   session.usage.output = {std::max<std::int64_t>(row.integer("completion_tokens"), 0)};
@@ -85,7 +79,7 @@ Result<Message> crush_message(Database& database, std::int64_t key) {
     return fail(Code::corrupt, "the message's parts are not JSON");
   }
   Message message = crush::message_of(row.text("role"), JsonView(parts));
-  message.created_at = crush_time(row, "created_at");
+  message.created_at = time_column(row, "created_at");
   if (row.integer("is_summary_message") != 0) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
@@ -131,9 +125,8 @@ class CrushTool final : public Tool {
         add_damage(report, {project.database.file().native(), database.error().message, ""});
         continue;
       }
-      std::map<std::string, std::int64_t> counts;
-      for_each_row((*database)->select("messages", {"session_id"}, ""), "messages", report,
-                   [&](Row& row) { ++counts[row.text("session_id")]; });
+      std::map<std::string, std::int64_t> counts =
+          count_rows(*(*database), "messages", "session_id", report);
       for_each_row((*database)->select("sessions", kCrushSession, ""), "sessions", report,
                    [&](Row& row) {
                      SessionInfo info = crush_session(row, project).info;
@@ -175,17 +168,11 @@ class CrushTool final : public Tool {
     std::shared_ptr<OpenSession> open;
     std::string key;
     ReadReport report;
-    for_each_row(
-        is_made_id(id) ? database->select("sessions", kCrushSession, "")
-                       : database->select("sessions", kCrushSession, "WHERE id = ?", id.str()),
-        "sessions", report, [&](Row& row) {
-          if (session_id_of(row.text("id")) == id) {
-            key = row.text("id");
-            open =
-                std::make_shared<OpenSession>(OpenSession{.session = crush_session(row, project)});
-            open->todos = todos_of_row(row);
-          }
-        });
+    for_session_row(*database, "sessions", kCrushSession, id, report, [&](Row& row) {
+      key = row.text("id");
+      open = std::make_shared<OpenSession>(OpenSession{.session = crush_session(row, project)});
+      open->todos = todos_of_row(row);
+    });
     if (!open) {
       return nullptr;
     }

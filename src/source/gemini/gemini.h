@@ -1,15 +1,20 @@
 #pragma once
 
-// Gemini CLI: tmp/<project>/chats/session-<time>-<id>.jsonl, lines that add messages, set them anew
-// and take them back; older ones are one JSON object in a .json file.
+// What a session of Gemini CLI means. Its content has the form of the Gemini API, which Qwen Code
+// stores, too.
 
-#include "reprise/open_store.h"
+#include "source/transcript.h"
 
-namespace reprise::source {
+namespace reprise::source::gemini {
 
-Result<bool> is_gemini(const std::filesystem::path& place);
-// `place` is its folder, one below it, or one file.
-Result<std::unique_ptr<Source>> open_gemini(const std::filesystem::path& place,
-                                            const StoreOptions& options);
+// A string, a part, or an array of both.
+void add_content(JsonView content, std::vector<Block>& blocks);
+// The text of it, thoughts left out.
+std::string text_of(JsonView content);
+// The calls that results in it belong to; empty when something else is in it, too.
+std::vector<std::string> result_ids(JsonView content);
 
-}  // namespace reprise::source
+std::unique_ptr<Indexer> make_indexer(Transcript& into);
+Message message_of(const Node& node, JsonView source);
+
+}  // namespace reprise::source::gemini

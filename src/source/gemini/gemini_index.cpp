@@ -2,14 +2,12 @@
 // compression, or a resumption, sets all messages anew, and what was there before is gone from its
 // view. Here every message that ever stood in the file is one; `$rewindTo` leaves a branch.
 
-#include "source/gemini/gemini_index.h"
-
 #include <array>
 #include <set>
 
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "source/gemini/gemini_parts.h"
+#include "source/gemini/gemini.h"
 
 namespace reprise::source::gemini {
 namespace {
@@ -41,6 +39,17 @@ bool is_program_text(JsonView message) {
   const std::string text = text_of(content_of(message));
   const std::string_view begin = trimmed(text);
   return begin.starts_with(kContext) || begin.starts_with(kSnapshot) || begin == kThanks;
+}
+
+Usage usage_of(JsonView message) {
+  const JsonView tokens = message["tokens"];
+  Usage usage;
+  usage.input = {tokens["input"].count()};
+  usage.cached = {tokens["cached"].count()};
+  usage.reasoning = {tokens["thoughts"].count()};
+  usage.output = TokenCount{tokens["output"].count()} + usage.reasoning;
+  usage.request_id = message["id"].text();
+  return usage;
 }
 
 class GeminiIndexer final : public Indexer {
@@ -133,8 +142,7 @@ class GeminiIndexer final : public Indexer {
       into_.session.info.model = model;
     }
     if (message["tokens"]) {
-      into_.usages.push_back(usage_of(message));
-      node.usage = static_cast<std::uint32_t>(into_.usages.size());
+      node.usage = note_usage(into_.usages, usage_of(message));
     }
   }
 
@@ -224,17 +232,6 @@ Message results_of(JsonView message) {
 
 std::unique_ptr<Indexer> make_indexer(Transcript& into) {
   return std::make_unique<GeminiIndexer>(into);
-}
-
-Usage usage_of(JsonView message) {
-  const JsonView tokens = message["tokens"];
-  Usage usage;
-  usage.input = {tokens["input"].count()};
-  usage.cached = {tokens["cached"].count()};
-  usage.reasoning = {tokens["thoughts"].count()};
-  usage.output = TokenCount{tokens["output"].count()} + usage.reasoning;
-  usage.request_id = message["id"].text();
-  return usage;
 }
 
 Message message_of(const Node& node, JsonView source) {

@@ -1,7 +1,6 @@
-#include "source/gemini/gemini_parts.h"
-
 #include "base/json_scan.h"
 #include "base/text.h"
+#include "source/gemini/gemini.h"
 
 namespace reprise::source::gemini {
 namespace {
@@ -21,14 +20,11 @@ void add_response(JsonView call, std::vector<Block>& blocks) {
   const JsonView response = call["response"];
   const JsonView error = response["error"];
   const JsonView output = error ? error : response["output"];
-  ToolResultBlock result{.tool_use_id = call["id"].text(),
-                         .text = output.is(json::Kind::string)
-                                     ? output.text()
-                                     : std::string((output ? output : response).raw()),
-                         .is_error = static_cast<bool>(error),
-                         .blob = std::nullopt,
-                         .extra = extra_without(call, {"id", "response"})};
-  blocks.emplace_back(std::move(result));
+  blocks.emplace_back(
+      tool_result(call["id"].text(),
+                  output.is(json::Kind::string) ? output.text()
+                                                : std::string((output ? output : response).raw()),
+                  static_cast<bool>(error), extra_without(call, {"id", "response"})));
 }
 
 void add_part(JsonView part, std::vector<Block>& blocks) {
@@ -36,7 +32,7 @@ void add_part(JsonView part, std::vector<Block>& blocks) {
   const JsonView data = part["inlineData"];
   if (part.is(json::Kind::string)) {
     blocks.emplace_back(TextBlock{part.text(), {}});
-  } else if (part["thought"].raw() == "true") {
+  } else if (is_true(part["thought"])) {
     blocks.emplace_back(
         ThinkingBlock{part["text"].text(), part["thoughtSignature"].text(),
                       extra_without(part, {"text", "thought", "thoughtSignature"})});
@@ -63,9 +59,9 @@ void add_content(JsonView content, std::vector<Block>& blocks) {
 std::string text_of(JsonView content) {
   std::string text;
   each_part(content, [&](JsonView part) {
-    const std::string one = part.is(json::Kind::string)       ? part.text()
-                            : part["thought"].raw() == "true" ? ""
-                                                              : part["text"].text();
+    const std::string one = part.is(json::Kind::string) ? part.text()
+                            : is_true(part["thought"])  ? ""
+                                                        : part["text"].text();
     text += cat(text.empty() || one.empty() ? "" : "\n", one);
   });
   return text;

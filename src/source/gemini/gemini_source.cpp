@@ -5,9 +5,8 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "source/gemini/gemini.h"
-#include "source/gemini/gemini_index.h"
-#include "source/recognise.h"
-#include "source/transcript_source.h"
+#include "source/kinds.h"
+#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {
@@ -16,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSessionPrefix = "session-";
 constexpr std::string_view kCheckpointPrefix = "checkpoint-";
-constexpr std::int64_t kFirstBytes = 64 << 10;
+constexpr std::size_t kFirstBytes = 64 << 10;
 
 bool is_gemini_line(JsonView line) {
   return line["sessionId"] && line["projectHash"];
@@ -37,10 +36,7 @@ bool is_chat_file(const fs::path& file) {
 
 // What a file says it belongs to; "" for none.
 std::string session_in(const fs::path& file) {
-  const auto fd = open_foreign(file);
-  std::string bytes(static_cast<std::size_t>(kFirstBytes), '\0');
-  const auto got = fd ? read_at(fd->get(), bytes, 0, file) : Result<std::size_t>(0);
-  bytes.resize(got.value_or(0));
+  const std::string bytes = read_beginning(file, kFirstBytes).value_or("");
   // The first member of that name, whether or not the object has its end here.
   constexpr std::string_view kName = "\"sessionId\"";
   const std::size_t at = bytes.find(kName);

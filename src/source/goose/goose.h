@@ -1,14 +1,20 @@
 #pragma once
 
-// goose: sessions.db; before 1.10 a JSONL file for each session.
+// The content of goose's messages, the same in its database and in its older files, and these
+// files: a line about the session, then its messages.
 
-#include "reprise/open_store.h"
+#include "source/tool_source.h"
+#include "source/values.h"  // IWYU pragma: export
 
-namespace reprise::source {
+namespace reprise::source::goose {
 
-Result<bool> is_goose(const std::filesystem::path& place);
-// The folder of its sessions, the database, or one JSONL file.
-Result<std::unique_ptr<Source>> open_goose(const std::filesystem::path& place,
-                                           const StoreOptions& options);
+// `content` is an array. `metadata` says who sees the message; it may be empty.
+Message message_of(std::string_view role, JsonView content, JsonView metadata);
+// Written by a program: what the person or the model does not see.
+bool is_injected_message(JsonView metadata);
+std::string question_of(std::string_view role, JsonView content);
 
-}  // namespace reprise::source
+bool is_session_file(const std::filesystem::path& file);
+Result<std::shared_ptr<const OpenSession>> open_file_session(const std::filesystem::path& file);
+
+}  // namespace reprise::source::goose

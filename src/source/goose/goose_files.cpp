@@ -1,11 +1,8 @@
-#include "source/goose/goose_files.h"
-
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/goose/goose_message.h"
-#include "source/recognise.h"
+#include "source/goose/goose.h"
 #include "source/records.h"
 #include "source/transcript.h"
 

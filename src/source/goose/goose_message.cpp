@@ -1,8 +1,7 @@
-#include "source/goose/goose_message.h"
-
 #include <algorithm>
 
 #include "base/text.h"
+#include "source/goose/goose.h"
 #include "source/transcript.h"
 
 namespace reprise::source::goose {
@@ -10,20 +9,10 @@ namespace {
 
 constexpr std::string_view kGoose = "goose";
 
-// The text of a result's content, what else it has beside it.
-std::string result_text_of(JsonView content, std::vector<Block>& beside) {
-  std::string text = content.text();
-  content.each([&](JsonView part) {
-    const std::string type = part["type"].text();
-    if (type == "text") {
-      text += cat(text.empty() ? "" : "\n", part["text"].text());
-    } else if (type == "image") {
-      beside.emplace_back(image_of(part["mimeType"].text(), part["data"].text()));
-    } else {
-      beside.emplace_back(UnknownBlock{type, raw_of(part)});
-    }
-  });
-  return text;
+// What stands beside the text of a result.
+Block block_beside(JsonView part) {
+  return part["type"].text() == "image" ? image_of(part["mimeType"].text(), part["data"].text())
+                                        : unknown_block(part);
 }
 
 void add_request(JsonView item, std::vector<Block>& blocks) {
@@ -43,7 +32,7 @@ void add_response(JsonView item, std::vector<Block>& blocks) {
   const JsonView value = result["value"];
   const bool is_list = value.is(json::Kind::array);  // in older versions
   std::vector<Block> beside;
-  std::string text = result_text_of(is_list ? value : value["content"], beside);
+  std::string text = text_of_result(is_list ? value : value["content"], beside, block_beside);
   Extra extra;
   add_rest(extra, kGoose, item, {"type", "id", "toolResult"});
   if (!is_list) {
@@ -53,11 +42,8 @@ void add_response(JsonView item, std::vector<Block>& blocks) {
   if (text.empty() && has_failed) {
     text = text_or_json(result["error"]);
   }
-  blocks.emplace_back(ToolResultBlock{.tool_use_id = item["id"].text(),
-                                      .text = std::move(text),
-                                      .is_error = has_failed,
-                                      .blob = std::nullopt,
-                                      .extra = std::move(extra)});
+  blocks.emplace_back(
+      tool_result(item["id"].text(), std::move(text), has_failed, std::move(extra)));
   std::ranges::move(beside, std::back_inserter(blocks));
 }
 
@@ -65,8 +51,7 @@ void add_item(JsonView item, std::vector<Block>& blocks) {
   const std::string type = item["type"].text();
   Extra extra;
   if (type == "text") {
-    add_rest(extra, kGoose, item, {"type", "text"});
-    blocks.emplace_back(TextBlock{item["text"].text(), std::move(extra)});
+    blocks.emplace_back(TextBlock{item["text"].text(), rest_of(kGoose, item, {"type", "text"})});
   } else if (type == "image") {
     blocks.emplace_back(image_of(item["mimeType"].text(), item["data"].text()));
   } else if (type == "thinking" || type == "reasoning") {
@@ -78,7 +63,7 @@ void add_item(JsonView item, std::vector<Block>& blocks) {
   } else if (type == "toolResponse") {
     add_response(item, blocks);
   } else {
-    blocks.emplace_back(UnknownBlock{type, raw_of(item)});
+    blocks.push_back(unknown_block(item));
   }
 }
 
@@ -111,13 +96,7 @@ Message message_of(std::string_view role, JsonView content, JsonView metadata) {
 }
 
 std::string question_of(std::string_view role, JsonView content) {
-  std::string text;
-  if (role == role::kUser) {
-    content.each([&](JsonView item) {
-      text = text.empty() && item["type"].text() == "text" ? item["text"].text() : text;
-    });
-  }
-  return text;
+  return role == role::kUser ? first_text(content) : "";
 }
 
 }  // namespace reprise::source::goose

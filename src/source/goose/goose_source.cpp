@@ -1,12 +1,9 @@
-#include <map>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "source/database_place.h"
-#include "source/file.h"
 #include "source/goose/goose.h"
-#include "source/goose/goose_files.h"
-#include "source/goose/goose_message.h"
+#include "source/kinds.h"
 #include "source/transcript.h"
 #include "store/usage_sum.h"
 
@@ -41,10 +38,6 @@ const std::initializer_list<std::string_view> kGooseSession = {"id",
                                                                "accumulated_output_tokens",
                                                                "accumulated_cost"};
 
-Time time_in(const Row& row, std::string_view column) {
-  return sniffed_time(std::string_view(row.text(column))).value_or(Time{});
-}
-
 struct GooseSession {
   Session session;
   bool is_child = false;
@@ -61,8 +54,8 @@ GooseSession goose_session(const Row& row) {
   info.provider = row.text("provider_name");
   const std::string model = json_column(row, "model_config_json");
   info.model = JsonView(model)["model_name"].text();
-  info.created_at = time_in(row, "created_at");
-  info.updated_at = time_in(row, "updated_at");
+  info.created_at = time_column(row, "created_at");
+  info.updated_at = time_column(row, "updated_at");
   if (!row.text("archived_at").empty()) {
     info.state = SessionState::archived;
   }
@@ -90,7 +83,7 @@ Result<Message> goose_message(Database& database, std::int64_t key, const Sessio
   }
   const std::string metadata = json_column(row, "metadata_json");
   Message message = goose::message_of(row.text("role"), JsonView(content), JsonView(metadata));
-  message.created_at = time_in(row, "created_timestamp");
+  message.created_at = time_column(row, "created_timestamp");
   if (message.role == role::kAssistant && !is_injected(message)) {
     message.provider = info.provider;
     message.model = info.model;
@@ -158,9 +151,8 @@ class GooseTool final : public Tool {
     std::map<SessionId, Listed> all;
     if (place_) {
       REPRISE_ASSIGN(const auto database, place_->refresh());
-      std::map<std::string, std::int64_t> counts;
-      for_each_row(database->select("messages", {"session_id"}, ""), "messages", report,
-                   [&](Row& row) { ++counts[row.text("session_id")]; });
+      std::map<std::string, std::int64_t> counts =
+          count_rows(*database, "messages", "session_id", report);
       for_each_row(database->select("sessions", kGooseSession, ""), "sessions", report,
                    [&](Row& row) {
                      GooseSession one = goose_session(row);
@@ -203,8 +195,7 @@ class GooseTool final : public Tool {
     std::string state = place_ ? place_->state() : "";
     for (const fs::path& file : files_) {
       if (session_id_of(file.stem().native()) == id) {
-        const auto one = state_of_file(file);
-        state += one ? cat(one->bytes, " ", format_time(one->changed_at)) : "";
+        state += state_text(file);
       }
     }
     return state;
@@ -216,16 +207,10 @@ class GooseTool final : public Tool {
     std::shared_ptr<OpenSession> open;
     std::string key;
     ReadReport report;
-    for_each_row(
-        is_made_id(id) ? database->select("sessions", kGooseSession, "")
-                       : database->select("sessions", kGooseSession, "WHERE id = ?", id.str()),
-        "sessions", report, [&](Row& row) {
-          if (session_id_of(row.text("id")) == id) {
-            key = row.text("id");
-            open =
-                std::make_shared<OpenSession>(OpenSession{.session = goose_session(row).session});
-          }
-        });
+    for_session_row(*database, "sessions", kGooseSession, id, report, [&](Row& row) {
+      key = row.text("id");
+      open = std::make_shared<OpenSession>(OpenSession{.session = goose_session(row).session});
+    });
     if (!open) {
       return nullptr;
     }

@@ -2,10 +2,9 @@
 
 #include "base/text.h"
 #include "source/export_tool.h"
-#include "source/llamacpp/llamacpp.h"
+#include "source/kinds.h"
 #include "source/parents_first.h"
 #include "source/transcript.h"
-#include "source/values.h"
 
 namespace reprise::source {
 namespace {
@@ -22,14 +21,11 @@ void add_attached(JsonView attached, std::vector<Block>& blocks) {
   Extra extra;
   if (type == "imageFile" && !url.empty()) {
     add_rest(extra, kLlamaName, attached, {"base64Url"});
-    const std::string media = url.substr(0, url.find(';'));
-    ImageBlock image =
-        image_at(media.starts_with("data:") ? std::string_view(media).substr(5) : "image/png", url);
+    ImageBlock image = image_at(url);
     image.extra = std::move(extra);
     blocks.emplace_back(std::move(image));
   } else if (!content.empty()) {
-    add_rest(extra, kLlamaName, attached, {"content"});
-    blocks.emplace_back(TextBlock{content, std::move(extra)});
+    blocks.emplace_back(TextBlock{content, rest_of(kLlamaName, attached, {"content"})});
   } else {
     blocks.emplace_back(UnknownBlock{type, raw_of(attached)});
   }
@@ -37,16 +33,12 @@ void add_attached(JsonView attached, std::vector<Block>& blocks) {
 
 // A JSON array in a string, or the array itself.
 void add_calls(JsonView calls, std::vector<Block>& blocks) {
-  const RawJson parsed = calls.is(json::Kind::string) ? json_in(calls.text()) : raw_of(calls);
+  const RawJson parsed = arguments_of(calls);
   JsonView(parsed.text()).each([&](JsonView call) {
     const JsonView function = call["function"] ? call["function"] : call;
-    Extra extra;
-    add_rest(extra, kLlamaName, call, {"id", "function", "type", "name", "arguments"});
-    blocks.emplace_back(ToolUseBlock{call["id"].text(), function["name"].text(),
-                                     function["arguments"].is(json::Kind::string)
-                                         ? json_in(function["arguments"].text())
-                                         : raw_of(function["arguments"]),
-                                     std::move(extra)});
+    blocks.emplace_back(ToolUseBlock{
+        call["id"].text(), function["name"].text(), arguments_of(function["arguments"]),
+        rest_of(kLlamaName, call, {"id", "function", "type", "name", "arguments"})});
   });
 }
 
@@ -69,12 +61,7 @@ Message message_of_llama(JsonView json) {
   }
   const std::string text = text_or_json(json["content"]);
   if (message.role == role::kTool) {
-    message.blocks.insert(message.blocks.begin(),
-                          ToolResultBlock{.tool_use_id = json["toolCallId"].text(),
-                                          .text = text,
-                                          .is_error = false,
-                                          .blob = std::nullopt,
-                                          .extra = {}});
+    message.blocks.insert(message.blocks.begin(), tool_result(json["toolCallId"].text(), text));
   } else if (!text.empty()) {
     message.blocks.emplace_back(TextBlock{text, {}});
   }
@@ -124,16 +111,12 @@ Result<std::shared_ptr<OpenSession>> open_llama_conversation(
   auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of_llama(conversation)});
   SessionInfo& info = open->session.info;
   for (const JsonView message : in_order(json["messages"])) {
-    Node node{.id = node_id(text_or_json(message["id"]))};
+    Node node = node_in(*text, message);
+    node.id = node_id(text_or_json(message["id"]));
     node.parent = node_id(text_or_json(message["parent"]));
     node.link = open->tree.find(node.parent) ? Link::named : Link::root;
     node.is_message = message["type"].text() != "root" && message["role"];
-    node.at = message.raw().data() - text->data();
-    node.bytes = static_cast<std::int32_t>(message.raw().size());
-    if (const auto usage = usage_of_timings(message["timings"])) {
-      open->usages.push_back(*usage);
-      node.usage = static_cast<std::uint32_t>(open->usages.size());
-    }
+    node.usage = note_usage(open->usages, usage_of_timings(message["timings"]));
     open->tree.add(node, message.raw());
     const auto time = sniffed_time(message["timestamp"]);
     if (time) {
@@ -152,9 +135,7 @@ Result<std::shared_ptr<OpenSession>> open_llama_conversation(
   }
   count_messages(*open);
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {
-    const Node& node = nodes.front();
-    return message_of_llama(JsonView(std::string_view(*text).substr(
-        static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes))));
+    return message_of_llama(json_at(*text, nodes.front()));
   };
   return open;
 }

@@ -2,7 +2,6 @@
 
 #include "base/encode.h"
 #include "base/text.h"
-#include "source/file.h"
 #include "source/llm/llm_rows.h"
 #include "source/transcript.h"
 
@@ -65,11 +64,8 @@ void add_results(Database& database, std::string_view response, std::vector<Bloc
             if (output.empty()) {
               output = exception;
             }
-            blocks.emplace_back(ToolResultBlock{.tool_use_id = row.text("tool_call_id"),
-                                                .text = std::move(output),
-                                                .is_error = !exception.empty(),
-                                                .blob = std::nullopt,
-                                                .extra = {}});
+            blocks.emplace_back(
+                tool_result(row.text("tool_call_id"), std::move(output), !exception.empty()));
           });
 }
 
@@ -79,16 +75,6 @@ void add_calls(Database& database, std::string_view response, std::vector<Block>
             blocks.emplace_back(ToolUseBlock{
                 row.text("tool_call_id"), row.text("name"), json_in(row.text("arguments")), {}});
           });
-}
-
-Usage usage_of_row(const Row& row) {
-  Usage usage;
-  usage.input = {std::max<std::int64_t>(row.integer("input_tokens"), 0)};
-  usage.output = {std::max<std::int64_t>(row.integer("output_tokens"), 0)};
-  if (usage != Usage{}) {
-    usage.request_id = row.text("id");
-  }
-  return usage;
 }
 
 const std::initializer_list<std::string_view> kColumns = {
@@ -115,9 +101,7 @@ Message answer_of(Database& database, const Row& row) {
   const std::string resolved = row.text("resolved_model");
   message.model = resolved.empty() ? row.text("model") : resolved;
   message.provider = "llm";
-  if (const Usage usage = usage_of_row(row); usage != Usage{}) {
-    message.usage = usage;
-  }
+  message.usage = usage_of_row(row);
   add_extra(message.extra, "llm",
             row_json(row, {"id", "model", "prompt_json", "options_json", "response_json",
                            "token_details", "schema_id"}));
@@ -156,7 +140,7 @@ Result<Message> message_of_row(Database& database, std::int64_t key, Of of) {
       message = answer_of(database, row);
       break;
   }
-  message.created_at = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
+  message.created_at = time_column(row, "datetime_utc");
   return message;
 }
 
@@ -168,11 +152,7 @@ void add_response(Database& database, const Row& row, std::string& system, OpenS
     node.is_message = true;
     node.is_mark = of == Of::system;
     node.detail = static_cast<std::uint32_t>(of);
-    const Usage usage = usage_of_row(row);
-    if (of == Of::answer && usage != Usage{}) {
-      open.usages.push_back(usage);
-      node.usage = static_cast<std::uint32_t>(open.usages.size());
-    }
+    node.usage = of == Of::answer ? note_usage(open.usages, usage_of_row(row)) : 0;
     open.tree.add(node, id);
   };
   // The same system prompt stands in each response.
@@ -190,7 +170,7 @@ void add_response(Database& database, const Row& row, std::string& system, OpenS
   }
   add(Of::answer);
   SessionInfo& info = open.session.info;
-  const auto time = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
+  const auto time = time_column(row, "datetime_utc");
   info.created_at = info.created_at == Time{} ? time : info.created_at;
   info.updated_at = std::max(info.updated_at, time);
   info.model = row.text("model");
@@ -222,25 +202,25 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
                  all.emplace(id, new_info(id, row.text("name")));
                });
   std::map<std::string, bool> is_there;
-  for_each_row(
-      database.select("responses", {"id", "conversation_id", "model", "prompt", "datetime_utc"},
-                      ""),
-      "responses", report, [&](Row& row) {
-        const std::string id = row.text("conversation_id");
-        if (id.empty()) {
-          return add_damage(report,
-                            {cat("response ", row.text("id")), "without a conversation", ""});
-        }
-        is_there[id] = true;
-        SessionInfo& info = all.try_emplace(id, new_info(id, "")).first->second;
-        const auto time = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
-        info.created_at = info.created_at == Time{} ? time : std::min(info.created_at, time);
-        info.updated_at = std::max(info.updated_at, time);
-        info.head = info.head.next(2);
-        info.is_head_known = false;
-        info.model = row.text("model");
-        info.title = info.title.empty() ? title_of(row.text("prompt")) : info.title;
-      });
+  for_each_row(database.select("responses",
+                               {"id", "conversation_id", "model", "prompt", "datetime_utc"}, ""),
+               "responses", report, [&](Row& row) {
+                 const std::string id = row.text("conversation_id");
+                 if (id.empty()) {
+                   return add_damage(
+                       report, {cat("response ", row.text("id")), "without a conversation", ""});
+                 }
+                 is_there[id] = true;
+                 SessionInfo& info = all.try_emplace(id, new_info(id, "")).first->second;
+                 const auto time = time_column(row, "datetime_utc");
+                 info.created_at =
+                     info.created_at == Time{} ? time : std::min(info.created_at, time);
+                 info.updated_at = std::max(info.updated_at, time);
+                 info.head = info.head.next(2);
+                 info.is_head_known = false;
+                 info.model = row.text("model");
+                 info.title = info.title.empty() ? title_of(row.text("prompt")) : info.title;
+               });
   std::vector<SessionInfo> sessions;
   for (auto& [id, info] : all) {
     if (is_there[id]) {
@@ -272,6 +252,17 @@ std::shared_ptr<OpenSession> open_conversation(const std::shared_ptr<Database>& 
     return message_of_row(*database, nodes.front().at, static_cast<Of>(nodes.front().detail));
   };
   return open;
+}
+
+std::optional<Usage> usage_of_row(const Row& row) {
+  Usage usage;
+  usage.input = {std::max<std::int64_t>(row.integer("input_tokens"), 0)};
+  usage.output = {std::max<std::int64_t>(row.integer("output_tokens"), 0)};
+  if (usage == Usage{}) {
+    return std::nullopt;
+  }
+  usage.request_id = row.text("id");
+  return usage;
 }
 
 std::string fragment(Database& database, std::string_view id) {

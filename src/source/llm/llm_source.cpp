@@ -1,7 +1,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "source/file.h"
-#include "source/llm/llm.h"
+#include "source/kinds.h"
 #include "source/llm/llm_rows.h"
 
 namespace reprise::source {

@@ -23,14 +23,8 @@ Turn turn_of_row(const Row& row) {
   Turn turn;
   turn.id = row.text("id");
   turn.model = row.text("resolved_model").empty() ? row.text("model") : row.text("resolved_model");
-  turn.time = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
-  Usage usage;
-  usage.input = {std::max<std::int64_t>(row.integer("input_tokens"), 0)};
-  usage.output = {std::max<std::int64_t>(row.integer("output_tokens"), 0)};
-  if (usage != Usage{}) {
-    usage.request_id = turn.id;
-    turn.usage = usage;
-  }
+  turn.time = time_column(row, "datetime_utc");
+  turn.usage = usage_of_row(row);
   turn.raw = row_json(row, {"id", "model", "options_json", "schema_id", "token_details",
                             "duration_ms", "response_json"});
   return turn;
@@ -70,20 +64,17 @@ Block block_of_part(Database& database, const Row& row) {
   if (payload["text_ref"]) {
     text = text_of_reference(database, payload["text_ref"]);
   }
-  Extra extra;
   if (type == "text") {
-    add_rest(extra, "llm", payload, {"text_ref"});
-    return TextBlock{std::move(text), std::move(extra)};
+    return TextBlock{std::move(text), rest_of("llm", payload, {"text_ref"})};
   }
   if (type == "reasoning") {
-    add_rest(extra, "llm", payload, {"text_ref"});
-    return ThinkingBlock{std::move(text), "", std::move(extra)};
+    return ThinkingBlock{std::move(text), "", rest_of("llm", payload, {"text_ref"})};
   }
   if (type == "tool_call") {
     const std::string name = payload["name"].text();
-    add_rest(extra, "llm", payload, {"name", "arguments", "tool_call_id"});
     return ToolUseBlock{payload["tool_call_id"].text(), name.empty() ? row.text("tool_name") : name,
-                        raw_of(payload["arguments"]), std::move(extra)};
+                        raw_of(payload["arguments"]),
+                        rest_of("llm", payload, {"name", "arguments", "tool_call_id"})};
   }
   if (type == "tool_result") {
     const std::string exception = payload["exception"].text();
@@ -91,12 +82,8 @@ Block block_of_part(Database& database, const Row& row) {
     if (output.empty()) {
       output = exception;
     }
-    add_rest(extra, "llm", payload, {"name", "output", "tool_call_id", "exception"});
-    return ToolResultBlock{.tool_use_id = payload["tool_call_id"].text(),
-                           .text = std::move(output),
-                           .is_error = !exception.empty(),
-                           .blob = std::nullopt,
-                           .extra = std::move(extra)};
+    return tool_result(payload["tool_call_id"].text(), std::move(output), !exception.empty(),
+                       rest_of("llm", payload, {"name", "output", "tool_call_id", "exception"}));
   }
   if (type == "attachment") {
     return attachment(database, payload["attachment_id"].text());
@@ -185,7 +172,7 @@ SessionInfo info_of_thread(const Row& row) {
   SessionInfo info{.id = session_id_of(row.text("id")), .state = SessionState::closed};
   info.title = title_of(row.text("name"));
   info.provider = "llm";
-  info.created_at = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
+  info.created_at = time_column(row, "datetime_utc");
   info.updated_at = info.created_at;
   return info;
 }
@@ -245,10 +232,7 @@ std::shared_ptr<OpenSession> open_thread(const std::shared_ptr<Database>& databa
     if (const auto turn = turns->find(link.hash); turn != turns->end()) {
       open->session.info.model = turn->second.model;
       open->session.info.updated_at = std::max(open->session.info.updated_at, turn->second.time);
-      if (const auto& usage = turn->second.usage) {
-        open->usages.push_back(*usage);
-        node.usage = static_cast<std::uint32_t>(open->usages.size());
-      }
+      node.usage = note_usage(open->usages, turn->second.usage);
     }
     open->tree.add(node, link.hash);
   }

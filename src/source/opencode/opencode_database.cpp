@@ -1,8 +1,6 @@
-#include <map>
 
 #include "base/text.h"
 #include "source/database_place.h"
-#include "source/file.h"
 #include "source/opencode/opencode_storage.h"
 #include "source/transcript.h"
 
@@ -59,9 +57,8 @@ class DatabaseStorage final : public Storage {
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
     REPRISE_ASSIGN(const auto database, place_.refresh());
-    std::map<std::string, std::int64_t> counts;
-    for_each_row(database->select("message", {"session_id"}, ""), "messages", report,
-                 [&](sqlite::Statement& row) { ++counts[row.text("session_id")]; });
+    std::map<std::string, std::int64_t> counts =
+        count_rows(*database, "message", "session_id", report);
     std::vector<StoredSession> all;
     for_each_row(database->select("session", kSessionColumns, ""), place_.file().native(), report,
                  [&](sqlite::Statement& row) {
@@ -77,14 +74,8 @@ class DatabaseStorage final : public Storage {
     REPRISE_ASSIGN(const auto database, place_.current());
     std::optional<StoredSession> found;
     ReadReport unseen;
-    const bool is_own = !is_made_id(id);
-    for_each_row(is_own ? database->select("session", kSessionColumns, "WHERE id = ?", id.str())
-                        : database->select("session", kSessionColumns, ""),
-                 "session", unseen, [&](sqlite::Statement& row) {
-                   if (session_id_of(row.text("id")) == id) {
-                     found = session_of_row(row);
-                   }
-                 });
+    for_session_row(*database, "session", kSessionColumns, id, unseen,
+                    [&](sqlite::Statement& row) { found = session_of_row(row); });
     return found;
   }
 
@@ -132,8 +123,8 @@ class DatabaseStorage final : public Storage {
     SessionInfo& info = stored.session.info;
     info.title = title_of(row.text("title"));
     info.working_dir = row.text("directory");
-    info.created_at = sniffed_time(std::string_view(row.text("time_created"))).value_or(Time{});
-    info.updated_at = sniffed_time(std::string_view(row.text("time_updated"))).value_or(Time{});
+    info.created_at = time_column(row, "time_created");
+    info.updated_at = time_column(row, "time_updated");
     if (!row.text("time_archived").empty()) {
       info.state = SessionState::archived;
     }

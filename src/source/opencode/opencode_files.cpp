@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "source/document_tool.h"
 #include "source/elements.h"
-#include "source/file.h"
 #include "source/opencode/opencode_storage.h"
 #include "source/transcript.h"
 #include "store/paths.h"
@@ -172,10 +171,7 @@ class ExportStorage final : public Storage {
     });
   }
 
-  std::string state() override {
-    const auto state = state_of_file(file_);
-    return state ? cat(state->bytes, " ", format_time(state->changed_at)) : "";
-  }
+  std::string state() override { return state_text(file_); }
 
  private:
   fs::path file_;
@@ -192,10 +188,7 @@ std::unique_ptr<Storage> open_export_storage(const fs::path& file) {
 }
 
 bool is_opencode_export(const fs::path& file) {
-  const auto fd = open_foreign(file);
-  std::string beginning(64U << 10, '\0');
-  const auto got = fd ? read_at(fd->get(), beginning, 0, file) : Result<std::size_t>(0);
-  beginning.resize(got.value_or(0));
+  const std::string beginning = read_beginning(file, 64U << 10).value_or("");
   return begins_with_element(beginning, "info") &&
          beginning.find("\"projectID\"") != std::string::npos;
 }

@@ -51,14 +51,9 @@ void add_call(JsonView part, std::vector<Block>& blocks) {
 void add_result(JsonView part, std::vector<Block>& blocks) {
   const JsonView state = part["state"];
   const bool is_error = state["status"].text() == "error";
-  Extra extra;
-  add_rest(extra, kOpencode, state, {"input", "output", "error", "attachments"});
-  blocks.emplace_back(
-      ToolResultBlock{.tool_use_id = part["callID"].text(),
-                      .text = text_or_json(is_error ? state["error"] : state["output"]),
-                      .is_error = is_error,
-                      .blob = std::nullopt,
-                      .extra = std::move(extra)});
+  blocks.emplace_back(tool_result(
+      part["callID"].text(), text_or_json(is_error ? state["error"] : state["output"]), is_error,
+      rest_of(kOpencode, state, {"input", "output", "error", "attachments"})));
   state["attachments"].each([&](JsonView file) { add_file(file, blocks); });
 }
 
@@ -232,10 +227,7 @@ void add_message(OpenSession& open, const RawMessage& message, std::int64_t key)
     node.is_message = true;
     node.is_mark = is_mark;
     node.detail = static_cast<std::uint32_t>(i);
-    if (const auto usage = i == 0 ? usage_of(message) : std::nullopt) {
-      open.usages.push_back(*usage);
-      node.usage = static_cast<std::uint32_t>(open.usages.size());
-    }
+    node.usage = note_usage(open.usages, i == 0 ? usage_of(message) : std::nullopt);
     open.tree.add(node, message.id);
   }
   SessionInfo& info = open.session.info;

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "source/file.h"
-#include "source/opencode/opencode.h"
+#include "source/kinds.h"
 #include "source/opencode/opencode_storage.h"
 
 namespace reprise::source {

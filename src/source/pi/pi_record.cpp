@@ -23,7 +23,7 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
   } else if (type == "image") {
     blocks.emplace_back(image_of(block["mimeType"].text(), block["data"].text()));
   } else {
-    blocks.emplace_back(UnknownBlock{type, raw_of(block)});
+    blocks.push_back(unknown_block(block));
   }
 }
 
@@ -35,12 +35,8 @@ void add_content(JsonView content, std::vector<Block>& blocks) {
 }
 
 void add_result(JsonView message, std::vector<Block>& blocks) {
-  ToolResultBlock result{.tool_use_id = message["toolCallId"].text(),
-                         .text = text_of(message["content"]),
-                         .is_error = message["isError"].raw() == "true",
-                         .blob = std::nullopt,
-                         .extra = {}};
-  blocks.emplace_back(std::move(result));
+  blocks.emplace_back(tool_result(message["toolCallId"].text(), text_of(message["content"]),
+                                  is_true(message["isError"])));
   message["content"].each([&](JsonView block) {
     if (block["type"].text() != "text") {
       add_block(block, blocks);

@@ -2,10 +2,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/pi/pi.h"
+#include "source/kinds.h"
 #include "source/pi/pi_record.h"
-#include "source/recognise.h"
-#include "source/transcript_source.h"
+#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {
@@ -78,8 +77,7 @@ class PiIndexer final : public Indexer {
     if (role == "assistant") {
       into_.session.info.model = message["model"].text();
       if (message["usage"]) {
-        into_.usages.push_back(pi::usage_of(message, entry["id"].text()));
-        node.usage = static_cast<std::uint32_t>(into_.usages.size());
+        node.usage = note_usage(into_.usages, pi::usage_of(message, entry["id"].text()));
       }
     } else if (role == "user" && first_.empty()) {
       // Of a file that was added, its name stands before what the person says.
@@ -96,6 +94,16 @@ class PiIndexer final : public Indexer {
   std::string first_;
 };
 
+FileLayout::Name pi_name(const fs::path& file) {
+  return {pi_id(file)};
+}
+
+bool is_pi_file(const fs::path& file, const fs::path& /*place*/) {
+  return file.extension() == ".jsonl";
+}
+
+constexpr FileLayout kPiFiles = {"sessions", 1, is_pi_file, pi_name};
+
 class Pi final : public JsonlTool {
  public:
   explicit Pi(fs::path place) : place_(std::move(place)) {}
@@ -103,19 +111,7 @@ class Pi final : public JsonlTool {
   std::string_view name() const override { return "pi"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    std::vector<Located> all;
-    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
-      add(place_, all, report);
-      return all;
-    }
-    const fs::path sessions = place_ / "sessions";
-    const bool has_sessions = is_folder(sessions).value_or(false);
-    for (const fs::path& file : files_below(
-             has_sessions ? sessions : place_, 1,
-             [](const fs::path& path) { return path.extension() == ".jsonl"; }, report)) {
-      add(file, all, report);
-    }
-    return all;
+    return locate_files(place_, kPiFiles, report);
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {
@@ -127,14 +123,6 @@ class Pi final : public JsonlTool {
   }
 
  private:
-  static void add(const fs::path& file, std::vector<Located>& all, ReadReport& report) {
-    const auto id = SessionId::parse(pi_id(file));
-    if (!id) {
-      return add_damage(report, {file.native(), id.error().message, ""});
-    }
-    all.push_back({.id = *id, .parts = {{.file = file}}});
-  }
-
   fs::path place_;
 };
 

@@ -2,10 +2,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/gemini/gemini_parts.h"
-#include "source/qwen/qwen.h"
-#include "source/recognise.h"
-#include "source/transcript_source.h"
+#include "source/gemini/gemini.h"
+#include "source/kinds.h"
+#include "source/transcript.h"
 
 namespace reprise::source {
 namespace {
@@ -67,8 +66,7 @@ class QwenIndexer final : public Indexer {
     if (kind == "assistant") {
       info.model = record.json["model"].text();
       if (record.json["usageMetadata"]) {
-        into_.usages.push_back(qwen_usage(record.json));
-        node.usage = static_cast<std::uint32_t>(into_.usages.size());
+        node.usage = note_usage(into_.usages, qwen_usage(record.json));
       }
     }
     into_.tree.add(node, record.json.raw());
@@ -81,6 +79,21 @@ class QwenIndexer final : public Indexer {
   std::string first_;
 };
 
+FileLayout::Name qwen_name(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  const bool is_child = folder.parent_path().filename() == "subagents";
+  const std::string stem = file.stem().native();
+  return {is_child ? cat(folder.filename().native(), ":", stem) : stem, is_child};
+}
+
+bool is_qwen_file(const fs::path& file, const fs::path& /*place*/) {
+  const fs::path folder = file.parent_path();
+  return file.extension() == ".jsonl" &&
+         (folder.filename() == "chats" || folder.parent_path().filename() == "subagents");
+}
+
+constexpr FileLayout kQwenFiles = {"projects", 3, is_qwen_file, qwen_name};
+
 class Qwen final : public JsonlTool {
  public:
   explicit Qwen(fs::path place) : place_(std::move(place)) {}
@@ -88,24 +101,7 @@ class Qwen final : public JsonlTool {
   std::string_view name() const override { return "qwen"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    std::vector<Located> all;
-    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
-      add(place_, all, report);
-      return all;
-    }
-    const fs::path projects = place_ / "projects";
-    for (const fs::path& file : files_below(
-             is_folder(projects).value_or(false) ? projects : place_, 3,
-             [](const fs::path& path) {
-               const fs::path folder = path.parent_path();
-               return path.extension() == ".jsonl" &&
-                      (folder.filename() == "chats" ||
-                       folder.parent_path().filename() == "subagents");
-             },
-             report)) {
-      add(file, all, report);
-    }
-    return all;
+    return locate_files(place_, kQwenFiles, report);
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {
@@ -136,17 +132,6 @@ class Qwen final : public JsonlTool {
   }
 
  private:
-  static void add(const fs::path& file, std::vector<Located>& all, ReadReport& report) {
-    const fs::path folder = file.parent_path();
-    const bool is_child = folder.parent_path().filename() == "subagents";
-    const std::string stem = file.stem().native();
-    const auto id = SessionId::parse(is_child ? cat(folder.filename().native(), ":", stem) : stem);
-    if (!id) {
-      return add_damage(report, {file.native(), id.error().message, ""});
-    }
-    all.push_back({.id = *id, .parts = {{.file = file}}, .is_child = is_child});
-  }
-
   fs::path place_;
 };
 
