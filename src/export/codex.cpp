@@ -8,7 +8,6 @@
 #include "export/formats.h"
 #include "export/names.h"
 #include "export/paired.h"
-#include "export/tool_facts.h"
 #include "model/media.h"
 #include "store/usage_sum.h"
 

@@ -1,7 +1,6 @@
 #include "export/content.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/encode.h"
 #include "base/text.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "export/formats.h"
 #include "export/paired.h"
-#include "export/tool_facts.h"
 
 namespace reprise::exporting {
 namespace {

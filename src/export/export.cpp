@@ -1,7 +1,6 @@
 #include "reprise/export.h"
 
 #include <iterator>
-#include <utility>
 
 #include "base/text.h"
 #include "export/formats.h"

@@ -9,7 +9,6 @@
 #include "export/formats.h"
 #include "export/names.h"
 #include "export/paired.h"
-#include "export/tool_facts.h"
 
 namespace reprise::exporting {
 namespace {

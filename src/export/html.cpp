@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "export/content.h"
 #include "export/formats.h"
-#include "export/html_page.h"
 #include "export/html_text.h"
 #include "model/known_time.h"
 #include "model/media.h"

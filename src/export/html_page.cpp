@@ -1,4 +1,4 @@
-#include "export/html_page.h"
+#include "export/html_text.h"
 
 namespace reprise::exporting {
 

@@ -24,4 +24,10 @@ std::string html_of_code(std::string_view code, std::string_view language);
 // Whether a link may lead there: http, https and mailto alone.
 bool is_plain_link(std::string_view target);
 
+// What every exported page has: its style, and what a browser may do with it, which is nothing but
+// to show it: the content of <style>, and the policy that allows it by its SHA-256, and images in
+// the page.
+std::string_view page_style();
+std::string_view page_policy();
+
 }  // namespace reprise::exporting

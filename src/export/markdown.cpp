@@ -6,7 +6,6 @@
 #include "export/formats.h"
 #include "export/transcript.h"
 #include "model/media.h"
-#include "reprise/conversation.h"
 
 namespace reprise::exporting {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "export/tool_facts.h"
+#include "export/tool_facts.h"  // IWYU pragma: export
 #include "export/writer.h"
 
 namespace reprise::exporting {

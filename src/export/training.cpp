@@ -9,7 +9,6 @@
 #include "export/content.h"
 #include "export/formats.h"
 #include "export/paired.h"
-#include "export/tool_facts.h"
 #include "model/media.h"
 
 namespace reprise::exporting {

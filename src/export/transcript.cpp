@@ -12,7 +12,6 @@
 #include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/select.h"
-#include "reprise/store.h"
 
 namespace reprise {
 namespace {

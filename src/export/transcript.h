@@ -4,8 +4,7 @@
 
 #include <filesystem>
 
-#include "reprise/conversation.h"
-#include "reprise/store.h"
+#include "reprise/conversation.h"  // IWYU pragma: export
 
 namespace reprise {
 

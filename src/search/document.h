@@ -2,11 +2,6 @@
 
 // A message as it is indexed: its texts by part, and facts that queries filter by.
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "reprise/search.h"
 
 namespace reprise::search {

@@ -10,8 +10,6 @@
 #include "search/catch_up.h"
 #include "search/document.h"
 #include "search/finder.h"
-#include "search/rank.h"
-#include "search/snippet.h"
 #include "search/terms.h"
 
 namespace reprise::search {

@@ -18,8 +18,6 @@
 //  (store/sqlite/README.md). (2) FTS5 reads no file but this one, which is made by us and is nobody
 //  else's.
 
-#include <memory>
-
 #include "base/lock_file.h"
 #include "store/sqlite/connection.h"
 

@@ -1,8 +1,8 @@
-#include "search/rank.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "search/hits.h"
 
 namespace reprise::search {
 

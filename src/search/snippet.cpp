@@ -1,5 +1,3 @@
-#include "search/snippet.h"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -7,6 +5,7 @@
 #include "base/grapheme.h"
 #include "base/utf8.h"
 #include "search/fold.h"
+#include "search/hits.h"
 
 namespace reprise::search {
 namespace {

@@ -2,9 +2,6 @@
 
 // The terms of a query as phrases of folded words, and as an expression of FTS5.
 
-#include <string>
-#include <vector>
-
 #include "reprise/search.h"
 
 namespace reprise::search {

@@ -3,8 +3,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 
 #include "search/fold.h"
 #include "store/sqlite/connection.h"

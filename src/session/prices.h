@@ -2,7 +2,6 @@
 
 // What requests cost, for those whose provider does not say.
 
-#include <optional>
 #include <span>
 
 #include "reprise/message.h"

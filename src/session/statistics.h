@@ -5,7 +5,6 @@
 #include <stop_token>
 
 #include "reprise/open_store.h"
-#include "reprise/source.h"
 #include "session/prices.h"
 
 namespace reprise {

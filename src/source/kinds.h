@@ -47,7 +47,8 @@ Open open_copilot;
 // database, or the folder with the list of all projects.
 Recognise is_crush;
 Open open_crush;
-// What `export --format json` wrote: one file.
+// Sessions that were exported in the format json: one file, or a folder of them. Their ids are our
+// own, and stay.
 Recognise is_exported;
 Open open_exported;
 // Gemini CLI's tmp/<project>/chats/session-<time>-<id>.jsonl, lines that add messages, set them

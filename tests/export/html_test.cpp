@@ -3,7 +3,6 @@
 
 #include "base/encode.h"
 #include "export/exported.h"
-#include "export/html_page.h"
 #include "export/html_text.h"
 #include "support/build.h"
 #include "support/must.h"

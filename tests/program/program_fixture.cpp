@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "cli/output/output.h"
-#include "cli/program/commands.h"
+#include "cli/commands/command.h"
 #include "cli/program/process_environment.h"
 #include "cli/program/program.h"
 

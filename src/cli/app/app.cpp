@@ -5,25 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <ctime>
 #include <iterator>
-#include <memory>
-#include <stop_token>
 
-#include "base/text.h"
-#include "cli/app/effect.h"
 #include "cli/app/event_queue.h"
 #include "cli/app/outside_editor.h"
 #include "cli/app/render.h"
 #include "cli/app/session_worker.h"
-#include "cli/app/state.h"
 #include "cli/app/terminal.h"
 #include "cli/app/update.h"
 #include "cli/output/session_json.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "cli/repl/menu.h"
 

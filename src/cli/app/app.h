@@ -5,7 +5,6 @@
 
 #include "cli/app/update.h"
 #include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/settings/run_flags.h"
 
 namespace reprise::cli::app {

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 

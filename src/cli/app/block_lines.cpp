@@ -1,8 +1,6 @@
 #include "cli/app/block_lines.h"
 
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "cli/app/style.h"
 

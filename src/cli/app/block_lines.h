@@ -3,9 +3,7 @@
 // Blocks of text under each other and in each other: what stands before their lines, and the empty
 // lines between them.
 
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "cli/app/style.h"
 

@@ -1,12 +1,8 @@
-#include "cli/app/code_colours.h"
-
 #include <algorithm>
-#include <cstddef>
-#include <vector>
 
 #include "base/code_tokens.h"
 #include "base/terminal_text.h"
-#include "cli/app/style.h"
+#include "cli/app/markdown_parts.h"
 #include "cli/app/wrap.h"
 
 namespace reprise::cli::app {

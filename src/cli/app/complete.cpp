@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/app/state.h"
 #include "cli/repl/slash.h"
 #include "cli/settings/provider_names.h"
 

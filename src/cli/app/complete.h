@@ -2,7 +2,7 @@
 
 // What Tab makes of an input: commands, their words, open sessions, models. Pure.
 
-#include "cli/app/state.h"
+#include "cli/app/state.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

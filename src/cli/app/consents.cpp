@@ -2,11 +2,6 @@
 
 #include <mutex>
 #include <stop_token>
-#include <string>
-#include <utility>
-
-#include "cli/app/event.h"
-#include "cli/app/event_queue.h"
 
 namespace reprise::cli::app {
 

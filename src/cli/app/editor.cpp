@@ -1,7 +1,6 @@
 #include "cli/app/editor.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 #include <vector>
 

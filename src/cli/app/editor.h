@@ -3,11 +3,6 @@
 // The input line: a text of several lines, a cursor, and what keys do to them. Pure; it knows
 // nothing of the screen but how wide its lines are.
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/app/screen.h"
 
 namespace reprise::cli::app {

@@ -2,15 +2,10 @@
 
 // What update() wants done in the world, as values. The worker does it and answers with events.
 
-#include <cstddef>
-#include <variant>
-#include <vector>
-
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
+#include "cli/app/event.h"          // IWYU pragma: export
+#include "cli/app/picker/picker.h"  // IWYU pragma: export
 #include "cli/program/voice.h"
-#include "cli/repl/slash.h"
-#include "reprise/types.h"
+#include "cli/repl/slash.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -1,7 +1,6 @@
 #include "cli/app/entry.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "base/text.h"
 #include "model/known_time.h"

@@ -2,7 +2,7 @@
 
 // What stands in a transcript: questions, answers, thoughts, tool calls and what the program says.
 
-#include <cstddef>
+#include <cstddef>  // IWYU pragma: export
 #include <memory>
 
 #include "cli/app/style.h"

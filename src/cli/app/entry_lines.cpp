@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <memory>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
@@ -10,10 +8,8 @@
 #include "base/utf8.h"
 #include "cli/app/entry.h"
 #include "cli/app/markdown.h"
-#include "cli/app/style.h"
 #include "cli/app/wrap.h"
 #include "cli/output/age.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -3,11 +3,10 @@
 // Everything that can happen to the program, as values: keys, the clock, and what the worker and
 // the running turns report.
 
-#include "cli/app/entry.h"
-#include "cli/app/picker/picker.h"
-#include "cli/app/screen.h"
+#include "cli/app/entry.h"          // IWYU pragma: export
+#include "cli/app/picker/picker.h"  // IWYU pragma: export
+#include "cli/app/screen.h"         // IWYU pragma: export
 #include "cli/repl/slash.h"
-#include "reprise/session.h"
 
 namespace reprise::cli::app {
 

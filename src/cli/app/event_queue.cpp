@@ -7,10 +7,8 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "base/file.h"
-#include "cli/app/event.h"
 
 namespace reprise::cli::app {
 

@@ -5,10 +5,9 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <vector>
 
 #include "base/file.h"
-#include "cli/app/event.h"
+#include "cli/app/event.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/app/state.h"
-#include "cli/app/style.h"
-#include "cli/app/todos_panel.h"
+#include "cli/app/render.h"
 #include "cli/app/wrap.h"
 
 namespace reprise::cli::app {

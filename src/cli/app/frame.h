@@ -3,8 +3,8 @@
 // Where the parts of the screen are, and which lines of the transcript it shows. Pure; update()
 // needs it to scroll, render() to paint.
 
-#include "cli/app/state.h"
-#include "cli/app/style.h"
+#include "cli/app/state.h"  // IWYU pragma: export
+#include "cli/app/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -1,7 +1,6 @@
 #include "cli/app/help.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "base/text.h"
 #include "cli/app/keys.h"

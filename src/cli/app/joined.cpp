@@ -1,14 +1,11 @@
 #include "cli/app/joined.h"
 
-#include <cstddef>
 #include <map>
 #include <utility>
 
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/app/glyph.h"
-#include "cli/app/screen.h"
-#include "cli/app/style.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -3,11 +3,9 @@
 // Characters of several parts (joined emoji, flags, skin tones), which ncurses cannot carry: it
 // shows their first part, and they are written over that afterwards.
 
-#include <cstddef>
 #include <map>
-#include <string>
 
-#include "cli/app/screen.h"
+#include "cli/app/screen.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -3,11 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
-#include <string>
-#include <string_view>
-
-#include "cli/app/screen.h"
-#include "cli/app/style.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -4,16 +4,8 @@
 #include <mutex>
 #include <set>
 
-#include "base/text.h"
 #include "cli/app/consents.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
-#include "cli/app/event_queue.h"
-#include "cli/program/context.h"
 #include "cli/program/tool_consent.h"
-#include "cli/repl/chat_session.h"
-#include "reprise/capabilities.h"
-#include "reprise/conversation.h"
 
 namespace reprise::cli::app {
 namespace {

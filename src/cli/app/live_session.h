@@ -7,15 +7,12 @@
 #include <mutex>
 
 #include "cli/app/consents.h"
-#include "cli/app/effect.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
-#include "cli/app/event_queue.h"
-#include "cli/program/context.h"
+#include "cli/app/effect.h"       // IWYU pragma: export
+#include "cli/app/event.h"        // IWYU pragma: export
+#include "cli/program/context.h"  // IWYU pragma: export
 #include "cli/program/tool_consent.h"
-#include "cli/repl/chat_session.h"
-#include "reprise/conversation.h"
-#include "reprise/sessions.h"
+#include "cli/repl/chat_session.h"  // IWYU pragma: export
+#include "reprise/conversation.h"   // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -3,21 +3,16 @@
 #include <md4c.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/markdown_library.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/block_lines.h"
-#include "cli/app/code_colours.h"
-#include "cli/app/markdown_spans.h"
-#include "cli/app/markdown_table.h"
-#include "cli/app/style.h"
+#include "cli/app/markdown_parts.h"
 #include "cli/app/wrap.h"
 
 namespace reprise::cli::app {

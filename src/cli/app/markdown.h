@@ -3,11 +3,9 @@
 // Markdown as people read it: headings, lists, tables, quotes, code, emphasis; raw HTML as it is
 // written. Pure.
 
-#include <cstddef>
-#include <string_view>
-#include <vector>
+#include <vector>  // IWYU pragma: export
 
-#include "cli/app/style.h"
+#include "cli/app/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

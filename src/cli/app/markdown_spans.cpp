@@ -1,11 +1,8 @@
-#include "cli/app/markdown_spans.h"
-
 #include <md4c.h>
 
-#include <string_view>
 #include <utility>
 
-#include "cli/app/style.h"
+#include "cli/app/markdown_parts.h"
 
 namespace reprise::cli::app {
 

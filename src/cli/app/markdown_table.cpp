@@ -1,15 +1,9 @@
-#include "cli/app/markdown_table.h"
-
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <numeric>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "cli/app/style.h"
+#include "cli/app/markdown_parts.h"
 #include "cli/app/wrap.h"
 
 namespace reprise::cli::app {

@@ -2,11 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <string_view>
-
-#include "cli/app/style.h"
-
 namespace reprise::cli::app {
 namespace {
 

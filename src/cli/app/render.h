@@ -2,7 +2,8 @@
 
 // The state as a screen. Pure.
 
-#include "cli/app/state.h"
+#include "cli/app/state.h"  // IWYU pragma: export
+#include "cli/app/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 
@@ -15,5 +16,11 @@ std::string window_title(const State& state);
 void render_picker(Screen& screen, const State& state, const Picker& picker);
 void render_tabs(Screen& screen, const State& state);
 void render_status(Screen& screen, const State& state, std::size_t row);
+
+// The todos of a session as lines: beside the transcript or below it. Pure.
+
+// At most `rows` lines of at most `columns` columns, with what is in progress among them. Empty
+// for no todos or no room.
+std::vector<Line> todo_panel(const std::vector<Todo>& todos, std::size_t rows, std::size_t columns);
 
 }  // namespace reprise::cli::app

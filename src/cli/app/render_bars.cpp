@@ -6,8 +6,6 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"
-#include "cli/app/state.h"
-#include "cli/app/style.h"
 #include "cli/output/spinner.h"
 
 namespace reprise::cli::app {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 
 namespace reprise::cli::app {

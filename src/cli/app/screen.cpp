@@ -1,15 +1,10 @@
 #include "cli/app/screen.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
-#include "cli/app/style.h"
 
 namespace reprise::cli::app {
 

@@ -5,14 +5,13 @@
 //      gets into a cell, whoever asks for it.
 //  (2) A character stands whole or not at all; one of two columns fills its own and the next cell.
 
-#include <cstddef>
-#include <cstdint>
+#include <cstddef>  // IWYU pragma: export
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
+#include <vector>       // IWYU pragma: export
 
-#include "cli/app/style.h"
+#include "cli/app/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
-#include "cli/app/style.h"
 #include "cli/app/wrap.h"
 
 namespace reprise::cli::app {

@@ -3,14 +3,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/live_session.h"
-#include "cli/program/context.h"
-#include "cli/repl/chat_session.h"
-#include "reprise/conversation.h"
-
 namespace reprise::cli::app {
 
 SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {

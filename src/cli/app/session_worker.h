@@ -7,24 +7,18 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <stop_token>
-#include <thread>
 
 #include "cli/app/consents.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/event_queue.h"
-#include "cli/app/live_session.h"
-#include "cli/program/context.h"
+#include "cli/app/effect.h"        // IWYU pragma: export
+#include "cli/app/event.h"         // IWYU pragma: export
+#include "cli/app/live_session.h"  // IWYU pragma: export
+#include "cli/program/context.h"   // IWYU pragma: export
 #include "cli/program/last_list.h"
 #include "cli/program/search_files.h"
 #include "cli/program/start_session.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/search.h"
-#include "reprise/session.h"
 
 namespace reprise::cli::app {
 

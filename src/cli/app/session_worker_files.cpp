@@ -5,19 +5,10 @@
 
 #include "base/encode.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "base/utf8.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/live_session.h"
 #include "cli/app/session_worker.h"
 #include "cli/commands/prompt.h"
-#include "cli/program/context.h"
-#include "cli/repl/chat_session.h"
 #include "model/attachment.h"
-#include "reprise/conversation.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -1,18 +1,13 @@
 // Which models /model may name: those that sessions were held with, and those of a local server.
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <system_error>
 
 #include "base/http.h"
 #include "base/json_scan.h"
-#include "cli/app/event.h"
 #include "cli/app/session_worker.h"
-#include "cli/repl/chat_session.h"
 #include "provider/local_servers.h"
-#include "reprise/provider.h"
-#include "reprise/store.h"
 
 namespace reprise::cli::app {
 namespace {

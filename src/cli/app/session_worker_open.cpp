@@ -4,23 +4,12 @@
 #include <mutex>
 #include <system_error>
 
-#include "base/text.h"
 #include "base/utf8.h"
-#include "cli/app/editor.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/live_session.h"
 #include "cli/app/session_worker.h"
 #include "cli/app/update.h"
-#include "cli/program/adopt_session.h"
-#include "cli/program/context.h"
-#include "cli/program/start_session.h"
-#include "cli/repl/chat_session.h"
+#include "cli/program/find_session.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "reprise/conversation.h"
-#include "reprise/open_store.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli::app {
 namespace {

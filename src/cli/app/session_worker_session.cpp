@@ -4,17 +4,8 @@
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/live_session.h"
 #include "cli/app/session_worker.h"
-#include "cli/program/context.h"
-#include "cli/repl/chat_session.h"
-#include "cli/repl/slash.h"
 #include "cli/settings/settings.h"
-#include "reprise/conversation.h"
-#include "reprise/store.h"
 
 namespace reprise::cli::app {
 

@@ -5,7 +5,6 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/entry.h"
 #include "reprise/conversation.h"
 
 namespace reprise::cli::app {

@@ -1,9 +1,5 @@
 #include "cli/app/style.h"
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-
 #include "base/grapheme.h"
 
 namespace reprise::cli::app {

@@ -2,11 +2,11 @@
 
 // Text with its look, before it has a place on the screen. Plain values.
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <cstddef>      // IWYU pragma: export
+#include <cstdint>      // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
+#include <vector>       // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -7,27 +7,20 @@
 #include <algorithm>
 #include <array>
 #include <clocale>
-#include <cstddef>
 #include <cstdio>
 #include <cwchar>
 #include <map>
 #include <memory>
-#include <vector>
 
 // After the standard headers: it defines macros with everyday names.
 #define NCURSES_NOMACROS
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
-#include "base/text.h"
-#include "cli/app/event.h"
 #include "cli/app/glyph.h"
 #include "cli/app/joined.h"
-#include "cli/app/screen.h"
-#include "cli/app/style.h"
 #include "cli/app/terminal_keys.h"
 #include "cli/output/clipboard.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,14 +2,10 @@
 
 // The real terminal: paints a Screen, reads keys. Only its .cpp files know ncurses.
 
-#include <cstddef>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "cli/app/event.h"
-#include "cli/app/screen.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cwchar>
-#include <string>
-#include <string_view>
 
 // After the standard headers: it defines macros with everyday names.
 #define NCURSES_NOMACROS

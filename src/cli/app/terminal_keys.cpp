@@ -1,14 +1,9 @@
 #include "cli/app/terminal_keys.h"
 
 #include <cwchar>
-#include <optional>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/app/event.h"
 #include "cli/app/keys.h"
 #include "cli/repl/line_source.h"
 

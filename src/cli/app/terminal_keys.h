@@ -3,12 +3,8 @@
 // From what ncurses reads to events: names of keys, typed text, whole pastes.
 
 #include <cwchar>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "cli/app/event.h"
+#include "cli/app/event.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -2,12 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <string_view>
-#include <variant>
-
-#include "cli/app/event.h"
-
 namespace reprise::cli::app {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "cli/app/test_screens.h"
 
 #include "base/text.h"
-#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 

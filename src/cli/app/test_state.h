@@ -3,7 +3,6 @@
 // For tests: a state as it is in the middle of things.
 
 #include "cli/app/render.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

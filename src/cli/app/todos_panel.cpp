@@ -1,12 +1,9 @@
-#include "cli/app/todos_panel.h"
-
 #include <algorithm>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/style.h"
-#include "reprise/session.h"
+#include "cli/app/render.h"
 
 namespace reprise::cli::app {
 namespace {

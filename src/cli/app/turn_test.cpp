@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 

@@ -1,8 +1,6 @@
 #include "cli/app/update.h"
 
 #include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/output/age.h"
 
 namespace reprise::cli::app {

@@ -2,8 +2,8 @@
 
 // What an event changes and what it asks for. No I/O, no clock: the time comes with Ticked.
 
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
+#include "cli/app/effect.h"  // IWYU pragma: export
+#include "cli/app/state.h"   // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -5,12 +5,9 @@
 #include <system_error>
 
 #include "base/text.h"
-#include "cli/app/effect.h"
 #include "cli/app/frame.h"
 #include "cli/app/help.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
-#include "cli/repl/slash.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/app/complete.h"
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

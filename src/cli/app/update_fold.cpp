@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "cli/app/frame.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

@@ -1,10 +1,8 @@
 // What a key does.
 
 #include "base/text.h"
-#include "cli/app/effect.h"
 #include "cli/app/frame.h"
 #include "cli/app/keys.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

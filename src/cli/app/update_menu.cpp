@@ -3,10 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
-#include "cli/repl/slash.h"
 
 namespace reprise::cli::app {
 namespace {

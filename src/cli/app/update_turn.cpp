@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
 #include "cli/output/clipboard.h"
 #include "store/usage_sum.h"

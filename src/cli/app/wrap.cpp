@@ -1,17 +1,11 @@
 #include "cli/app/wrap.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
-#include "cli/app/style.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,12 +2,11 @@
 
 // Long lines into short ones. Pure.
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <cstddef>  // IWYU pragma: export
+#include <string>   // IWYU pragma: export
+#include <vector>   // IWYU pragma: export
 
-#include "cli/app/style.h"
+#include "cli/app/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -5,21 +5,13 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/answer_output.h"
-#include "cli/program/adopt_session.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
+#include "cli/program/find_session.h"
 #include "cli/program/interrupts.h"
-#include "cli/program/start_session.h"
 #include "cli/program/tool_consent.h"
 #include "cli/settings/context_file.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
-#include "reprise/conversation.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,13 +1,8 @@
 // reprise backup: a consistent snapshot of the store.
 
 #include "base/json_write.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "reprise/capabilities.h"
-#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,18 +1,9 @@
 // reprise chat: a conversation, turn after turn.
 
-#include <memory>
-
-#include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/repl/chat.h"
-#include "cli/settings/provider_choice.h"
 #include "cli/settings/provider_model.h"
 #include "cli/settings/provider_names.h"
-#include "cli/settings/run_flags.h"
-#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {

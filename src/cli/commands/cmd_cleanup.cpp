@@ -1,17 +1,11 @@
 // reprise cleanup: sessions that were closed long ago to the trash.
 
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "cli/settings/duration.h"
-#include "reprise/open_store.h"
-#include "reprise/sessions.h"
+#include "cli/settings/moment.h"
 
 namespace reprise::cli {
 namespace {

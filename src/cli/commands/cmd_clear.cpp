@@ -1,13 +1,8 @@
 // reprise clear: all sessions of this folder to the trash, or all that are archived, or the trash
 // itself.
 
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {

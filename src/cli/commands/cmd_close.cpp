@@ -1,15 +1,8 @@
 // reprise close: a session is done.
 
-#include <memory>
-
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 namespace {

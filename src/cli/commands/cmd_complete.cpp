@@ -2,24 +2,15 @@
 // behind a tab. ":files" and ":folders" ask the shell for its own. Says nothing else.
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/stores_around.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
 #include "cli/program/completions.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/settings/config_keys.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
-#include "reprise/open_source.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,12 +1,7 @@
 // reprise completions: a script that a shell reads.
 
-#include <memory>
-
 #include "cli/commands/command.h"
-#include "cli/program/commands.h"
 #include "cli/program/completions.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 
 namespace reprise::cli {
 namespace {

@@ -3,29 +3,18 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <limits>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/app/outside_editor.h"
 #include "cli/commands/command.h"
 #include "cli/output/table.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/settings/config.h"
-#include "cli/settings/config_keys.h"
-#include "cli/settings/config_shown.h"
 #include "cli/settings/config_write.h"
-#include "cli/settings/settings.h"
 #include "provider/kinds.h"
-#include "reprise/open_store.h"
-#include "reprise/provider.h"
 #include "store/context/defaults.h"
 
 namespace reprise::cli {

@@ -1,21 +1,12 @@
 // reprise copy: sessions from one store to another.
 
-#include <map>
-
-#include "base/json_write.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "cli/settings/settings.h"
 #include "engine/copy.h"
 #include "engine/outbox_replay.h"
-#include "reprise/open_store.h"
-#include "reprise/sessions.h"
 #include "session/outbox.h"
 #include "store/outbox/outbox_folder.h"
 #include "store/outbox/outbox_lines.h"

@@ -1,13 +1,8 @@
 // reprise delete: sessions to the trash, or for good.
 
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {

@@ -4,14 +4,9 @@
 #include <iterator>
 
 #include "base/file.h"
-#include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "reprise/export.h"
 #include "reprise/sessions.h"

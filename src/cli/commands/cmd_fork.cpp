@@ -1,11 +1,7 @@
 // reprise fork: another session with the same beginning.
 
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "reprise/sessions.h"
 
 namespace reprise::cli {

@@ -1,12 +1,5 @@
 // reprise help [COMMAND]
 
-#include <memory>
-
-#include "base/text.h"
-#include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/help_text.h"
 
 namespace reprise::cli {

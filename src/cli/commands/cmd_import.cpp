@@ -1,28 +1,18 @@
 // reprise import: sessions of other tools into the own store.
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
-#include <limits>
-#include <map>
 #include <system_error>
 #include <utility>
 
-#include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/folder_watch.h"
 #include "cli/program/interrupts.h"
-#include "reprise/open_source.h"
-#include "reprise/sessions.h"
 #include "session/import.h"
 
 namespace reprise::cli {

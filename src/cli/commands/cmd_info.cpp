@@ -4,22 +4,14 @@
 #include <iterator>
 
 #include "base/grapheme.h"
-#include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "model/json_fields.h"
 #include "model/known_time.h"
-#include "reprise/conversation.h"
-#include "reprise/open_store.h"
-#include "reprise/sessions.h"
 #include "session/import.h"
 
 namespace reprise::cli {

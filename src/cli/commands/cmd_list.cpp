@@ -2,19 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 
-#include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/open_store.h"
 #include "reprise/sessions.h"
 #include "session/import.h"
 #include "store/query.h"

@@ -1,21 +1,9 @@
 // reprise man: the manual page, in roff; the build makes reprise.1 of it.
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/text.h"
-#include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/help_text.h"
 #include "cli/repl/slash.h"
-#include "reprise/open_source.h"
 
 namespace reprise::cli {
 namespace {

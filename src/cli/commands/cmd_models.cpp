@@ -4,16 +4,8 @@
 
 #include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "cli/settings/provider_choice.h"
 #include "cli/settings/request_choice.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
-#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,16 +1,9 @@
 // reprise rename, pin, unpin: another title, another place in lists.
 
-#include <memory>
-
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,14 +1,8 @@
 // reprise restore: back from the trash or the archive.
 
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/capabilities.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {

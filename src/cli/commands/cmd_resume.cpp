@@ -1,11 +1,6 @@
 // reprise resume: find a conversation again and go on with it.
 
-#include <memory>
-
 #include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/repl/chat.h"
 #include "cli/settings/run_flags.h"
 

@@ -1,18 +1,12 @@
 // reprise search: messages by their words.
 
 #include <algorithm>
-#include <limits>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/hit_lines.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/search_files.h"
 #include "cli/settings/moment.h"
-#include "reprise/open_source.h"
 #include "reprise/search.h"
 
 namespace reprise::cli {

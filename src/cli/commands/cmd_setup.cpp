@@ -11,23 +11,14 @@
 #include "base/file.h"
 #include "base/http.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "cli/repl/line_source.h"
-#include "cli/repl/plain_source.h"
-#include "cli/settings/config_keys.h"
 #include "cli/settings/config_write.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/provider_model.h"
-#include "cli/settings/provider_names.h"
-#include "cli/settings/settings.h"
 #include "engine/fixed_messages.h"
 #include "engine/message_of.h"
-#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,23 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <string>
 
-#include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands/command.h"
 #include "cli/output/pager.h"
 #include "cli/output/session_json.h"
 #include "cli/output/transcript_view.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "export/transcript.h"
 #include "reprise/capabilities.h"
-#include "reprise/conversation.h"
-#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,20 +1,13 @@
 // reprise stats: what sessions used and cost.
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 
 #include "base/grapheme.h"
-#include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/output/bar_chart.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/search_files.h"
 #include "cli/settings/moment.h"

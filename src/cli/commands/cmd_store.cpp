@@ -1,14 +1,9 @@
 // reprise store: what an administrator of a store on a server does.
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "cli/settings/duration.h"
+#include "cli/settings/moment.h"
 #include "cli/settings/settings.h"
-#include "reprise/open_store.h"
 #include "reprise/sessions.h"
 
 namespace reprise::cli {

@@ -4,17 +4,11 @@
 #include <system_error>
 
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/capabilities.h"
-#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,16 +2,10 @@
 
 #include <iterator>
 
-#include "base/json_write.h"
-#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/settings/settings.h"
 #include "reprise/capabilities.h"
-#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {

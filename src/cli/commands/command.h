@@ -1,11 +1,13 @@
 #pragma once
 
 // One command of the program: its flags and what it does. Each stands in a file of its own,
-// cmd_NAME.cpp, with its flags as members; commands.cpp has the table of all.
+// cmd_NAME.cpp, with its flags as members; command.cpp has the table of all.
 
-#include <memory>
+#include <memory>       // IWYU pragma: export
+#include <span>         // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
 
-#include "cli/program/context.h"
+#include "cli/program/context.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 
@@ -18,6 +20,8 @@ class Command {
   virtual Result<Exit> run(Context& context) = 0;
 };
 
+using MakeCommand = std::unique_ptr<Command>();
+
 // Where a command stands in `reprise help`.
 enum class CommandGroup : std::uint8_t { ask, read, change, remove, stores, set_up };
 
@@ -27,8 +31,21 @@ struct CommandEntry {
   std::string_view summary;      // one line, lower case, no full stop
   std::string_view description;  // paragraphs for the manual, parted by empty lines
   std::string_view examples;     // one a line, as they are typed
-  std::unique_ptr<Command> (*make)();
+  MakeCommand* make;
   bool hidden = false;
 };
+
+// The table of all commands.
+std::span<const CommandEntry> all_commands();
+const CommandEntry* find_command(std::string_view name);
+// "unknown command 'lsit'; did you mean list?"
+std::string unknown_command(std::string_view name);
+
+// Each is defined in its own file.
+MakeCommand make_archive, make_ask, make_backup, make_chat, make_cleanup, make_clear, make_close,
+    make_complete, make_completions, make_config, make_copy, make_delete, make_doctor, make_export,
+    make_fork, make_help, make_import, make_info, make_list, make_man, make_models, make_pin,
+    make_rename, make_restore, make_resume, make_search, make_setup, make_show, make_stats,
+    make_store, make_todo, make_unpin, make_verify;
 
 }  // namespace reprise::cli

@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/json_write.h"
-#include "base/text.h"
 #include "cli/output/session_json.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/search_files.h"
-#include "reprise/sessions.h"
 #include "session/outbox.h"
 
 namespace reprise::cli {

@@ -5,9 +5,9 @@
 
 #include <span>
 
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/sessions.h"
+#include "cli/program/context.h"  // IWYU pragma: export
+#include "cli/program/exit.h"     // IWYU pragma: export
+#include "reprise/sessions.h"     // IWYU pragma: export
 
 namespace reprise::cli {
 

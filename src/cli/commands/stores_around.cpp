@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "cli/program/context.h"
-#include "reprise/open_store.h"
-
 namespace reprise::cli {
 namespace {
 

@@ -2,9 +2,7 @@
 
 // The stores that are there: in the working folder and those above it, and in the usual places.
 
-#include <vector>
-
-#include "cli/program/context.h"
+#include "cli/program/context.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

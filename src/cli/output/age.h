@@ -2,7 +2,7 @@
 
 // How long ago something was, in words.
 
-#include "reprise/types.h"
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

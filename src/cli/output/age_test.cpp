@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "reprise/types.h"
-
 namespace reprise::cli {
 namespace {
 

@@ -1,13 +1,8 @@
 #include "cli/output/answer_output.h"
 
 #include "base/grapheme.h"
-#include "base/json_write.h"
-#include "base/text.h"
 #include "cli/output/session_json.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "model/json_fields.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/terminal_text.h"
 #include "cli/output/spinner.h"
-#include "cli/program/context.h"
-#include "reprise/conversation.h"
+#include "cli/program/context.h"   // IWYU pragma: export
+#include "reprise/conversation.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

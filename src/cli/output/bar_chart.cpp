@@ -1,11 +1,9 @@
-#include "cli/output/bar_chart.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
 #include "base/text.h"
+#include "cli/output/table.h"
 
 namespace reprise::cli {
 

@@ -1,8 +1,8 @@
-#include "cli/output/bar_chart.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "cli/output/table.h"
 
 namespace reprise::cli {
 namespace {

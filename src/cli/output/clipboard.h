@@ -2,11 +2,8 @@
 
 // The clipboard of the person's machine, which only the terminal can reach, also over ssh.
 
-#include <string>
-#include <string_view>
-
 #include "base/encode.h"
-#include "base/text.h"
+#include "base/text.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

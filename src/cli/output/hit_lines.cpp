@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "base/grapheme.h"
-#include "base/json_write.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 

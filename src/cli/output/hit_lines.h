@@ -2,9 +2,6 @@
 
 // What a search found, for people and as JSON.
 
-#include <string>
-#include <vector>
-
 #include "reprise/search.h"
 
 namespace reprise::cli {

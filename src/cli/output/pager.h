@@ -5,12 +5,10 @@
 #include <sys/types.h>
 
 #include <memory>
-#include <string>
 
 #include "base/file.h"
 #include "cli/output/output.h"
 #include "cli/program/process_environment.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 

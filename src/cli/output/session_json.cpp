@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/json_write.h"
-#include "base/text.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
 #include "reprise/select.h"
-#include "reprise/store.h"
 #include "session/import.h"
 
 namespace reprise::cli {

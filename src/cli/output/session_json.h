@@ -2,11 +2,11 @@
 
 // The JSON that scripts rely on; docs/json.md says what each field means.
 
-#include "base/json_write.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "reprise/conversation.h"
-#include "reprise/store.h"
+#include "base/json_write.h"       // IWYU pragma: export
+#include "cli/program/context.h"   // IWYU pragma: export
+#include "cli/program/exit.h"      // IWYU pragma: export
+#include "reprise/conversation.h"  // IWYU pragma: export
+#include "reprise/store.h"         // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -1,14 +1,9 @@
 #include "cli/output/transcript_view.h"
 
-#include <array>
-#include <chrono>
 #include <ctime>
-#include <vector>
 
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/app/markdown.h"
-#include "cli/app/style.h"
 #include "cli/app/wrap.h"
 #include "cli/output/session_json.h"
 #include "model/known_time.h"

@@ -2,11 +2,7 @@
 
 // A session as a person reads it on a terminal: rendered Markdown, colours, local time.
 
-#include <cstddef>
-#include <string>
-
 #include "export/transcript.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 

@@ -1,9 +1,7 @@
-#include "cli/program/adopt_session.h"
-
 #include <algorithm>
 
-#include "base/text.h"
-#include "reprise/open_source.h"
+#include "cli/program/find_session.h"
+#include "reprise/sessions.h"
 #include "session/import.h"
 
 namespace reprise::cli {

@@ -3,12 +3,12 @@
 // What a command takes on its command line, as data: the parser, `--help`, the man page and the
 // shell completions are all made from the same table.
 
-#include <optional>
+#include <optional>  // IWYU pragma: export
 #include <variant>
-#include <vector>
+#include <vector>  // IWYU pragma: export
 
 #include "base/number_range.h"
-#include "reprise/error.h"
+#include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

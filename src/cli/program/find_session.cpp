@@ -2,12 +2,7 @@
 
 #include <system_error>
 
-#include "base/text.h"
-#include "cli/program/context.h"
-#include "cli/program/start_session.h"
 #include "cli/program/tool_consent.h"
-#include "cli/settings/settings.h"
-#include "reprise/open_store.h"
 #include "reprise/sessions.h"
 #include "session/outbox.h"
 

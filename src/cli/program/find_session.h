@@ -3,12 +3,9 @@
 // The first half of a start: the store, and the session in it that a run goes
 // on with.
 
-#include <stop_token>
-
-#include "cli/program/context.h"
-#include "cli/program/start_session.h"
-#include "cli/settings/settings.h"
-#include "reprise/store.h"
+#include "cli/program/context.h"        // IWYU pragma: export
+#include "cli/program/start_session.h"  // IWYU pragma: export
+#include "cli/settings/settings.h"      // IWYU pragma: export
 
 namespace reprise::cli {
 
@@ -37,5 +34,12 @@ struct FoundSession {
 Result<FoundSession> find_session(Context& context, const Settings& settings,
                                   const StartRequest& request, std::optional<Error>& away,
                                   bool has_tools);
+
+// Going on with a session of another tool.
+
+// For a SEL like "claude:SEL" (or "claude:", the newest one of this folder): the session comes into
+// the store, a fork of it is begun, and the fork's id is returned. Any other SEL is returned as it
+// is.
+Result<std::string> adopt_session(Context& context, std::string sel);
 
 }  // namespace reprise::cli

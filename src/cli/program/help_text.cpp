@@ -1,15 +1,8 @@
 #include "cli/program/help_text.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <span>
-#include <variant>
-#include <vector>
 
 #include "base/grapheme.h"
-#include "base/text.h"
-#include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,12 +2,7 @@
 
 // `--help`, made from the tables.
 
-#include <span>
-#include <string>
-#include <string_view>
-
-#include "cli/commands/command.h"
-#include "cli/program/arguments.h"
+#include "cli/commands/command.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -3,16 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/grapheme.h"
-#include "cli/commands/command.h"
-#include "cli/program/arguments.h"
-#include "cli/program/commands.h"
 
 namespace reprise::cli {
 namespace {

@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <optional>
 #include <system_error>
 #include <variant>
-#include <vector>
 
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/program/arguments.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -3,8 +3,8 @@
 // The environment variables, read once by main.
 
 #include <map>
-#include <optional>
-#include <string>
+#include <optional>  // IWYU pragma: export
+#include <string>    // IWYU pragma: export
 #include <string_view>
 
 namespace reprise::cli {

@@ -1,14 +1,7 @@
 #include "cli/program/program.h"
 
 #include <algorithm>
-#include <memory>
-#include <vector>
 
-#include "base/text.h"
-#include "cli/commands/command.h"
-#include "cli/program/commands.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/help_text.h"
 
 namespace reprise::cli {

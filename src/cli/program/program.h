@@ -2,7 +2,6 @@
 
 // The whole program as a function.
 
-#include <string>
 #include <vector>
 
 #include "cli/output/output.h"

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "cli/settings/context_file.h"
-#include "reprise/open_source.h"
 
 namespace reprise::cli {
 

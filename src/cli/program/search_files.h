@@ -2,9 +2,7 @@
 
 // Where the search index is, and what it calls the store of the settings.
 
-#include <memory>
-
-#include "cli/program/context.h"
+#include "cli/program/context.h"  // IWYU pragma: export
 #include "reprise/capabilities.h"
 #include "reprise/search.h"
 

@@ -4,10 +4,10 @@
 // which key, which session, which system prompt and tools. `ask` and `chat`
 // share it.
 
-#include "cli/program/context.h"
-#include "cli/settings/run_flags.h"
-#include "reprise/conversation.h"
-#include "reprise/open_store.h"
+#include "cli/program/context.h"     // IWYU pragma: export
+#include "cli/settings/run_flags.h"  // IWYU pragma: export
+#include "reprise/conversation.h"    // IWYU pragma: export
+#include "reprise/open_store.h"      // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -1,19 +1,13 @@
 #include "cli/program/store_opener.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "cli/output/age.h"
 #include "cli/program/last_list.h"
-#include "cli/program/voice.h"
 #include "cli/settings/context_file.h"
-#include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
-#include "cli/settings/settings.h"
-#include "reprise/open_source.h"
 #include "reprise/select.h"
 #include "session/outbox.h"
 

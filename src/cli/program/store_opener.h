@@ -2,12 +2,11 @@
 
 // The door to the store: opens it when it is first asked for, and finds sessions in it.
 
-#include "base/text.h"
+#include "base/text.h"  // IWYU pragma: export
 #include "cli/program/last_list.h"
 #include "cli/program/store_watch.h"
-#include "cli/program/voice.h"
 #include "cli/settings/program_config.h"
-#include "reprise/open_source.h"
+#include "reprise/open_source.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

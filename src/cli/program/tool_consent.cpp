@@ -1,15 +1,9 @@
 #include "cli/program/tool_consent.h"
 
-#include <array>
-#include <map>
-
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "base/text.h"
-#include "cli/program/context.h"
 #include "cli/settings/config.h"
-#include "reprise/tool.h"
 
 namespace reprise::cli {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <set>
 
-#include "cli/program/context.h"
+#include "cli/program/context.h"  // IWYU pragma: export
 #include "cli/settings/settings.h"
-#include "reprise/tool.h"
+#include "reprise/tool.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

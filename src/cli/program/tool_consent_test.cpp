@@ -6,9 +6,6 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "base/text.h"
-#include "cli/program/voice.h"
-#include "reprise/tool.h"
 
 namespace reprise::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/output.h"
-#include "cli/program/exit.h"
 
 namespace reprise::cli {
 namespace {

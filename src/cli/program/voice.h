@@ -3,13 +3,11 @@
 // What the program says to a person or a script, and asks a person.
 
 #include <functional>
-#include <vector>
 
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/program/arguments.h"
-#include "cli/program/exit.h"
-#include "reprise/error.h"
+#include "cli/program/exit.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

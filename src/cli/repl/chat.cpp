@@ -6,19 +6,10 @@
 
 #include "cli/app/app.h"
 #include "cli/output/answer_output.h"
-#include "cli/program/adopt_session.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
+#include "cli/program/find_session.h"
 #include "cli/program/interrupts.h"
-#include "cli/program/start_session.h"
 #include "cli/program/tool_consent.h"
-#include "cli/repl/chat_session.h"
-#include "cli/repl/choose.h"
-#include "cli/repl/edit_source.h"
-#include "cli/repl/line_source.h"
-#include "cli/repl/plain_source.h"
 #include "cli/repl/repl.h"
-#include "reprise/tool.h"
 
 namespace reprise::cli {
 

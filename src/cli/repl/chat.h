@@ -2,8 +2,11 @@
 
 // What `chat` and `resume` share: from flags to a running REPL.
 
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
+#include <stop_token>
+
+#include "cli/program/context.h"  // IWYU pragma: export
+#include "cli/program/exit.h"     // IWYU pragma: export
+#include "cli/repl/line_source.h"
 #include "cli/settings/run_flags.h"
 
 namespace reprise::cli {
@@ -20,5 +23,13 @@ struct ChatRequest {
 };
 
 Result<Exit> run_chat(Context& context, ChatRequest request);
+
+// Asks a person which session to resume, by number.
+
+// nullopt when it was cancelled, or when there is nothing to choose from; that has been said.
+// cancelled when it was stopped, invalid_argument after too many wrong answers.
+// `all`: of all folders, not only this one.
+Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
+                                                const std::stop_token& stop);
 
 }  // namespace reprise::cli

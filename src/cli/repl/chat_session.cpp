@@ -1,17 +1,10 @@
 #include "cli/repl/chat_session.h"
 
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
-#include "cli/program/context.h"
-#include "cli/program/start_session.h"
-#include "cli/repl/slash.h"
-#include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 #include "export/transcript.h"
-#include "reprise/conversation.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli {
 

@@ -4,12 +4,12 @@
 // changes what the model is told (another model, another system prompt, another history) the
 // conversation is built anew from the store.
 
-#include "cli/program/context.h"
-#include "cli/program/start_session.h"
-#include "cli/repl/slash.h"
-#include "cli/settings/run_flags.h"
-#include "reprise/conversation.h"
-#include "reprise/sessions.h"
+#include "cli/program/context.h"        // IWYU pragma: export
+#include "cli/program/start_session.h"  // IWYU pragma: export
+#include "cli/repl/slash.h"             // IWYU pragma: export
+#include "cli/settings/run_flags.h"     // IWYU pragma: export
+#include "reprise/conversation.h"       // IWYU pragma: export
+#include "reprise/sessions.h"           // IWYU pragma: export
 
 namespace reprise::cli {
 

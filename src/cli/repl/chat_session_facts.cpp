@@ -1,16 +1,11 @@
 // What a person is told about the session: /session and /cost.
 
-#include <map>
-
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/context.h"
 #include "cli/repl/chat_session.h"
 #include "cli/settings/settings.h"
 #include "model/known_time.h"
-#include "reprise/sessions.h"
 #include "store/usage_sum.h"
 
 namespace reprise::cli {

@@ -1,14 +1,8 @@
-#include "cli/repl/choose.h"
-
-#include <stop_token>
-
-#include "base/text.h"
 #include "cli/commands/removal.h"
-#include "cli/program/context.h"
+#include "cli/repl/chat.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"
 #include "cli/settings/settings.h"
-#include "reprise/open_store.h"
 
 namespace reprise::cli {
 

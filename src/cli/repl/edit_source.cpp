@@ -1,5 +1,3 @@
-#include "cli/repl/edit_source.h"
-
 #include <asm-generic/ioctls.h>
 #include <histedit.h>
 #include <langinfo.h>
@@ -14,7 +12,6 @@
 #include <clocale>
 #include <cstddef>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <stop_token>
 

@@ -3,10 +3,11 @@
 // Where the REPL's input comes from: a line editor on a terminal, or plain lines.
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
+#include <memory>  // IWYU pragma: export
 #include <stop_token>
-#include <string>
-#include <string_view>
+
+#include "reprise/error.h"
 
 namespace reprise::cli {
 
@@ -34,5 +35,28 @@ class LineSource {
   // Makes `text` the newest entry that the up arrow brings back.
   virtual void remember(std::string_view text) = 0;
 };
+
+// The line editor, on libedit: history, several lines in one message, a paste as one message.
+//
+//   Enter            sends; adds a line after a backslash or inside an open ``` fence
+//   Alt-Enter        adds a line
+//   Ctrl-C           gives up what was typed
+//   Ctrl-D           leaves, on an empty line
+//   Up, Down, Ctrl-R earlier messages
+
+// On standard input and standard error, both of which must be a terminal that can move its cursor.
+// unsupported where libedit is missing or does not know the terminal.
+Result<std::unique_ptr<LineSource>> make_edit_source();
+
+// Lines as they come from a pipe, a file or a terminal without an editor.
+struct PlainSourceOptions {
+  int input_fd = 0;
+  // Shows the prompt; empty when nobody sees it.
+  std::function<void(std::string_view prompt)> show = {};
+};
+
+// A final line without a line end counts. Lines are joined after a backslash and inside a fence,
+// as in the editor.
+std::unique_ptr<LineSource> make_plain_source(PlainSourceOptions options);
 
 }  // namespace reprise::cli

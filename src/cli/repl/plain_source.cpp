@@ -1,5 +1,3 @@
-#include "cli/repl/plain_source.h"
-
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -8,7 +6,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>

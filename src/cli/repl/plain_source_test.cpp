@@ -1,10 +1,7 @@
-#include "cli/repl/plain_source.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
-#include <memory>
 #include <stop_token>
 #include <thread>
 #include <vector>

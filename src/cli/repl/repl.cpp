@@ -4,18 +4,10 @@
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
-#include "base/text.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/answer_output.h"
 #include "cli/output/clipboard.h"
 #include "cli/output/session_json.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
-#include "cli/repl/chat_session.h"
-#include "cli/repl/line_source.h"
-#include "cli/repl/slash.h"
-#include "reprise/conversation.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli {
 

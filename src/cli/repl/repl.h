@@ -6,13 +6,11 @@
 //  (3) A turn or command that fails is said, and the loop goes on.
 
 #include "cli/output/answer_output.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
+#include "cli/program/context.h"  // IWYU pragma: export
+#include "cli/program/exit.h"     // IWYU pragma: export
 #include "cli/program/interrupts.h"
-#include "cli/repl/chat_session.h"
-#include "cli/repl/line_source.h"
-#include "reprise/conversation.h"
-#include "reprise/sessions.h"
+#include "cli/repl/chat_session.h"  // IWYU pragma: export
+#include "cli/repl/line_source.h"   // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -4,19 +4,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <deque>
 
 #include "base/file.h"
-#include "cli/program/context.h"
-#include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
-#include "cli/program/start_session.h"
-#include "cli/repl/chat_session.h"
-#include "cli/repl/line_source.h"
-#include "cli/settings/run_flags.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {

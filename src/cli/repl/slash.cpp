@@ -8,7 +8,6 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 

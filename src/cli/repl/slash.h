@@ -2,7 +2,7 @@
 
 // Slash commands: what a line that begins with '/' asks for. Pure; nothing here acts.
 
-#include "reprise/session.h"
+#include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

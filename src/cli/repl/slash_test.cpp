@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/file.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,16 +1,11 @@
 #include "cli/settings/config.h"
 
 #include <algorithm>
-#include <optional>
 #include <system_error>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/program/process_environment.h"
-#include "cli/settings/config_reader.h"
 #include "cli/settings/config_values.h"
-#include "cli/settings/settings.h"
 
 namespace reprise::cli {
 namespace {

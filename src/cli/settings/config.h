@@ -2,12 +2,10 @@
 
 // Reading settings; see settings.h for what they mean.
 
-#include <filesystem>
-#include <vector>
+#include <filesystem>  // IWYU pragma: export
 
-#include "cli/program/process_environment.h"
-#include "cli/settings/settings.h"
-#include "reprise/error.h"
+#include "cli/program/process_environment.h"  // IWYU pragma: export
+#include "cli/settings/settings.h"            // IWYU pragma: export
 
 namespace reprise::cli {
 
@@ -34,5 +32,15 @@ Result<std::filesystem::path> find_project_file(const std::filesystem::path& fol
 // Whether the folder is one of `trust`, or below one. Links are resolved on both sides, so that one
 // cannot borrow another folder's trust.
 bool is_trusted(const std::filesystem::path& folder, const std::vector<std::string>& trust);
+
+// The settings as they are shown: by name, with secrets left out.
+
+struct ShownSetting {
+  std::string name;   // as `config get` takes it: "providers.work.model"
+  std::string value;  // "(set)" for a secret
+};
+
+// All that are set, in the order of the table of keys.
+std::vector<ShownSetting> shown_settings(const Settings& settings);
 
 }  // namespace reprise::cli

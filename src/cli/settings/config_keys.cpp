@@ -1,7 +1,6 @@
 #include "cli/settings/config_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
 #include <system_error>
@@ -9,9 +8,7 @@
 #include "base/json_write.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/settings/duration.h"
-#include "provider/request_options.h"
-#include "reprise/error.h"
+#include "cli/settings/moment.h"
 #include "session/prices.h"
 
 namespace reprise::cli {

@@ -3,14 +3,11 @@
 // Every key that a file of settings may hold, once: reading and checking a file, `reprise config`,
 // the flags' ranges, docs/config.md's test and the completions walk this table.
 
-#include <span>
-#include <variant>
-#include <vector>
+#include <vector>  // IWYU pragma: export
 
 #include "base/number_range.h"
-#include "cli/settings/settings.h"
-#include "provider/request_options.h"
-#include "reprise/mode.h"
+#include "cli/settings/settings.h"     // IWYU pragma: export
+#include "provider/request_options.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

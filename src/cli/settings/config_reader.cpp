@@ -1,16 +1,5 @@
-#include "cli/settings/config_reader.h"
-
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
-#include "cli/settings/config_keys.h"
 #include "cli/settings/config_values.h"
-#include "cli/settings/settings.h"
-#include "reprise/error.h"
-#include "reprise/mode.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,14 +1,10 @@
-#include "cli/settings/config_shown.h"
-
 #include <set>
-#include <utility>
 
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "cli/settings/config.h"
 #include "cli/settings/config_keys.h"
-#include "provider/request_options.h"
-#include "reprise/mode.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {

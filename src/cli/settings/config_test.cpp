@@ -5,11 +5,6 @@
 #include <stdlib.h>
 
 #include <fstream>
-#include <map>
-
-#include "cli/program/process_environment.h"
-#include "cli/settings/settings.h"
-#include "reprise/mode.h"
 
 namespace reprise::cli {
 namespace {

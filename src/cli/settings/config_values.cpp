@@ -2,18 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
-#include <span>
 #include <sstream>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/settings/config_keys.h"
-#include "provider/request_options.h"
-#include "reprise/error.h"
-#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {

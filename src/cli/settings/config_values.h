@@ -3,14 +3,12 @@
 // The values of one file of settings: each is checked, and what is wrong is reported with its
 // place. Only the files of that name (config*) include toml++, compiled without its exceptions.
 
-#include <filesystem>
-#include <optional>
-#include <span>
-#include <vector>
+#include <optional>  // IWYU pragma: export
+#include <vector>    // IWYU pragma: export
 
 #include "cli/settings/config.h"
-#include "cli/settings/config_keys.h"
-#include "reprise/error.h"
+#include "cli/settings/config_keys.h"  // IWYU pragma: export
+#include "reprise/error.h"             // IWYU pragma: export
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -53,5 +51,10 @@ class ConfigValues {
   FileRank rank_;
   LoadedSettings& out_;
 };
+
+// What the keys of a file of settings mean.
+
+// Lays the file over the settings that are there already.
+Result<> read_config(const toml::table& table, ConfigValues values);
 
 }  // namespace reprise::cli

@@ -1,16 +1,10 @@
 #include "cli/settings/config_write.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
-#include "cli/settings/config_keys.h"
-#include "cli/settings/config_reader.h"
 #include "cli/settings/config_values.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,12 +2,7 @@
 
 // Changes one value in the text of a file of settings; comments and all other lines stay.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "cli/settings/config_keys.h"
-#include "reprise/error.h"
+#include "cli/settings/config_keys.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -3,12 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "cli/settings/config_keys.h"
-
 namespace reprise::cli {
 namespace {
 

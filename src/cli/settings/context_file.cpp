@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/provider_names.h"
-#include "cli/settings/settings.h"
 #include "reprise/open_store.h"
 #include "store/context/defaults.h"
 #include "store/context/members.h"

@@ -3,12 +3,7 @@
 // A context file as settings: it beats the project's and the user's config and is beaten by
 // variables and flags, which never change it.
 
-#include <filesystem>
-#include <optional>
-#include <vector>
-
-#include "cli/settings/settings.h"
-#include "reprise/error.h"
+#include "cli/settings/settings.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "cli/settings/provider_choice.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
 #include "engine/builtin_tools.h"
 #include "reprise/conversation.h"
-#include "reprise/mode.h"
 #include "session/session_config.h"
 
 namespace reprise::cli {

@@ -3,10 +3,7 @@
 // With what a conversation is held: its mode, its tools, and what goes into every request.
 
 #include "cli/settings/provider_choice.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
 #include "reprise/conversation.h"
-#include "reprise/mode.h"
 
 namespace reprise::cli {
 

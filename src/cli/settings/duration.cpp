@@ -1,11 +1,11 @@
-#include "cli/settings/duration.h"
-
 #include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <system_error>
+
+#include "cli/settings/moment.h"
 
 namespace reprise::cli {
 

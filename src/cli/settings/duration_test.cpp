@@ -1,9 +1,9 @@
-#include "cli/settings/duration.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <optional>
+
+#include "cli/settings/moment.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,11 +2,6 @@
 
 // A moment as people name it.
 
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
@@ -23,5 +18,8 @@ std::optional<Time> parse_moment(std::string_view text, Time now, DayEnd day);
 Result<std::optional<Time>> parse_moment_flag(std::string_view flag,
                                               const std::optional<std::string>& value, Time now,
                                               DayEnd day);
+
+// "30d", "12h", "2w". nullopt for anything else, and for more than 1,000 years.
+std::optional<std::chrono::hours> parse_duration(std::string_view text);
 
 }  // namespace reprise::cli

@@ -6,11 +6,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/program/process_environment.h"
-#include "cli/program/voice.h"
 #include "cli/settings/config.h"
 #include "cli/settings/context_file.h"
-#include "cli/settings/settings.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {

@@ -3,15 +3,9 @@
 // Where the program works, and the settings that hold there: flags, environment and files put
 // together. They are read when they are first asked for, so that `--help` opens nothing.
 
-#include <filesystem>
-#include <optional>
-
 #include "cli/program/arguments.h"
-#include "cli/program/process_environment.h"
-#include "cli/program/voice.h"
+#include "cli/program/voice.h"  // IWYU pragma: export
 #include "cli/settings/config.h"
-#include "cli/settings/settings.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 

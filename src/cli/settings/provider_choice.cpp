@@ -3,15 +3,8 @@
 #include <algorithm>
 
 #include "base/http.h"
-#include "base/text.h"
-#include "cli/program/context.h"
 #include "cli/settings/provider_model.h"
-#include "cli/settings/provider_names.h"
 #include "cli/settings/provider_server.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 namespace {

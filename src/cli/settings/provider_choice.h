@@ -2,11 +2,11 @@
 
 // Which provider answers, with which model and key.
 
-#include "cli/program/context.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
+#include "cli/program/context.h"     // IWYU pragma: export
+#include "cli/settings/run_flags.h"  // IWYU pragma: export
+#include "cli/settings/settings.h"   // IWYU pragma: export
+#include "reprise/provider.h"        // IWYU pragma: export
+#include "reprise/session.h"         // IWYU pragma: export
 
 namespace reprise::cli {
 

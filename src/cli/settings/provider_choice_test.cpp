@@ -6,14 +6,9 @@
 #include <stdlib.h>
 
 #include <fstream>
-#include <map>
 
 #include "base/file.h"
-#include "cli/program/context.h"
 #include "cli/settings/provider_key.h"
-#include "cli/settings/run_flags.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,18 +1,10 @@
 #include "cli/settings/provider_key.h"
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
-#include <memory>
 #include <ranges>
-#include <vector>
 
 #include "base/http.h"
-#include "base/text.h"
-#include "cli/program/context.h"
-#include "cli/settings/provider_names.h"
-#include "cli/settings/settings.h"
 
 namespace reprise::cli {
 namespace {

@@ -7,9 +7,9 @@
 // - a variable such as OPENAI_API_KEY to the server in OPENAI_BASE_URL, or else to the provider's
 // own
 
-#include "cli/program/context.h"
-#include "cli/settings/provider_names.h"
-#include "cli/settings/settings.h"
+#include "cli/program/context.h"          // IWYU pragma: export
+#include "cli/settings/provider_names.h"  // IWYU pragma: export
+#include "cli/settings/settings.h"        // IWYU pragma: export
 
 namespace reprise::cli {
 

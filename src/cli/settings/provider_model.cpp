@@ -5,14 +5,7 @@
 #include <ranges>
 
 #include "base/http.h"
-#include "base/text.h"
-#include "cli/program/context.h"
-#include "cli/settings/provider_choice.h"
-#include "cli/settings/provider_names.h"
 #include "cli/settings/provider_server.h"
-#include "cli/settings/run_flags.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,11 +2,11 @@
 
 // Which model answers where nobody names one.
 
-#include "cli/program/context.h"
-#include "cli/settings/provider_choice.h"
+#include "cli/program/context.h"           // IWYU pragma: export
+#include "cli/settings/provider_choice.h"  // IWYU pragma: export
 #include "cli/settings/provider_server.h"
-#include "cli/settings/run_flags.h"
-#include "reprise/provider.h"
+#include "cli/settings/run_flags.h"  // IWYU pragma: export
+#include "reprise/provider.h"        // IWYU pragma: export
 
 namespace reprise::cli {
 

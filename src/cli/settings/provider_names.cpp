@@ -5,8 +5,6 @@
 
 #include "base/http.h"
 #include "base/text.h"
-#include "cli/settings/settings.h"
-#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {

@@ -3,8 +3,8 @@
 // The names that a provider may be called by: a kind of provider, a well-known server that speaks
 // the protocol of one, or a [providers.NAME] of the settings with a base_url.
 
-#include "cli/settings/settings.h"
-#include "reprise/provider.h"
+#include "cli/settings/settings.h"  // IWYU pragma: export
+#include "reprise/provider.h"       // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -4,15 +4,7 @@
 
 #include "base/http.h"
 #include "base/json_scan.h"
-#include "base/text.h"
-#include "cli/program/context.h"
-#include "cli/settings/provider_choice.h"
 #include "cli/settings/provider_key.h"
-#include "cli/settings/provider_names.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 namespace {

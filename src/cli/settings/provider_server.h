@@ -2,12 +2,11 @@
 
 // Which server a provider is asked at, and with which key.
 
-#include "cli/program/context.h"
-#include "cli/settings/provider_choice.h"
-#include "cli/settings/provider_names.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
-#include "reprise/session.h"
+#include "cli/program/context.h"           // IWYU pragma: export
+#include "cli/settings/provider_choice.h"  // IWYU pragma: export
+#include "cli/settings/provider_names.h"   // IWYU pragma: export
+#include "cli/settings/run_flags.h"        // IWYU pragma: export
+#include "reprise/session.h"               // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -6,16 +6,9 @@
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/secret_name.h"
-#include "base/text.h"
-#include "cli/program/context.h"
-#include "cli/settings/provider_choice.h"
 #include "cli/settings/provider_key.h"
-#include "cli/settings/provider_names.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
 #include "provider/key_mask.h"
 #include "provider/request_options.h"
-#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {

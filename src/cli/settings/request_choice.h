@@ -2,11 +2,11 @@
 
 // What settings and flags say of requests, for the provider that was chosen.
 
-#include "cli/program/context.h"
-#include "cli/settings/provider_choice.h"
-#include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
-#include "reprise/provider.h"
+#include "cli/program/context.h"           // IWYU pragma: export
+#include "cli/settings/provider_choice.h"  // IWYU pragma: export
+#include "cli/settings/run_flags.h"        // IWYU pragma: export
+#include "cli/settings/settings.h"         // IWYU pragma: export
+#include "reprise/provider.h"              // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -8,8 +8,6 @@
 #include "cli/settings/config_keys.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
-#include "provider/request_options.h"
-#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {

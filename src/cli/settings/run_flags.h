@@ -2,11 +2,6 @@
 
 // The flags of `ask` and `chat` that hold for one run.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/program/arguments.h"
 
 namespace reprise::cli {

@@ -7,10 +7,10 @@
 // command, send a key or the conversation elsewhere, or read other files is ignored with a warning
 // unless the user's own config names the folder in `trust = ["/path"]`.
 
-#include <map>
+#include <map>  // IWYU pragma: export
 
-#include "reprise/mode.h"
-#include "reprise/provider.h"
+#include "reprise/mode.h"      // IWYU pragma: export
+#include "reprise/provider.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

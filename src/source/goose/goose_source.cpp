@@ -100,7 +100,7 @@ class Ledger {
   void add_answer(std::uint32_t place, Time time) { answers_.push_back({place, time}); }
 
   void take(const Row& row) {
-    const Time time = time_in(row, "created_timestamp");
+    const Time time = time_column(row, "created_timestamp");
     const Answer* found = nullptr;
     for (const Answer& answer : answers_) {
       found = found == nullptr || answer.time <= time ? &answer : found;
@@ -253,7 +253,7 @@ class GooseTool final : public Tool {
     node.is_mark = goose::is_injected_message(JsonView(metadata));
     const auto place = open.tree.add(node, content);
     if (place && !node.is_mark && row.text("role") == role::kAssistant) {
-      ledger.add_answer(*place, time_in(row, "created_timestamp"));
+      ledger.add_answer(*place, time_column(row, "created_timestamp"));
     }
     std::string& title = open.session.info.title;
     if (title.empty() && !node.is_mark) {

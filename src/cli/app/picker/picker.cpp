@@ -8,7 +8,6 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/picker/fuzzy.h"
-#include "reprise/session.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "cli/app/editor.h"
-#include "reprise/session.h"
+#include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -1,10 +1,7 @@
-#include "cli/app/picker/picker.h"
 
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 

@@ -7,8 +7,6 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"
-#include "cli/app/state.h"
-#include "cli/app/style.h"
 #include "cli/app/wrap.h"
 #include "cli/output/age.h"
 #include "cli/repl/menu.h"

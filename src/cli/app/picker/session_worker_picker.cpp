@@ -5,18 +5,10 @@
 #include <iterator>
 #include <system_error>
 
-#include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
 #include "cli/app/session_worker.h"
 #include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
-#include "cli/program/context.h"
-#include "reprise/conversation.h"
-#include "reprise/open_store.h"
-#include "reprise/sessions.h"
 
 namespace reprise::cli::app {
 namespace {

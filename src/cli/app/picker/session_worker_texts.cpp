@@ -3,13 +3,8 @@
 #include <algorithm>
 
 #include "base/terminal_text.h"
-#include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
 #include "cli/app/session_worker.h"
 #include "cli/program/search_files.h"
-#include "reprise/open_store.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
-#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 

@@ -1,6 +1,5 @@
 
 #include "base/text.h"
-#include "cli/app/state.h"
 #include "cli/app/test_screens.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/app/effect.h"
-#include "cli/app/picker/picker.h"
-#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/app/effect.h"
-#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

@@ -4,10 +4,7 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "cli/app/effect.h"
 #include "cli/app/frame.h"
-#include "cli/app/state.h"
-#include "cli/app/style.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

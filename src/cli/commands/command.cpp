@@ -1,13 +1,8 @@
-#include "cli/program/commands.h"
+#include "cli/commands/command.h"
 
 #include <algorithm>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "base/suggest.h"
-#include "base/text.h"
-#include "cli/commands/command.h"
 
 namespace reprise::cli {
 namespace {
