@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/output/output.h"
 #include "cli/commands/command.h"
+#include "cli/output/output.h"
 #include "cli/program/process_environment.h"
 #include "cli/program/program.h"
 

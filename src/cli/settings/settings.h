@@ -58,7 +58,7 @@ struct Settings {
   std::optional<std::string> title;  // who names a session that ends: "model" or "first words"
   std::optional<bool> insecure;      // secrets may cross the network in clear text
   std::optional<bool> stream;
-  std::optional<bool> spill;             // false: what a server does not take is not kept here
+  std::optional<bool> spill;  // false: what a server does not take is not kept here
   std::optional<std::int64_t> slow_call_ms;
   std::optional<std::string> save_path;  // each answer is written there, too
   std::vector<std::string> trust;
