@@ -45,7 +45,7 @@ std::vector<std::string> plans(std::string_view url, const std::vector<std::stri
   std::vector<std::string> all;
   for (const std::string& statement : statements) {
     const std::string explain = cat("EXPLAIN (COSTS OFF, FORMAT JSON) ", statement);
-    all.push_back(must(connection->run_one({explain})).text(0, "QUERY PLAN"));
+    all.push_back(must(connection->run_one({explain})).text(0, "query plan"));
   }
   return all;
 }
