@@ -1,23 +1,23 @@
 // Searching beside bare FTS5: the same messages in a store of ours with its index, and in one FTS5
-// table that holds their texts. Both give the newest 20 with snippets.
+// table that holds their texts. Both give the newest 20 with snippets. With --growth, what
+// searching and catching up cost in stores of 1,000 to 1,000,000 messages, as lines of CSV for
+// bench/plot.
 //
-// usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--smoke|--full]
+// usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--growth] [--smoke|--full]
 
-#include <sqlite3.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <random>
 
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
-#include "reprise/open_source.h"
 #include "reprise/search.h"
+#include "search_texts.h"
 #include "spawn.h"
 
 namespace bench {
@@ -28,147 +28,7 @@ using reprise::Durability;
 using reprise::SearchOrder;
 using reprise::SearchQuery;
 
-constexpr std::size_t kMessageBytes = 500;
-constexpr int kPerSession = 100;
-constexpr std::size_t kVocabulary = 40'000;
-
-// Words as often as in a language: the n-th is 1/n as frequent as the first.
-class Texts {
- public:
-  Texts() {
-    std::mt19937 letters(7);
-    double sum = 0;
-    for (std::size_t i = 0; i < kVocabulary; ++i) {
-      std::string word;
-      const std::size_t least = i > 300 ? 5 : i > 20 ? 3 : 2;
-      const std::size_t size = least + letters() % 4;
-      while (word.size() < size) {
-        word += static_cast<char>('a' + letters() % 26);
-      }
-      words_.push_back(word);
-      sum += 1.0 / static_cast<double>(i + 1);
-      sums_.push_back(sum);
-    }
-    words_[0] = "the";
-    words_[1] = "of";
-  }
-
-  std::string next() {
-    std::string text;
-    while (text.size() < kMessageBytes) {
-      const double at = std::uniform_real_distribution<double>(0, sums_.back())(random_);
-      const auto found = std::ranges::lower_bound(sums_, at);
-      text += words_[static_cast<std::size_t>(found - sums_.begin())];
-      text += random_() % 12 == 0 ? ". " : " ";
-    }
-    if (random_() % 20'000 == 0) {
-      text.replace(100, 9, " rareword ");
-    }
-    text.resize(kMessageBytes);
-    return text;
-  }
-
- private:
-  std::mt19937 random_{42};
-  std::vector<std::string> words_;
-  std::vector<double> sums_;
-};
-
-reprise::Time time_of(std::int64_t message) {
-  return reprise::Time(std::chrono::seconds(1'700'000'000 + message * 7));
-}
-
-fs::path grown_messages(const fs::path& folder, std::int64_t count) {
-  fs::path file = folder / ("search_" + std::to_string(count) + ".db");
-  if (fs::exists(file)) {
-    return file;
-  }
-  const fs::path unfinished = folder / "unfinished_search.db";
-  for (const char* part : {"", "-wal", "-shm", ".lock"}) {
-    fs::remove(unfinished.native() + part);
-  }
-  {
-    const auto store = open_grown(unfinished);
-    Texts texts;
-    for (std::int64_t i = 0; i < count; i += kPerSession) {
-      const auto id = add_session(*store);
-      std::vector<reprise::Message> batch;
-      for (int j = 0; j < kPerSession; ++j) {
-        batch.push_back({.role = j % 2 == 0 ? "user" : "assistant"});
-        batch.back().blocks.emplace_back(reprise::TextBlock{.text = texts.next(), .extra = {}});
-        batch.back().created_at = time_of(i + j);
-      }
-      must(store->append(id, std::move(batch), {.durability = Durability::os}));
-    }
-  }
-  fs::rename(unfinished, file);
-  for (const char* part : {"-wal", "-shm"}) {
-    if (fs::exists(unfinished.native() + part)) {
-      fs::rename(unfinished.native() + part, file.native() + part);
-    }
-  }
-  return file;
-}
-
-class Bare {
- public:
-  explicit Bare(const fs::path& file) {
-    require(sqlite3_open(file.c_str(), &db_) == SQLITE_OK, "cannot open " + file.string());
-    run("PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL");
-  }
-  ~Bare() { sqlite3_close(db_); }
-  Bare(const Bare&) = delete;
-  Bare& operator=(const Bare&) = delete;
-
-  void run(const std::string& sql) {
-    require(sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK,
-            sqlite3_errmsg(db_));
-  }
-
-  void fill(std::int64_t count) {
-    run("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='unicode61 remove_diacritics 2')");
-    sqlite3_stmt* insert = nullptr;
-    sqlite3_prepare_v2(db_, "INSERT INTO t(rowid, text) VALUES(?, ?)", -1, &insert, nullptr);
-    Texts texts;
-    run("BEGIN");
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::string text = texts.next();
-      sqlite3_bind_int64(insert, 1, i + 1);
-      sqlite3_bind_text(insert, 2, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
-      sqlite3_step(insert);
-      sqlite3_reset(insert);
-      if (i % 10'000 == 9'999) {
-        run("COMMIT;BEGIN");
-      }
-    }
-    sqlite3_finalize(insert);
-    run("COMMIT");
-  }
-
-  // How many rows.
-  int find(const std::string& words, const char* order) {
-    const std::string sql = std::string(
-                                "SELECT rowid, snippet(t, 0, '*', '*', '…', 24) FROM t"
-                                " WHERE t MATCH ? ORDER BY ") +
-                            order + " LIMIT 20";
-    sqlite3_stmt*& query = queries_[order];
-    if (query == nullptr) {
-      require(sqlite3_prepare_v2(db_, sql.c_str(), -1, &query, nullptr) == SQLITE_OK,
-              sqlite3_errmsg(db_));
-    }
-    sqlite3_bind_text(query, 1, words.data(), static_cast<int>(words.size()), SQLITE_STATIC);
-    int rows = 0;
-    while (sqlite3_step(query) == SQLITE_ROW) {
-      ++rows;
-    }
-    sqlite3_reset(query);
-    return rows;
-  }
-
- private:
-  sqlite3* db_ = nullptr;
-  std::map<std::string, sqlite3_stmt*> queries_;
-};
+constexpr std::size_t kPickerHits = 100;
 
 struct Case {
   const char* number;
@@ -191,36 +51,59 @@ double peak_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-void measure_all(const fs::path& work, const fs::path& grown, const std::string& program,
-                 std::int64_t count) {
-  const fs::path file = grown_messages(grown, count);
-  const auto store = must(reprise::open_source("sqlite:" + file.native()));
-  const reprise::SearchSource source{"sqlite:" + file.native(), store.get()};
-  const fs::path state = work / "state" / "reprise";
-  auto index = must(reprise::SearchIndex::open(state / "search.db"));
+// A store, and an index that has all of it.
+struct Searched {
+  Searched(const fs::path& file, const fs::path& index_file)
+      : store(open_grown(file)),
+        source{"sqlite:" + file.native(), store.get()},
+        index(must(reprise::SearchIndex::open(index_file))) {}
 
+  std::size_t search(const SearchQuery& query) {
+    const reprise::SearchSource sources[] = {source};
+    return must(index->search(sources, query)).hits.size();
+  }
+  void catch_up() { must(index->catch_up(source)); }
+  void append() {
+    must(
+        store->append(last(), {message_of("user", kMessageBytes)}, {.durability = Durability::os}));
+  }
+  reprise::SessionId last() const { return must(store->list({.limit = 1})).sessions.front().id; }
+
+  std::unique_ptr<reprise::Store> store;
+  reprise::SearchSource source;
+  std::unique_ptr<reprise::SearchIndex> index;
+};
+
+SearchQuery query_of(const char* words, SearchOrder order = SearchOrder::newest) {
+  return {.terms = must(reprise::parse_search(words)), .order = order};
+}
+
+std::unique_ptr<Bare> measure_indexing(Searched& searched, const fs::path& work,
+                                       std::int64_t count) {
   Samples ours;
   Samples limit;
   const double before_mb = peak_mb();
-  ours.add(static_cast<double>(count) / time_us([&] { must(index->catch_up(source)); }) * 1e6);
+  ours.add(static_cast<double>(count) / time_us([&] { searched.catch_up(); }) * 1e6);
   const double memory = peak_mb() - before_mb;
-  Bare bare(work / "bare.db");
-  limit.add(static_cast<double>(count) / time_us([&] { bare.fill(count); }) * 1e6);
+  auto bare = std::make_unique<Bare>(work / "bare.db");
+  limit.add(static_cast<double>(count) / time_us([&] { bare->fill(count); }) * 1e6);
   print(row_of("S6", "indexing: messages a second", ours, limit, "1/s", at_least(0.7)));
   print_absolute("S6m", "indexing: memory", memory, "MB", at_most(128));
   const double text = static_cast<double>(count) * kMessageBytes;
-  print_absolute("S7", "index: bytes for each byte of text", file_bytes(state / "search.db") / text,
-                 "", at_most(0.6));
+  print_absolute("S7", "index: bytes for each byte of text",
+                 file_bytes(work / "state" / "reprise" / "search.db") / text, "", at_most(0.6));
+  return bare;
+}
 
-  const reprise::SearchSource sources[] = {source};
+void measure_queries(Searched& searched, Bare& bare) {
   const auto rounds = [&](const Case& one, SearchOrder order, const char* bare_order, int times) {
     Samples a;
     Samples b;
-    const SearchQuery query{.terms = must(reprise::parse_search(one.ours)), .order = order};
+    const SearchQuery query = query_of(one.ours, order);
     for (int i = 0; i < times; ++i) {
       std::size_t hits = 0;
       int rows = 0;
-      a.add(time_us([&] { hits = must(index->search(sources, query)).hits.size(); }));
+      a.add(time_us([&] { hits = searched.search(query); }));
       b.add(time_us([&] { rows = bare.find(one.bare, bare_order); }));
       require(hits == static_cast<std::size_t>(rows), "not the same number of hits");
     }
@@ -234,24 +117,159 @@ void measure_all(const fs::path& work, const fs::path& grown, const std::string&
   print_absolute("S5", "search: two frequent words by relevance", a.median() / 1000, "ms",
                  at_most(100));
   print(row_of("S5b", "the same beside bare FTS5", a, b, "us", at_most(1)));
+}
+
+// What the picker does with each key: the index follows, the word that is typed may go on.
+void measure_keys(Searched& searched) {
+  Samples keys;
+  Texts texts;
+  for (int round = 0; round < 20; ++round) {
+    const std::string words = texts.next().substr(0, 20);
+    if (round % 4 == 0) {
+      searched.append();
+    }
+    for (std::size_t typed = 1; typed <= words.size(); ++typed) {
+      const std::string query = words.substr(0, typed);
+      auto terms = reprise::parse_search(query);
+      if (!terms) {
+        continue;
+      }
+      terms->back().prefix = query.back() != ' ' && terms->back().text.size() >= 3;
+      keys.add(time_us([&] {
+        searched.catch_up();
+        (void)searched.search({.terms = *terms, .limit = kPickerHits});
+      }));
+    }
+  }
+  print_absolute("S10", "a key in the picker's search, 99th", keys.at(0.99) / 1000, "ms",
+                 at_most(16));
+}
+
+void measure_following(Searched& searched) {
   Samples nothing_new;
+  Samples appended;
   for (int i = 0; i < 21; ++i) {
-    nothing_new.add(time_us([&] { must(index->catch_up(source)); }));
+    searched.append();
+    appended.add(time_us([&] { searched.catch_up(); }));
+    nothing_new.add(time_us([&] { searched.catch_up(); }));
   }
   print_absolute("S8", "catching up with nothing new", nothing_new.median() / 1000, "ms",
                  at_most(3));
-  if (program.empty()) {
-    return;
-  }
-  for (const Case& one : kCases) {
-    Samples runs;
-    for (int i = 0; i < 21; ++i) {
-      runs.add(spawn({program, "--store", "sqlite:" + file.native(), "search", one.ours},
-                     {"HOME=" + work.native(), "XDG_STATE_HOME=" + (work / "state").native()})
-                   .wall_us);
+  print_absolute("S9", "catching up after an append", appended.median() / 1000, "ms", at_most(3));
+}
+
+// The same appends to a store that is searched now and then, and to one that never is.
+void measure_appends(const fs::path& work) {
+  const auto prepare = [&](const char* name) {
+    auto searched = std::make_unique<Searched>(work / name, work / (std::string(name) + ".search"));
+    (void)add_long_session(*searched->store, 100, kMessageBytes);
+    return searched;
+  };
+  const auto indexed = prepare("indexed.db");
+  const auto plain = prepare("plain.db");
+  Samples a;
+  Samples b;
+  const auto append = [](Searched& searched, const reprise::SessionId& id) {
+    must(searched.store->append(id, {message_of("user", kMessageBytes)}, {}));
+  };
+  const auto one = indexed->last();
+  const auto other = plain->last();
+  for (int i = 0; i < 400; ++i) {
+    if (i % 20 == 0) {
+      indexed->catch_up();
     }
-    print_absolute(std::string(one.number) + "p", std::string(one.what) + ", the program",
-                   runs.median() / 1000, "ms", at_most(6));
+    const auto first = [&] { a.add(time_us([&] { append(*indexed, one); })); };
+    const auto second = [&] { b.add(time_us([&] { append(*plain, other); })); };
+    if (i % 2 == 0) {
+      first();
+      second();
+    } else {
+      second();
+      first();
+    }
+  }
+  print(row_of("S11", "durable append to an indexed store", a, b, "us", at_most(1.02)));
+}
+
+void measure_program(const fs::path& work, const fs::path& file, const std::string& program,
+                     Searched& searched) {
+  const auto run = [&](const char* words) {
+    return spawn({program, "--store", "sqlite:" + file.native(), "search", words},
+                 {"HOME=" + work.native(), "XDG_STATE_HOME=" + (work / "state").native()});
+  };
+  const auto report = [](const std::string& number, const std::string& what, const Samples& wall,
+                         const Samples& cpu) {
+    print_absolute(number, what, wall.median() / 1000, "ms", at_most(6));
+    print_absolute(number + "c", what + ", of a core", cpu.median() / 1000, "ms", at_most(6));
+  };
+  for (const Case& one : kCases) {
+    Samples wall;
+    Samples cpu;
+    for (int i = 0; i < 21; ++i) {
+      const Cost cost = run(one.ours);
+      wall.add(cost.wall_us);
+      cpu.add(cost.cpu_us);
+    }
+    report(std::string(one.number) + "p", std::string(one.what) + ", the program", wall, cpu);
+  }
+  Samples wall;
+  Samples cpu;
+  for (int i = 0; i < 21; ++i) {
+    searched.append();
+    const Cost cost = run("rareword");
+    wall.add(cost.wall_us);
+    cpu.add(cost.cpu_us);
+  }
+  report("S9p", "the program after an append", wall, cpu);
+}
+
+void measure_all(const fs::path& work, const fs::path& grown, const std::string& program,
+                 std::int64_t count) {
+  // A copy, as messages are added.
+  const fs::path file = work / "messages.db";
+  copy_database(grown_messages(grown, count), file);
+  Searched searched(file, work / "state" / "reprise" / "search.db");
+  const auto bare = measure_indexing(searched, work, count);
+  measure_queries(searched, *bare);
+  measure_following(searched);
+  measure_keys(searched);
+  measure_appends(work);
+  if (!program.empty()) {
+    measure_program(work, file, program, searched);
+  }
+}
+
+void measure_growth(const fs::path& work, const fs::path& grown, std::int64_t largest) {
+  for (std::int64_t count = 1'000; count <= largest; count *= 10) {
+    const fs::path file = work / ("grown_" + std::to_string(count) + ".db");
+    copy_database(grown_messages(grown, count), file);
+    Searched searched(file, work / (file.stem().native() + ".search"));
+    searched.catch_up();
+    const auto row = [count](const char* call, const Samples& samples) {
+      std::printf("search,%s,%lld,%.1f,us\n", call, static_cast<long long>(count),
+                  samples.median());
+    };
+    const auto sample = [](int times, const auto& call) {
+      Samples samples;
+      for (int i = 0; i < times; ++i) {
+        samples.add(time_us(call));
+      }
+      return samples;
+    };
+    for (const Case& one : kCases) {
+      const SearchQuery query = query_of(one.ours);
+      row(one.what + std::string_view("search: ").size(),
+          sample(21, [&] { (void)searched.search(query); }));
+    }
+    const SearchQuery ranked = query_of(kCases[3].ours, SearchOrder::relevance);
+    row("by relevance", sample(5, [&] { (void)searched.search(ranked); }));
+    Samples appended;
+    for (int i = 0; i < 21; ++i) {
+      searched.append();
+      appended.add(time_us([&] { searched.catch_up(); }));
+    }
+    row("catching up", appended);
+    fs::remove(file);
   }
 }
 
@@ -261,12 +279,18 @@ void measure_all(const fs::path& work, const fs::path& grown, const std::string&
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   std::int64_t count = 100'000;
-  std::erase_if(words, [&count](const std::string& word) {
+  bool growth = false;
+  std::erase_if(words, [&](const std::string& word) {
+    growth = growth || word == "--growth";
     count = word == "--smoke" ? 2'000 : word == "--full" ? 1'000'000 : count;
     return word.starts_with("--");
   });
   if (words.size() < 2) {
-    bench::give_up("usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--smoke|--full]");
+    bench::give_up("usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--growth] [--smoke|--full]");
+  }
+  if (growth) {
+    bench::measure_growth(words[0], words[1], count);
+    return 0;
   }
   bench::measure_all(words[0], words[1], words.size() > 2 ? words[2] : "", count);
   return 0;

@@ -108,6 +108,26 @@ class LastMessageReader {
       std::span<const SessionId> ids) = 0;
 };
 
+struct SessionChanges {
+  // False: what changed cannot be told, and list() must be asked. All else but `position` is empty.
+  bool is_known = false;
+  // Those that were created, appended to, rewound or moved to another folder. A session that has
+  // only changed its title or whether it is open need not be among them.
+  std::vector<SessionInfo> sessions = {};
+  // All that are in the trash, if those are others than before.
+  std::optional<std::vector<SessionId>> trashed = std::nullopt;
+  std::string position = {};  // of now
+};
+
+// For those who follow a source and would otherwise list all of it each time.
+class ChangeReader {
+ public:
+  virtual ~ChangeReader() = default;
+  // What changed since `position`, which an earlier call returned; "" before the first one. Not
+  // known once a session was purged, and where `position` is of another source.
+  virtual Result<SessionChanges> changes_since(std::string_view position) = 0;
+};
+
 // For stores without messages: a provider has those, and the store keeps how to go on with them.
 class Responses {
  public:

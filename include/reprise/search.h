@@ -47,7 +47,7 @@ enum class SearchOrder : std::uint8_t {
   // messages less. Of the newest kRankedMax messages that match; older ones are not looked at.
   relevance,
 };
-inline constexpr std::int64_t kRankedMax = 20'000;
+inline constexpr std::int64_t kRankedMax = 8'000;
 
 struct SearchQuery {
   std::vector<SearchTerm> terms;  // all of them, in any order
@@ -73,6 +73,7 @@ struct SearchPiece {
 struct SearchHit {
   std::size_t source = 0;  // which of those that were searched
   SessionInfo session;
+  std::string short_id;  // of it, unique in its source as far as that is indexed
   Seq seq;
   std::string role;
   Time time = {};  // of the message, or the nearest that is known

@@ -10,6 +10,7 @@ namespace reprise {
 
 class ArtefactReader;
 class BlobReader;
+class ChangeReader;
 class LastMessageReader;
 class OriginalReader;
 class PartialReader;
@@ -77,6 +78,7 @@ struct SourceCapabilities {
   TodoReader* todo_reader = nullptr;
   ArtefactReader* artefact_reader = nullptr;
   BlobReader* blob_reader = nullptr;
+  ChangeReader* change_reader = nullptr;
   PartialReader* partial_reader = nullptr;
   LastMessageReader* last_message_reader = nullptr;
   ReplacedReader* replaced_reader = nullptr;

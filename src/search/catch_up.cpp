@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "search/change_mark.h"
 #include "search/forget.h"
@@ -37,18 +36,30 @@ Result<bool> CatchUp::run() {
   const std::string mark = change_mark(url_);
   REPRISE_TRY(find_or_add_source());
   batch_.emplace(index_, source_row_);
-  REPRISE_TRY(load_rows());
-  REPRISE_TRY(list_sessions());
-  REPRISE_TRY(forget_gone());
+  sessions_.emplace(index_.db(), source_, source_row_);
+  REPRISE_ASSIGN(const SessionChanges changed, changes());
+  if (changed.is_known) {
+    REPRISE_TRY(sessions().load_changed(changed));
+  } else {
+    REPRISE_TRY(load_all());
+  }
   REPRISE_TRY(plan());
   REPRISE_TRY(index_pending());
   REPRISE_TRY(index_sessions());
-  REPRISE_TRY(index_pending());  // of shards that were dropped meanwhile
+  REPRISE_ASSIGN(const bool is_dropped, has_pending());  // a shard, meanwhile
+  if (is_dropped && changed.is_known && !stopped_) {
+    tasks_.clear();
+    REPRISE_TRY(load_all());
+  }
+  REPRISE_TRY(index_pending());
   REPRISE_TRY(batch().write());
   if (!stopped_) {
-    REPRISE_TRY(index_.db().run("UPDATE sources SET mark = ?1 WHERE id = ?2 AND mark != ?1", mark,
-                                source_row_));
+    REPRISE_TRY(
+        index_.db().run("UPDATE sources SET mark = ?1, position = ?2 WHERE id = ?3"
+                        " AND (mark <> ?1 OR position <> ?2)",
+                        mark, changed.position, source_row_));
   }
+  REPRISE_TRY(index_.trim_log());
   return !stopped_;
 }
 
@@ -57,95 +68,51 @@ Batch& CatchUp::batch() {
   return *batch_;
 }
 
+SessionList& CatchUp::sessions() {
+  REPRISE_ASSERT(sessions_);
+  return *sessions_;
+}
+
 Result<> CatchUp::find_or_add_source() {
-  REPRISE_ASSIGN(source_row_, find_source(index_.db(), url_));
-  if (source_row_ == 0) {
-    REPRISE_TRY(index_.db().run("INSERT INTO sources(url, mark) VALUES(?, '')", url_));
-    REPRISE_ASSIGN(source_row_, find_source(index_.db(), url_));
-  }
+  REPRISE_TRY(index_.db().run(
+      "INSERT OR IGNORE INTO sources(url, mark, position) VALUES(?, '', '')", url_));
+  REPRISE_ASSIGN(auto row,
+                 index_.db().query("SELECT id, position FROM sources WHERE url = ?", url_));
+  REPRISE_TRY(row.step());
+  source_row_ = row.integer("id");
+  position_ = row.text("position");
   return {};
 }
 
-Result<> CatchUp::load_rows() {
-  REPRISE_ASSIGN(auto rows,
-                 index_.db().query("SELECT key, id, head, updated_us, first, next, fingerprint,"
-                                   " folder, hidden FROM sessions WHERE source = ?",
-                                   source_row_));
-  while (true) {
-    REPRISE_ASSIGN(const bool row, rows.step());
-    if (!row) {
-      return {};
-    }
-    Row& one = rows_[rows.text("id")];
-    one.key = rows.integer("key");
-    one.head = rows.integer("head");
-    one.updated_us = rows.integer("updated_us");
-    one.first = rows.integer("first");
-    one.next = rows.integer("next");
-    one.fingerprint = rows.integer("fingerprint");
-    one.folder = rows.integer("folder");
-    one.hidden = rows.integer("hidden") != 0;
+// Not known while parts of sessions are pending, which may be any.
+Result<SessionChanges> CatchUp::changes() {
+  ChangeReader* const reader = source_.capabilities().change_reader;
+  if (reader == nullptr) {
+    return SessionChanges();
   }
+  REPRISE_ASSIGN(const bool pending, has_pending());
+  auto changed = reader->changes_since(pending ? "" : position_);
+  source_failed_ = !changed;
+  return changed;
 }
 
-Result<> CatchUp::list_sessions() {
-  SessionQuery query{.states = {SessionState::active, SessionState::closed, SessionState::archived,
-                                SessionState::trashed},
-                     .ungrouped = true,
-                     .limit = kPageMax};
-  do {
-    REPRISE_ASSIGN(SessionPage page, of_source(source_.list(query)));
-    for (const SessionInfo& info : page.sessions) {
-      listed_.push_back({.id = info.id,
-                         .head = info.head,
-                         .created_at = info.created_at,
-                         .updated_at = info.updated_at,
-                         .folder = static_cast<std::int64_t>(fnv1a(info.working_dir)),
-                         .folder_token = fact_token(Fact::folder, info.working_dir),
-                         .hidden = info.state == SessionState::trashed,
-                         .forked_from = info.forked_from});
-    }
-    query.after = std::move(page.next);
-  } while (!query.after.empty());
-  for (const Listed& session : listed_) {
-    by_id_[session.id.str()] = &session;
-    if (const auto row = rows_.find(session.id.str()); row != rows_.end()) {
-      row->second.listed = true;
-    }
-  }
-  return {};
+Result<bool> CatchUp::has_pending() {
+  REPRISE_ASSIGN(const std::int64_t found,
+                 index_.db().integer("SELECT 1 FROM pending AS p JOIN sessions AS s"
+                                     " ON s.key = p.session WHERE s.source = ? LIMIT 1",
+                                     source_row_));
+  return found != 0;
 }
 
-// What it shares with the session it was forked from is found there, if that can be found.
-Seq CatchUp::first_of_own(const Listed& session) const {
-  if (!session.forked_from) {
-    return Seq{0};
-  }
-  const auto origin = by_id_.find(session.forked_from->session.str());
-  const bool has_shared = origin != by_id_.end() && !origin->second->hidden &&
-                          origin->second->head >= session.forked_from->at;
-  return has_shared ? session.forked_from->at : Seq{0};
-}
-
-// A session may have moved from one page of the list to another meanwhile.
-Result<> CatchUp::forget_gone() {
-  std::vector<std::int64_t> gone;
-  for (const auto& [id, row] : rows_) {
-    if (row.listed) {
-      continue;
-    }
-    REPRISE_ASSIGN(const SessionId session, SessionId::parse(id));
-    REPRISE_ASSIGN(const auto found, of_source(source_.find(session)));
-    if (!found) {
-      gone.push_back(row.key);
-    }
-  }
+Result<> CatchUp::load_all() {
+  REPRISE_TRY(sessions().load_all());
+  REPRISE_ASSIGN(const std::vector<std::int64_t> gone, sessions().gone());
   return gone.empty() ? Result<>() : forget_sessions(index_, gone);
 }
 
 Result<> CatchUp::plan() {
   REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(index_.db()));
-  for (const Listed& session : listed_) {
+  for (const Listed& session : sessions().listed()) {
     REPRISE_TRY(plan_one(session));
   }
   REPRISE_TRY(transaction.commit());
@@ -159,27 +126,17 @@ Result<> CatchUp::plan() {
 
 Result<> CatchUp::plan_one(const Listed& session) {
   sqlite::Connection& db = index_.db();
-  const std::int64_t first = first_of_own(session).value;
-  const auto found = rows_.find(session.id.str());
-  if (found == rows_.end()) {
-    if (session.hidden) {
-      return {};
-    }
-    REPRISE_TRY(
-        db.run("INSERT INTO sessions(source, id, head, updated_us, first, next,"
-               " fingerprint, folder, hidden) VALUES(?, ?, -1, 0, ?, ?, 0, ?, 0)",
-               source_row_, session.id.str(), first, first, session.folder));
-    REPRISE_ASSIGN(const std::int64_t key, db.integer("SELECT last_insert_rowid()"));
-    tasks_.push_back(
-        {&session, {.key = key, .first = first, .next = first, .folder = session.folder}});
-    return {};
+  const std::int64_t first = sessions().first_of_own(session).value;
+  const Row* const found = sessions().row(session.id);
+  if (found == nullptr) {
+    return add_session(session, first);
   }
-  const Row& row = found->second;
+  const Row& row = *found;
   if (row.hidden != session.hidden) {
     REPRISE_TRY(db.run("UPDATE sessions SET hidden = ? WHERE key = ?",
                        std::int64_t{session.hidden ? 1 : 0}, row.key));
   }
-  const bool is_placed = row.first <= first && row.folder == session.folder;
+  const bool is_placed = row.first == first && row.folder == session.folder;
   if (session.hidden || (row.head == session.head.value &&
                          row.updated_us == micros(session.updated_at) && is_placed)) {
     return {};
@@ -188,10 +145,27 @@ Result<> CatchUp::plan_one(const Listed& session) {
   return is_placed ? Result<>() : begin_again(tasks_.back());
 }
 
+// In a transaction. One in the trash has a row, too: the next look at the trash need not find it.
+Result<> CatchUp::add_session(const Listed& session, std::int64_t first) {
+  sqlite::Connection& db = index_.db();
+  REPRISE_TRY(
+      db.run("INSERT INTO sessions(source, id, short_id, origin, head, updated_us, first, next,"
+             " fingerprint, folder, hidden) VALUES(?, ?, ?, ?, -1, 0, ?, ?, 0, ?, ?)",
+             source_row_, session.id.str(), short_id(session.id),
+             session.forked_from ? session.forked_from->session.str() : std::string(), first, first,
+             session.folder, std::int64_t{session.hidden ? 1 : 0}));
+  if (!session.hidden) {
+    REPRISE_ASSIGN(const std::int64_t key, db.integer("SELECT last_insert_rowid()"));
+    tasks_.push_back(
+        {&session, {.key = key, .first = first, .next = first, .folder = session.folder}});
+  }
+  return {};
+}
+
 // In a transaction: all of the session is indexed anew.
 Result<> CatchUp::begin_again(Task& task) {
   REPRISE_TRY(bury(index_.db(), task.row.key));
-  const std::int64_t first = first_of_own(*task.session).value;
+  const std::int64_t first = sessions().first_of_own(*task.session).value;
   task.row.first = task.row.next = first;
   return index_.db().run(
       "UPDATE sessions SET head = -1, first = ?, next = ?, folder = ? WHERE key = ?", first, first,
@@ -224,11 +198,11 @@ Result<> CatchUp::index_pending() {
     }
   }
   for (const Pending& part : all) {
-    const auto listed = by_id_.find(part.id);
-    if (listed == by_id_.end() || stopped_) {
+    const Listed* const listed = sessions().find(part.id);
+    if (listed == nullptr || stopped_) {
       continue;
     }
-    const Task task{listed->second, {.key = part.key}};
+    const Task task{listed, {.key = part.key}};
     batch().set_pending(part.last);
     last_time_ = task.session->created_at;
     REPRISE_TRY(pass_unreadable(

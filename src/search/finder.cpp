@@ -8,6 +8,14 @@
 
 namespace reprise::search {
 
+struct Finder::Columns {
+  store::Column id;
+  store::Column session;
+  store::Column seq;
+  store::Column time_ms;
+  store::Column bytes;
+};
+
 // The best candidates so far, as a heap with the last one on top.
 struct Finder::Best {
   std::size_t limit;
@@ -89,18 +97,27 @@ Result<> Finder::search_run(const Run& run, Best& best) {
     REPRISE_ASSIGN(last, last_not_after(run, *newest));
   }
   const std::string table = words_table(run.shard);
-  REPRISE_ASSIGN(auto rows,
-                 db_.query(cat("SELECT rowid AS row",
-                               what_.with_counts ? cat(", reprise_counts(", table, ")") : "",
-                               what_.with_counts ? " AS counts" : "", " FROM ", table, " WHERE ",
-                               table, " MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC"),
-                           what_.expression, run.first, last));
+  const std::string counts =
+      what_.with_counts ? cat(", reprise_counts(", table, ") AS counts") : "";
+  REPRISE_ASSIGN(
+      auto rows,
+      db_.query(cat("SELECT d.id AS id, d.session AS session, d.seq AS seq, d.time_ms AS time_ms,"
+                    " d.bytes AS bytes",
+                    counts, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
+                    ".rowid WHERE ", table, " MATCH ? AND ", table,
+                    ".rowid BETWEEN ? AND ? ORDER BY ", table, ".rowid DESC"),
+                document_id(run.shard, 0), what_.expression, run.first, last));
+  const Columns columns{.id = rows.column("id"),
+                        .session = rows.column("session"),
+                        .seq = rows.column("seq"),
+                        .time_ms = rows.column("time_ms"),
+                        .bytes = rows.column("bytes")};
   while (true) {
     REPRISE_ASSIGN(const bool row, rows.step());
     if (!row) {
       return {};
     }
-    REPRISE_ASSIGN(const bool go_on, take(run, rows, best));
+    REPRISE_ASSIGN(const bool go_on, take(run, rows, columns, best));
     if (!go_on) {
       return {};
     }
@@ -126,23 +143,17 @@ Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms
 }
 
 // False when no row before this one in the run can be among the best.
-Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, Best& best) {
-  const std::int64_t id = document_id(run.shard, row.integer("row"));
-  REPRISE_ASSIGN(auto document,
-                 db_.query("SELECT session, seq, time_ms, bytes FROM docs WHERE id = ?", id));
-  REPRISE_ASSIGN(const bool found, document.step());
-  if (!found) {
-    return true;
-  }
-  const std::int64_t time = document.integer("time_ms");
+Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, const Columns& columns,
+                          Best& best) {
+  const std::int64_t time = row.integer(columns.time_ms);
   const std::int64_t newest_left = time + run.slack_ms;
   if (!best.may_take(newest_left) || (what_.since_ms && newest_left < *what_.since_ms)) {
     return false;
   }
-  Candidate candidate{.key = {time, id},
-                      .session = document.integer("session"),
-                      .seq = Seq{document.integer("seq")},
-                      .bytes = document.integer("bytes")};
+  Candidate candidate{.key = {time, row.integer(columns.id)},
+                      .session = row.integer(columns.session),
+                      .seq = Seq{row.integer(columns.seq)},
+                      .bytes = row.integer(columns.bytes)};
   const bool is_alive = candidate.seq >= Seq{0};
   const bool is_asked_for = (!best.before || candidate.key < *best.before) &&
                             (!what_.since_ms || time >= *what_.since_ms) &&

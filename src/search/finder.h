@@ -63,11 +63,13 @@ class Finder {
     std::int64_t slack_ms;
   };
   struct Best;
+  struct Columns;  // of a row
 
   Result<std::span<const Run>> runs();  // those with the newest messages first
   Result<> search_run(const Run& run, Best& best);
   Result<std::int64_t> last_not_after(const Run& run, std::int64_t time_ms);
-  Result<bool> take(const Run& run, const sqlite::Statement& row, Best& best);
+  Result<bool> take(const Run& run, const sqlite::Statement& row, const Columns& columns,
+                    Best& best);
 
   sqlite::Connection& db_;
   What what_;

@@ -212,13 +212,13 @@ class Hits {
     }
     const std::size_t at = source_at_.at(indexed->source);
     Source& source = *sources_[at].source;
-    REPRISE_ASSIGN(const SessionInfo* const info, session_now(source, first.session, *indexed));
-    if (info == nullptr) {
+    REPRISE_ASSIGN(const Known* const known, session_now(source, first.session, *indexed));
+    if (known == nullptr) {
       return {};
     }
     auto next = some.begin();
     const auto read =
-        source.read(info->id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
+        source.read(known->info.id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
                     [&](const Message& message) {
                       while (next != some.end() && candidates[*next].seq < message.seq) {
                         ++next;  // it cannot be read
@@ -227,7 +227,8 @@ class Hits {
                         Snippet snippet = snippet_of(texts_of(message), phrases_, query_.only);
                         hits[*next] = SearchHit{
                             .source = at,
-                            .session = *info,
+                            .session = known->info,
+                            .short_id = known->short_id,
                             .seq = message.seq,
                             .role = message.role,
                             .time = Time(std::chrono::milliseconds(candidates[*next].key.time_ms)),
@@ -242,27 +243,50 @@ class Hits {
     return {};
   }
 
+  struct Known {
+    SessionInfo info;
+    std::string short_id;
+  };
+
   // Null when it is gone or in the trash.
-  Result<const SessionInfo*> session_now(Source& source, std::int64_t key,
-                                         const IndexedSession& indexed) {
-    auto found = infos_.find(key);
-    if (found == infos_.end()) {
+  Result<const Known*> session_now(Source& source, std::int64_t key,
+                                   const IndexedSession& indexed) {
+    auto found = known_.find(key);
+    if (found == known_.end()) {
       REPRISE_ASSIGN(const SessionId id, SessionId::parse(indexed.id));
       auto session = source.find(id);
       if (!session && session.error().code != Code::corrupt) {
         return std::unexpected(session.error());
       }
-      std::optional<SessionInfo> info;
+      std::optional<Known> known;
       if (session) {
         auto& there = *session;
         if (there && there->info.state != SessionState::trashed) {
-          info = std::move(there->info);
+          REPRISE_ASSIGN(std::string brief, unique_short_id(indexed.source, id));
+          known = Known{std::move(there->info), std::move(brief)};
         }
       }
-      found = infos_.emplace(key, std::move(info)).first;
+      found = known_.emplace(key, std::move(known)).first;
     }
-    const std::optional<SessionInfo>& known = found->second;
+    const std::optional<Known>& known = found->second;
     return known ? &*known : nullptr;
+  }
+
+  // To ask the source for it would be a look at all its ids.
+  Result<std::string> unique_short_id(std::int64_t source, const SessionId& id) {
+    std::vector<SessionId> ids = {id};
+    const std::string brief = short_id(id);
+    REPRISE_ASSIGN(auto rows, db_.query("SELECT id FROM sessions WHERE source = ? AND short_id = ?"
+                                        " AND id <> ?",
+                                        source, brief, id.str()));
+    while (true) {
+      REPRISE_ASSIGN(const bool row, rows.step());
+      if (!row) {
+        return short_ids(ids).front();
+      }
+      REPRISE_ASSIGN(SessionId other, SessionId::parse(rows.text("id")));
+      ids.push_back(std::move(other));
+    }
   }
 
   sqlite::Connection& db_;
@@ -271,7 +295,7 @@ class Hits {
   std::vector<Phrase> phrases_;
   std::map<std::int64_t, std::size_t> source_at_;
   std::optional<Finder> finder_;
-  std::map<std::int64_t, std::optional<SessionInfo>> infos_;
+  std::map<std::int64_t, std::optional<Known>> known_;
 };
 
 }  // namespace

@@ -13,16 +13,21 @@ using sqlite::Connection;
 using sqlite::OpenMode;
 
 constexpr std::int64_t kApplicationId = 0x52505349;  // "RPSI"
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
 constexpr std::chrono::milliseconds kBusy{10'000};
 
 constexpr std::string_view kTables = R"(
-CREATE TABLE sources(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
+CREATE TABLE sources(
+  id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, mark TEXT NOT NULL, position TEXT NOT NULL);
 CREATE TABLE sessions(
-  key INTEGER PRIMARY KEY, source INTEGER NOT NULL, id TEXT NOT NULL, head INTEGER NOT NULL,
+  key INTEGER PRIMARY KEY, source INTEGER NOT NULL, id TEXT NOT NULL, short_id TEXT NOT NULL,
+  origin TEXT NOT NULL, head INTEGER NOT NULL,
   updated_us INTEGER NOT NULL, first INTEGER NOT NULL, next INTEGER NOT NULL,
   fingerprint INTEGER NOT NULL, folder INTEGER NOT NULL, hidden INTEGER NOT NULL,
   UNIQUE(source, id));
+CREATE INDEX sessions_by_short_id ON sessions(source, short_id);
+CREATE INDEX sessions_by_origin ON sessions(source, origin) WHERE origin <> '';
+CREATE INDEX sessions_hidden ON sessions(source, id) WHERE hidden = 1;
 CREATE TABLE shards(
   id INTEGER PRIMARY KEY, source INTEGER NOT NULL, docs INTEGER NOT NULL, dead INTEGER NOT NULL);
 CREATE INDEX shards_by_source ON shards(source);
@@ -110,6 +115,17 @@ Result<> IndexFile::create() {
 Result<> IndexFile::checkpoint() {
   REPRISE_ASSIGN(auto done, db_->query("PRAGMA wal_checkpoint(PASSIVE)"));
   return done.run();
+}
+
+Result<> IndexFile::trim_log() {
+  constexpr int kPagesMax = 128;
+  if (db_->log_pages() <= kPagesMax) {
+    return {};
+  }
+  db_->set_busy_timeout(std::chrono::milliseconds(0));
+  auto trimmed = checkpoint_clean();
+  db_->set_busy_timeout(kBusy);
+  return trimmed || trimmed.error().code == Code::busy ? Result<>() : std::move(trimmed);
 }
 
 Result<> IndexFile::checkpoint_clean() {

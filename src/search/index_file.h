@@ -2,8 +2,10 @@
 
 // The database of the index: where it is, its tables, and who may write to it.
 //
-//  sources   what is indexed, by URL; `mark` is the change mark of when all of it was
-//  sessions  of a source, and how far each is indexed: the messages [first, next)
+//  sources   what is indexed, by URL; `mark` is the change mark of when all of it was, and
+//            `position` where its ChangeReader was then
+//  sessions  of a source, and how far each is indexed: the messages [first, next); `origin` is what
+//            it was forked from
 //  shards    the index in pieces, each with an FTS5 table of its own (words_N): one that holds
 //  words
 //            of a purged session is dropped and made anew
@@ -43,6 +45,9 @@ class IndexFile {
   // Moves what was written into the file; the lock is held. With `clean` no byte is left in the
   // log, or the error says why.
   Result<> checkpoint();
+  // Empties a log that has become long, unless somebody is reading: whoever opens the index reads
+  // all of it. The lock is held.
+  Result<> trim_log();
   Result<> checkpoint_clean();
 
  private:

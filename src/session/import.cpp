@@ -39,6 +39,7 @@ class ImportView final : public Source, public TodoReader {
         foreign_(std::move(foreign)),
         holds_(source.capabilities()) {
     holds_.blob_reader = target.capabilities().blob_reader;
+    holds_.change_reader = nullptr;
     holds_.last_message_reader = nullptr;
     holds_.todo_reader = source.capabilities().todo_reader == nullptr ? nullptr : this;
   }

@@ -24,6 +24,7 @@ class OwnStore final : public Store,
                        public Forking,
                        public Partials,
                        public LastMessageReader,
+                       public ChangeReader,
                        public Responses,
                        public Todos,
                        public Artefacts,
@@ -118,6 +119,9 @@ class OwnStore final : public Store,
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override {
     return here("last_messages", [&] { return can_.last_message_reader->last_messages(ids); });
+  }
+  Result<SessionChanges> changes_since(std::string_view position) override {
+    return here("changes_since", [&] { return can_.change_reader->changes_since(position); });
   }
   Result<> add_response(const Session& session, const Message& answer,
                         const OperationId& operation) override {

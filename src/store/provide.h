@@ -14,6 +14,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.todo_reader);
   visit(capabilities.artefact_reader);
   visit(capabilities.blob_reader);
+  visit(capabilities.change_reader);
   visit(capabilities.partial_reader);
   visit(capabilities.last_message_reader);
   visit(capabilities.replaced_reader);

@@ -1,9 +1,13 @@
-// A source that was not changed is not listed again, and one that was is, at once.
+// A source that was not changed is not listed again; one that tells what changed never is.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <random>
+
+#include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -20,7 +24,7 @@ using test::must;
 
 class CountingSource final : public Source {
  public:
-  explicit CountingSource(Store& store) : store_(store) {}
+  explicit CountingSource(Store& store) : store_(store), holds_(store.capabilities()) {}
   Result<std::optional<Session>> find(const SessionId& id) override { return store_.find(id); }
   Result<SessionPage> list(const SessionQuery& query) override {
     ++lists;
@@ -29,12 +33,14 @@ class CountingSource final : public Source {
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     return store_.read(id, range, sink);
   }
-  const SourceCapabilities& capabilities() const override { return store_.capabilities(); }
+  const SourceCapabilities& capabilities() const override { return holds_; }
+  SourceCapabilities& capabilities_for_test() { return holds_; }
 
   int lists = 0;
 
  private:
   Store& store_;
+  SourceCapabilities holds_;
 };
 
 // As if nothing had been written for an hour.
@@ -55,6 +61,7 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
   must(store->create(test::session("a")));
   must(store->append(test::session_id("a"), {test::user("one")}, {}));
   CountingSource source(*store);
+  source.capabilities_for_test().change_reader = nullptr;
   const std::string url = "sqlite:" + file.native();
   const SearchSource sources[] = {{url, &source}};
   const auto index = must(SearchIndex::open(folder.path() / "state" / "search.db"));
@@ -80,6 +87,153 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
   must(index->forget(url, std::vector{test::session_id("b")}));
   must(store->capabilities().trash->trash(test::session_id("a"), test::at(5)));
   EXPECT_EQ(find("two"), 0U);
+}
+
+using Places = std::vector<std::string>;
+
+// A store over SQLite, and an index that follows it.
+class SearchChanges : public testing::Test {
+ protected:
+  SearchChanges() : store_(must(open_sqlite_store(folder_.path() / "reprise.db"))) {}
+
+  SessionId create(std::string_view id, std::vector<Message> messages) {
+    must(store_->create(test::session(id)));
+    must(store_->append(test::session_id(id), std::move(messages), {}));
+    return test::session_id(id);
+  }
+  void append(const SessionId& id, std::string_view text) {
+    must(store_->append(id, {test::user(text)}, {}));
+  }
+  const Capabilities& can() { return store_->capabilities(); }
+
+  // "ID#SEQ" of what is found, in the order of their names.
+  Places find(SearchIndex& index, std::string_view words,
+              std::optional<std::string> folder = std::nullopt) {
+    const SearchSource sources[] = {
+        {"sqlite:" + (folder_.path() / "reprise.db").native(), &source_}};
+    EXPECT_TRUE(must(index.catch_up(sources[0])));
+    Places places;
+    for (const SearchHit& hit : must(index.search(sources, {.terms = must(parse_search(words)),
+                                                            .working_dir = std::move(folder),
+                                                            .limit = kPageMax}))
+                                    .hits) {
+      places.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
+    }
+    std::ranges::sort(places);
+    return places;
+  }
+  Places find(std::string_view words) { return find(*index_, words); }
+  std::unique_ptr<SearchIndex> open_index(std::string_view name) {
+    return must(SearchIndex::open(folder_.path() / name / "search.db"));
+  }
+
+  test::TemporaryFolder folder_;
+  std::unique_ptr<Store> store_;
+  CountingSource source_{*store_};
+  std::unique_ptr<SearchIndex> index_ = open_index("state");
+};
+
+TEST_F(SearchChanges, AreFollowedWithoutAList) {
+  create("filler", test::messages(20));  // so that the shard stays
+  const SessionId a = create("a", {test::user("one"), test::user("two")});
+  EXPECT_EQ(find("one"), Places{"a#0"});
+  EXPECT_EQ(source_.lists, 1);
+  append(a, "three");
+  EXPECT_EQ(find("three"), Places{"a#2"});
+  must(store_->create(test::session("old", test::at(-1000))));
+  must(store_->append(test::session_id("old"), {test::user("ancient", test::at(-999))}, {}));
+  EXPECT_EQ(find("ancient"), Places{"old#0"});
+  must(can().rewriting->replace_suffix(a, {1}, {test::user("instead")}, {}));
+  EXPECT_EQ(find("two"), Places{});
+  EXPECT_EQ(find("instead"), Places{"a#1"});
+  must(can().forking->fork(a, {1}, test::session("fork")));
+  append(test::session_id("fork"), "branched");
+  EXPECT_EQ(find("branched"), Places{"fork#1"});
+  EXPECT_EQ(find("one"), Places{"a#0"});
+  EXPECT_EQ(source_.lists, 1);
+}
+
+TEST_F(SearchChanges, TheTrashIsFollowedWithoutAList) {
+  create("filler", test::messages(20));  // so that the shard stays
+  const SessionId a = create("a", {test::user("one")});
+  const SessionId b = create("b", {test::user("one")});
+  must(can().forking->fork(a, {1}, test::session("fork")));
+  must(can().trash->trash(b, test::at(5)));
+  EXPECT_EQ(find("one"), Places{"a#0"});
+  must(can().trash->trash(a, test::at(5)));
+  EXPECT_EQ(find("one"), Places{"fork#0"}) << "what it shared is found there now";
+  must(can().trash->restore(b));
+  EXPECT_EQ(find("one"), (Places{"b#0", "fork#0"})) << "it was not indexed before";
+  must(can().trash->restore(a));
+  EXPECT_EQ(find("one"), (Places{"a#0", "b#0"})) << "once";
+  EXPECT_EQ(source_.lists, 1);
+}
+
+TEST_F(SearchChanges, WhatWasPurgedElsewhereLeavesNoBytes) {
+  create("a", {test::user("one")});
+  const SessionId b = create("b", {test::user("zebrafish")});
+  EXPECT_EQ(find("zebrafish"), Places{"b#0"});
+  must(can().trash->purge(b));
+  create("c", {test::user("other")});  // in its rows
+  EXPECT_EQ(find("zebrafish"), Places{});
+  EXPECT_EQ(find("one"), Places{"a#0"});
+  EXPECT_EQ(source_.lists, 2);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "state")) {
+    EXPECT_EQ(must(read_file(entry.path())).find("zebraf"), std::string::npos) << entry.path();
+  }
+}
+
+// Whatever happens in the store, the index finds what one that is made anew finds.
+TEST_F(SearchChanges, NoneIsMissed) {
+  std::mt19937 random(5);
+  int count = 0;
+  const auto change = [&] {
+    const auto sessions =
+        must(store_->list({.states = {SessionState::active, SessionState::trashed}})).sessions;
+    if (sessions.size() < 3 || random() % 5 == 0) {
+      create(cat("s", count++), {test::user("all first"), test::user(cat("all w", count % 7))});
+      return;
+    }
+    const SessionId id = sessions[random() % sessions.size()].id;
+    const Seq seq{static_cast<std::int64_t>(random() % 6)};
+    switch (random() % 9) {
+      case 0:
+        (void)can().rewriting->replace_suffix(id, seq, {test::user(cat("all r", count++))}, {});
+        return;
+      case 1:
+        (void)can().forking->fork(id, seq, test::session(cat("f", count++)));
+        return;
+      case 2:
+      case 3:
+        (void)can().trash->trash(id, test::at(5));
+        return;
+      case 4:
+      case 5:
+        (void)can().trash->restore(id);
+        return;
+      case 6:
+        (void)(random() % 4 == 0 ? can().trash->purge(id) : Result<>());
+        return;
+      case 7:
+        (void)store_->update(id, {.working_dir = cat("/", random() % 3)});
+        return;
+      default:
+        (void)store_->append(id, {test::user(cat("all w", count++ % 7))}, {});
+    }
+  };
+  for (int round = 0; round < 40; ++round) {
+    for (auto i = random() % 3; i < 3; ++i) {
+      change();
+    }
+    const auto fresh = open_index(cat("fresh", round));
+    for (const std::string_view words : {"all", "w1 all", "first"}) {
+      EXPECT_EQ(find(words), find(*fresh, words)) << round;
+    }
+    for (const std::string_view folder : {"/0", "/1"}) {
+      EXPECT_EQ(find(*index_, "all", std::string(folder)), find(*fresh, "all", std::string(folder)))
+          << round;
+    }
+  }
 }
 
 }  // namespace

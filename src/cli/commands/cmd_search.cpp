@@ -126,7 +126,7 @@ class SearchMessages final : public Command {
         const std::string url = search_url(history.url, context.environment());
         if (std::ranges::find(sources_, url, &SearchSource::url) == sources_.end()) {
           sources_.push_back({url, history.source.get()});
-          shown_.push_back({history.url, history.source.get()});
+          shown_.push_back(history.url);
         }
       }
     }
@@ -151,7 +151,7 @@ class SearchMessages final : public Command {
     }
     REPRISE_ASSIGN(std::string url, search_url(context));
     sources_.push_back({std::move(url), *source});
-    shown_.push_back({"", *source});
+    shown_.emplace_back();
     return {};
   }
 
@@ -223,7 +223,7 @@ class SearchMessages final : public Command {
 
   std::vector<FoundHistory> histories_;
   std::vector<SearchSource> sources_;
-  std::vector<ShownSource> shown_;  // the same
+  std::vector<std::string> shown_;  // the same
 };
 
 }  // namespace

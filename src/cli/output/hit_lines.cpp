@@ -71,8 +71,8 @@ class HitLine {
 };
 
 // How commands name the message: "e32c41d0#12".
-std::string place_of(const SearchHit& hit, const ShownSource& shown) {
-  return cat(brief_id(*shown.source, hit.session.id), "#", hit.seq.value);
+std::string place_of(const SearchHit& hit) {
+  return cat(hit.short_id, "#", hit.seq.value);
 }
 
 std::string snippet_text(const std::vector<SearchPiece>& pieces) {
@@ -83,13 +83,13 @@ std::string snippet_text(const std::vector<SearchPiece>& pieces) {
   return text;
 }
 
-void append_hit(std::string& out, const SearchHit& hit, const ShownSource& shown) {
+void append_hit(std::string& out, const SearchHit& hit, const std::string& source) {
   json::ObjectWriter object(out);
-  object.field("place", place_of(hit, shown));
-  if (!shown.name.empty()) {
-    object.field("source", shown.name);
+  object.field("place", place_of(hit));
+  if (!source.empty()) {
+    object.field("source", source);
   }
-  append_info(object, hit.session, brief_id(*shown.source, hit.session.id));
+  append_info(object, hit.session, hit.short_id);
   object.field("seq", hit.seq.value)
       .field("role", hit.role)
       .field("part", to_string(hit.part))
@@ -119,8 +119,8 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   std::size_t age = 0;
   std::size_t title = 0;
   for (const SearchHit& hit : hits) {
-    const ShownSource& shown = view.sources[hit.source];
-    rows.push_back({cat(shown.name, shown.name.empty() ? "" : " ", place_of(hit, shown)),
+    const std::string& source = view.sources[hit.source];
+    rows.push_back({cat(source, source.empty() ? "" : " ", place_of(hit)),
                     age_text(hit.time, view.now),
                     shorten(terminal_line(hit.session.title), kTitleMax)});
     place = std::max(place, display_width(rows.back().place));
@@ -139,7 +139,7 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   return out;
 }
 
-std::string hits_document(const SearchPage& page, std::span<const ShownSource> sources) {
+std::string hits_document(const SearchPage& page, std::span<const std::string> sources) {
   std::string out;
   json::ObjectWriter object(out);
   object.key("hits");

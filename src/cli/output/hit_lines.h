@@ -6,14 +6,8 @@
 
 namespace reprise::cli {
 
-// One of the sources that were searched.
-struct ShownSource {
-  std::string name;  // what --store takes; "" when it is the store of the settings
-  Source* source;
-};
-
 struct HitView {
-  std::span<const ShownSource> sources;
+  std::span<const std::string> sources;  // what --store takes; "" for the store of the settings
   Time now;
   std::size_t columns;  // what is longer is cut
   bool colour = false;  // without it terms are marked by asterisks
@@ -22,6 +16,6 @@ struct HitView {
 std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view);
 
 // {"hits":[…],"next":…}
-std::string hits_document(const SearchPage& page, std::span<const ShownSource> sources);
+std::string hits_document(const SearchPage& page, std::span<const std::string> sources);
 
 }  // namespace reprise::cli

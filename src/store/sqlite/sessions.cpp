@@ -99,6 +99,12 @@ Result<> store_prompts(Connection& connection, const SessionId& id,
       id.str(), json);
 }
 
+// Nothing else of an update would tell those who follow the store (changes.cpp).
+Result<> number_anew(Connection& connection, const SessionId& id) {
+  return connection.run(
+      "UPDATE sessions SET rowid = (SELECT max(rowid) + 1 FROM sessions) WHERE id = ?", id.str());
+}
+
 }  // namespace
 
 Result<> insert_session(Connection& connection, const Session& session, const Base& base) {
@@ -177,6 +183,7 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
     return std::unexpected(store::no_session(id));
   }
   Session& session = *found;
+  const std::string folder = session.info.working_dir;
   REPRISE_TRY(store::apply_patch(session, patch));
   const SessionRow row = row_of(session, Which::patched);
   REPRISE_ASSIGN(Statement update,
@@ -185,6 +192,9 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   row.bind_to(update);
   update.bind(id.str());
   REPRISE_TRY(update.run());
+  if (session.info.working_dir != folder) {
+    REPRISE_TRY(number_anew(connection, id));
+  }
   if (patch.prompt_history) {
     return store_prompts(connection, id, session.prompt_history);
   }

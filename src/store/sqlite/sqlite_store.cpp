@@ -8,6 +8,7 @@
 #include "reprise/open_store.h"
 #include "store/own_process.h"
 #include "store/rules.h"
+#include "store/sqlite/changes.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/database.h"
@@ -63,6 +64,12 @@ Result<Appended> SqliteStore::append(const SessionId& id, std::vector<Message> m
 Result<ReadReport> SqliteStore::read(const SessionId& id, ReadRange range,
                                      const MessageSink& sink) {
   return read_messages(database_, id, range, sink);
+}
+
+Result<SessionChanges> SqliteStore::changes_since(std::string_view position) {
+  return database_.read([&](const Database::Reader& reader) -> Result<SessionChanges> {
+    return reader.is_salvaged() ? SessionChanges() : sqlite::changes_since(*reader, position);
+  });
 }
 
 Result<> SqliteStore::begin(const Session& session) {

@@ -11,6 +11,7 @@ namespace reprise::sqlite {
 
 class SqliteStore final : public Store,
                           public Beginning,
+                          public ChangeReader,
                           public Rewriting,
                           public Forking,
                           public Partials,
@@ -33,6 +34,7 @@ class SqliteStore final : public Store,
                           AppendOptions options) override;
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   const Capabilities& capabilities() const override { return capabilities_; }
+  Result<SessionChanges> changes_since(std::string_view position) override;
   Result<> begin(const Session& session) override;
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;

@@ -1,0 +1,53 @@
+#pragma once
+
+// What is searched: messages in a store, and the same texts in one table of bare FTS5.
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace bench {
+
+inline constexpr std::size_t kMessageBytes = 500;
+
+// Words as often as in a language: the n-th is 1/n as frequent as the first.
+class Texts {
+ public:
+  Texts();
+  std::string next();
+
+ private:
+  std::mt19937 random_{42};
+  std::vector<std::string> words_;
+  std::vector<double> sums_;
+};
+
+// A store with so many of them, kept in `folder` and found there the next time.
+std::filesystem::path grown_messages(const std::filesystem::path& folder, std::int64_t count);
+// With its log.
+void copy_database(const std::filesystem::path& from, const std::filesystem::path& to);
+
+class Bare {
+ public:
+  explicit Bare(const std::filesystem::path& file);
+  ~Bare();
+  Bare(const Bare&) = delete;
+  Bare& operator=(const Bare&) = delete;
+
+  void fill(std::int64_t count);
+  // How many rows, of the first 20.
+  int find(const std::string& words, const char* order);
+
+ private:
+  void run(const std::string& sql);
+
+  sqlite3* db_ = nullptr;
+  std::map<std::string, sqlite3_stmt*> queries_;
+};
+
+}  // namespace bench

@@ -1,0 +1,206 @@
+#include "search/session_list.h"
+
+#include <set>
+
+#include "base/hash.h"
+#include "search/document.h"
+
+namespace reprise::search {
+namespace {
+
+constexpr std::string_view kSelectRows =
+    "SELECT id, key, head, updated_us, first, next, fingerprint, folder, hidden FROM sessions"
+    " WHERE source = ?";
+
+Row row_of(const sqlite::Statement& row) {
+  return {.key = row.integer("key"),
+          .head = row.integer("head"),
+          .updated_us = row.integer("updated_us"),
+          .first = row.integer("first"),
+          .next = row.integer("next"),
+          .fingerprint = row.integer("fingerprint"),
+          .folder = row.integer("folder"),
+          .hidden = row.integer("hidden") != 0};
+}
+
+Listed listed_of(const SessionInfo& info) {
+  return {.id = info.id,
+          .head = info.head,
+          .created_at = info.created_at,
+          .updated_at = info.updated_at,
+          .folder = static_cast<std::int64_t>(fnv1a(info.working_dir)),
+          .folder_token = fact_token(Fact::folder, info.working_dir),
+          .hidden = info.state == SessionState::trashed,
+          .forked_from = info.forked_from};
+}
+
+}  // namespace
+
+Result<> SessionList::load_all() {
+  listed_.clear();
+  origins_.clear();
+  by_id_.clear();
+  rows_.clear();
+  REPRISE_TRY(load_rows());
+  SessionQuery query{.states = {SessionState::active, SessionState::closed, SessionState::archived,
+                                SessionState::trashed},
+                     .ungrouped = true,
+                     .limit = kPageMax};
+  do {
+    REPRISE_ASSIGN(SessionPage page, of_source(source_.list(query)));
+    for (const SessionInfo& info : page.sessions) {
+      add(info);
+    }
+    query.after = std::move(page.next);
+  } while (!query.after.empty());
+  return {};
+}
+
+void SessionList::add(const SessionInfo& info) {
+  by_id_[info.id.str()] = &listed_.emplace_back(listed_of(info));
+}
+
+Result<> SessionList::load_rows() {
+  REPRISE_ASSIGN(auto rows, db_.query(kSelectRows, source_row_));
+  while (true) {
+    REPRISE_ASSIGN(const bool row, rows.step());
+    if (!row) {
+      return {};
+    }
+    rows_.emplace(rows.text("id"), row_of(rows));
+  }
+}
+
+Result<> SessionList::load_row(const SessionId& id) {
+  static const std::string sql = std::string(kSelectRows) + " AND id = ?";
+  REPRISE_ASSIGN(auto rows, db_.query(sql, source_row_, id.str()));
+  REPRISE_ASSIGN(const bool row, rows.step());
+  if (row) {
+    rows_.emplace(id.str(), row_of(rows));
+  }
+  return {};
+}
+
+// A session may have moved from one page of the list to another meanwhile.
+Result<std::vector<std::int64_t>> SessionList::gone() {
+  std::vector<std::int64_t> keys;
+  for (const auto& [id, row] : rows_) {
+    if (by_id_.contains(id)) {
+      continue;
+    }
+    REPRISE_ASSIGN(const SessionId session, SessionId::parse(id));
+    REPRISE_ASSIGN(const auto found, of_source(source_.find(session)));
+    if (!found) {
+      keys.push_back(row.key);
+    }
+  }
+  return keys;
+}
+
+Result<> SessionList::load_changed(const SessionChanges& changes) {
+  for (const SessionInfo& info : changes.sessions) {
+    add(info);
+    REPRISE_TRY(load_row(info.id));
+  }
+  if (changes.trashed) {
+    REPRISE_TRY(load_trash(*changes.trashed));
+  }
+  // What is loaded for these comes behind them, and changes nothing for others.
+  const std::size_t changed = listed_.size();
+  for (std::size_t i = 0; i < changed; ++i) {
+    REPRISE_TRY(load_forks(listed_[i]));
+  }
+  return load_origins();
+}
+
+// Nothing for one that is gone, or listed already.
+Result<> SessionList::load(const SessionId& id) {
+  if (by_id_.contains(id.str())) {
+    return {};
+  }
+  REPRISE_ASSIGN(const auto found, of_source(source_.find(id)));
+  if (found) {
+    add(found->info);
+    REPRISE_TRY(load_row(id));
+  }
+  return {};
+}
+
+// Those that went there, and those that came back.
+Result<> SessionList::load_trash(const std::vector<SessionId>& trashed) {
+  REPRISE_ASSIGN(const std::vector<SessionId> known,
+                 ids("SELECT id FROM sessions WHERE source = ? AND hidden = 1 AND id > ?", ""));
+  const std::set<SessionId> before(known.begin(), known.end());
+  const std::set<SessionId> now(trashed.begin(), trashed.end());
+  for (const SessionId& id : now) {
+    REPRISE_TRY(before.contains(id) ? Result<>() : load(id));
+  }
+  for (const SessionId& id : before) {
+    REPRISE_TRY(now.contains(id) ? Result<>() : load(id));
+  }
+  return {};
+}
+
+// Forks whose shared messages may have to be found in another session now.
+Result<> SessionList::load_forks(const Listed& origin) {
+  const Row* const before = row(origin.id);
+  if (before == nullptr || (before->hidden == origin.hidden && before->head <= origin.head.value)) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::vector<SessionId> forks,
+                 ids("SELECT id FROM sessions WHERE source = ? AND origin = ? AND origin <> ''",
+                     origin.id.str()));
+  for (const SessionId& id : forks) {
+    REPRISE_TRY(load(id));
+  }
+  return {};
+}
+
+Result<> SessionList::load_origins() {
+  for (const Listed& session : listed_) {
+    if (!session.forked_from || by_id_.contains(session.forked_from->session.str())) {
+      continue;
+    }
+    REPRISE_ASSIGN(const auto found, of_source(source_.find(session.forked_from->session)));
+    if (found) {
+      by_id_[found->info.id.str()] = &origins_.emplace_back(listed_of(found->info));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<SessionId>> SessionList::ids(std::string_view sql, std::string_view value) {
+  std::vector<SessionId> all;
+  REPRISE_ASSIGN(auto rows, db_.query(sql, source_row_, value));
+  while (true) {
+    REPRISE_ASSIGN(const bool row, rows.step());
+    if (!row) {
+      return all;
+    }
+    REPRISE_ASSIGN(SessionId id, SessionId::parse(rows.text("id")));
+    all.push_back(std::move(id));
+  }
+}
+
+const Listed* SessionList::find(const std::string& id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+const Row* SessionList::row(const SessionId& id) const {
+  const auto found = rows_.find(id.str());
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+// What it shares with the session it was forked from is found there, if that can be found.
+Seq SessionList::first_of_own(const Listed& session) const {
+  if (!session.forked_from) {
+    return Seq{0};
+  }
+  const Listed* const origin = find(session.forked_from->session.str());
+  const bool has_shared =
+      origin != nullptr && !origin->hidden && origin->head >= session.forked_from->at;
+  return has_shared ? session.forked_from->at : Seq{0};
+}
+
+}  // namespace reprise::search

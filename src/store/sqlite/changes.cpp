@@ -1,0 +1,185 @@
+#include "store/sqlite/changes.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "store/sqlite/rows.h"
+
+namespace reprise::sqlite {
+namespace {
+
+// New rows have the highest numbers. So the last session and the last message, as they were seen,
+// tell what came since, as long as both stand where they stood: rows that were removed, or numbered
+// anew by VACUUM, show there or in the number of sessions. A replacement moves messages to a
+// session of its own, whose row is new, too; a session in another folder gets a new number
+// (update_session). Only the trash shows by itself.
+struct Position {
+  std::int64_t sessions = 0;
+  std::int64_t last_session = 0;  // a row's number; 0 for none
+  std::int64_t session_name = 0;  // a hash
+  std::int64_t last_message = 0;  // likewise
+  std::int64_t message_name = 0;
+  std::int64_t trash = 0;  // a hash
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+constexpr std::string_view kForm = "1";
+constexpr auto kParts =
+    std::array{&Position::sessions,     &Position::last_session, &Position::session_name,
+               &Position::last_message, &Position::message_name, &Position::trash};
+
+std::string format(const Position& position) {
+  std::string text(kForm);
+  for (const auto part : kParts) {
+    text += cat(" ", position.*part);
+  }
+  return text;
+}
+
+std::optional<Position> parse(std::string_view text) {
+  if (!text.starts_with(kForm)) {
+    return std::nullopt;
+  }
+  text.remove_prefix(kForm.size());
+  Position position;
+  for (const auto part : kParts) {
+    if (!text.starts_with(' ')) {
+      return std::nullopt;
+    }
+    text.remove_prefix(1);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), position.*part);
+    if (error != std::errc()) {
+      return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return text.empty() ? std::optional(position) : std::nullopt;
+}
+
+std::int64_t hash_of(std::string_view text) {
+  return static_cast<std::int64_t>(fnv1a(text));
+}
+
+// Of a row that may have gone: 0 then.
+Result<std::int64_t> session_name(Connection& connection, std::int64_t row) {
+  REPRISE_ASSIGN(Statement found, connection.query("SELECT id FROM sessions WHERE rowid = ?", row));
+  REPRISE_ASSIGN(const bool is_there, found.step());
+  return is_there ? hash_of(found.bytes("id")) : 0;
+}
+
+// By the session that it was appended to.
+Result<std::int64_t> message_name(Connection& connection, std::int64_t row) {
+  REPRISE_ASSIGN(
+      Statement found,
+      connection.query("SELECT coalesce(s.kept_for, m.session_id) AS session, m.seq AS seq,"
+                       " m.created_us AS created_us FROM messages AS m LEFT JOIN sessions AS s ON "
+                       "s.id = m.session_id"
+                       " WHERE m.id = ?",
+                       row));
+  REPRISE_ASSIGN(const bool is_there, found.step());
+  return is_there ? hash_of(cat(found.bytes("session"), " ", found.integer("seq"), " ",
+                                found.integer("created_us")))
+                  : 0;
+}
+
+Result<std::vector<SessionId>> read_trash(Connection& connection) {
+  std::vector<SessionId> trashed;
+  REPRISE_ASSIGN(Statement row,
+                 connection.query("SELECT id FROM sessions WHERE state = 'trashed' ORDER BY id"));
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return trashed;
+    }
+    if (auto id = SessionId::parse(row.bytes("id"))) {
+      trashed.push_back(*std::move(id));
+    }
+  }
+}
+
+std::int64_t hash_of(const std::vector<SessionId>& ids) {
+  std::string all;
+  for (const SessionId& id : ids) {
+    all += cat(id.str(), "\n");
+  }
+  return hash_of(all);
+}
+
+Result<Position> position_now(Connection& connection, const std::vector<SessionId>& trashed) {
+  Position now;
+  REPRISE_ASSIGN(now.sessions, connection.integer("SELECT count(*) FROM sessions"));
+  REPRISE_ASSIGN(now.last_session, connection.integer("SELECT max(rowid) FROM sessions"));
+  REPRISE_ASSIGN(now.last_message, connection.integer("SELECT max(id) FROM messages"));
+  REPRISE_ASSIGN(now.session_name, session_name(connection, now.last_session));
+  REPRISE_ASSIGN(now.message_name, message_name(connection, now.last_message));
+  now.trash = hash_of(trashed);
+  return now;
+}
+
+// Whether all that was there then is there still, under its number.
+Result<bool> is_whole(Connection& connection, const Position& then, const Position& now) {
+  REPRISE_ASSIGN(
+      const std::int64_t added,
+      connection.integer("SELECT count(*) FROM sessions WHERE rowid > ?", then.last_session));
+  REPRISE_ASSIGN(const std::int64_t session, session_name(connection, then.last_session));
+  REPRISE_ASSIGN(const std::int64_t message, message_name(connection, then.last_message));
+  return now.sessions == then.sessions + added && session == then.session_name &&
+         message == then.message_name;
+}
+
+// nullopt when the row of one cannot be read.
+Result<std::optional<std::vector<SessionInfo>>> read_changed(Connection& connection,
+                                                             const Position& then) {
+  static const std::string sql =
+      cat("SELECT ", info_select(),
+          " FROM (SELECT DISTINCT coalesce(c.kept_for, c.id) AS id FROM (SELECT session_id AS id"
+          " FROM messages WHERE id > ? UNION SELECT id FROM sessions WHERE rowid > ?) AS new"
+          " CROSS JOIN sessions AS c ON c.id = new.id) AS l CROSS JOIN sessions AS s ON s.id = l.id"
+          " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0");
+  REPRISE_ASSIGN(Statement row, connection.query(sql, then.last_message, then.last_session));
+  std::vector<SessionInfo> changed;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return changed;
+    }
+    InfoRow read = read_info(row, connection.name());
+    if (!read.info) {
+      return std::nullopt;
+    }
+    changed.push_back(*std::move(read.info));
+  }
+}
+
+}  // namespace
+
+Result<SessionChanges> changes_since(Connection& connection, std::string_view position) {
+  REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
+  REPRISE_ASSIGN(std::vector<SessionId> trashed, read_trash(connection));
+  REPRISE_ASSIGN(const Position now, position_now(connection, trashed));
+  SessionChanges changes{.position = format(now)};
+  const std::optional<Position> then = parse(position);
+  if (!then) {
+    return changes;
+  }
+  REPRISE_ASSIGN(const bool whole, is_whole(connection, *then, now));
+  if (!whole) {
+    return changes;
+  }
+  REPRISE_ASSIGN(auto sessions, read_changed(connection, *then));
+  if (sessions) {
+    changes.is_known = true;
+    changes.sessions = *std::move(sessions);
+    changes.trashed = then->trash == now.trash ? std::nullopt : std::optional(std::move(trashed));
+  }
+  REPRISE_TRY(snapshot.commit());
+  return changes;
+}
+
+}  // namespace reprise::sqlite
