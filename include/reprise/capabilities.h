@@ -340,6 +340,14 @@ class Tenants {
   virtual Result<std::unique_ptr<Store>> of(std::string_view tenant) = 0;
 };
 
+// For stores on a server that knows who uses it.
+class UserReader {
+ public:
+  virtual ~UserReader() = default;
+  // Its name for them; nullopt when it is no name of a person's length.
+  virtual Result<std::optional<Author>> user() = 0;
+};
+
 // Proof that nobody but the owner's programs wrote a session.
 enum class Signature : std::uint8_t {
   verified,

@@ -27,6 +27,7 @@ inline constexpr int kPausesMax = 10;  // of one turn, in which the provider's o
 
 struct ConversationOptions {
   std::string model = {};                            // "" for the session's
+  std::optional<Author> author = std::nullopt;       // who asks: stored, and not sent
   std::optional<std::string> system = std::nullopt;  // for this run instead of the session's
   std::optional<double> temperature = std::nullopt;
   std::optional<std::int64_t> max_tokens = std::nullopt;

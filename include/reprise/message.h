@@ -102,7 +102,8 @@ struct Message {
   std::string role = {};
   std::vector<Block> blocks = {};
   Time created_at = {};
-  std::string provider = {};  // who answered; "" for what a person or tool said
+  std::optional<Author> author = {};  // who asked, where that is known; no provider is sent it
+  std::string provider = {};          // who answered; "" for what a person or tool said
   std::string model = {};
   std::string response_id = {};  // the provider's id of this answer, to continue from
   std::optional<Usage> usage = {};

@@ -146,8 +146,11 @@ struct SessionQuery {
   std::string title_contains = {};  // ASCII letters match in either case
   std::string id_prefix = {};
   std::string short_id_prefix = {};  // of UUIDs, in small letters
-  bool answering_only = false;       // only those with a running or interrupted answer
-  bool ungrouped = false;            // in the order of activity, pinned or not
+  // With a message of this author. unsupported unless SourceCapabilities::lists_by_author; see
+  // list_by_author() in sessions.h.
+  std::optional<Author> author = std::nullopt;
+  bool answering_only = false;  // only those with a running or interrupted answer
+  bool ungrouped = false;       // in the order of activity, pinned or not
   // Of a source whose sessions are trees: also the branches that were left, as forks, and the
   // sessions of sub-agents.
   bool branches = false;

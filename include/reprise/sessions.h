@@ -144,6 +144,10 @@ bool discard_if_empty(Store& store, const SessionId& id, Clock& clock = system_c
 // message of each; what cannot be read joins the page's damage.
 void note_cut_answers(Source& source, SessionPage& page);
 
+// Source::list(), also with an author where the source does not list by it: then it reads session
+// after session until the page is full.
+Result<SessionPage> list_by_author(Source& source, const SessionQuery& query);
+
 // Every session that a query finds, whatever its limit, and what a list cannot read: who works on
 // all sessions says which ones were left out.
 struct FoundSessions {

@@ -17,6 +17,7 @@ class PartialReader;
 class ReplacedReader;
 class SignatureReader;
 class TodoReader;
+class UserReader;
 class Verifying;
 
 // A part that could not be read, and where its bytes are.
@@ -72,6 +73,7 @@ struct SourceCapabilities {
   bool modes = true;
   bool folders = true;
   bool system_prompt = true;
+  bool lists_by_author = false;  // list() takes SessionQuery::author
   // Which ids its programs give new sessions; it holds all that any_id allows.
   UuidVersion new_ids = UuidVersion::v7;
 
@@ -84,6 +86,7 @@ struct SourceCapabilities {
   ReplacedReader* replaced_reader = nullptr;
   OriginalReader* original_reader = nullptr;
   SignatureReader* signature_reader = nullptr;
+  UserReader* user_reader = nullptr;
   Verifying* verifying = nullptr;
 };
 

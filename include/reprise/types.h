@@ -101,6 +101,18 @@ class BlobHash {
   std::string hex_;
 };
 
+// Who asked: the name of a person, in 1 to 256 bytes of UTF-8 without control characters.
+class Author {
+ public:
+  static Result<Author> parse(std::string_view name);
+  const std::string& str() const { return name_; }
+  friend auto operator<=>(const Author&, const Author&) = default;
+
+ private:
+  explicit Author(std::string name) : name_(std::move(name)) {}
+  std::string name_;
+};
+
 }  // namespace reprise
 
 template <class Tag>

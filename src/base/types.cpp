@@ -6,11 +6,13 @@
 #include <system_error>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace reprise {
 namespace {
 
 constexpr std::size_t kIdBytesMax = 200;
+constexpr std::size_t kAuthorBytesMax = 256;
 
 // Reads a fixed number of digits; -1 when there are others.
 int digits(std::string_view text, std::size_t at, std::size_t count) {
@@ -106,6 +108,23 @@ Result<> check_id(std::string_view text) {
 }
 
 }  // namespace detail
+
+Result<Author> Author::parse(std::string_view name) {
+  if (name.empty() || name.size() > kAuthorBytesMax || !utf8::is_valid(name)) {
+    return fail(Code::invalid_argument,
+                cat("not an author: use a name of 1 to ", kAuthorBytesMax, " bytes of UTF-8"));
+  }
+  for (std::string_view rest = name; !rest.empty();) {
+    const auto [code_point, bytes] = utf8::decode(rest);
+    const bool is_control = code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
+    if (is_control || code_point == 0x2028 || code_point == 0x2029) {
+      return fail(Code::invalid_argument,
+                  "not an author: use a name without control characters and line ends");
+    }
+    rest.remove_prefix(bytes);
+  }
+  return Author(std::string(name));
+}
 
 Result<BlobHash> BlobHash::parse(std::string_view hex) {
   const auto is_hex = [](char c) { return is_ascii_digit(c) || (c >= 'a' && c <= 'f'); };

@@ -67,6 +67,23 @@ TEST(Time, PrintsTheShortestExactForm) {
   }
 }
 
+TEST(Author, IsANameOnOneLine) {
+  for (const std::string& name :
+       {std::string("Ann"), std::string("Zo\xc3\xab \"Z\" O'Brien"), std::string(256, 'x'),
+        std::string(" "), std::string("\xe6\x97\xa5\xe6\x9c\xac")}) {
+    const auto author = Author::parse(name);
+    ASSERT_TRUE(author) << name;
+    EXPECT_EQ(author->str(), name);
+  }
+  for (const std::string& name :
+       {std::string(), std::string(257, 'x'), std::string("a\nb"), std::string("a\0b", 3),
+        std::string("\x1b[31m"), std::string("a\x7f"), std::string("a\xc2\x9b"),
+        std::string("a\xe2\x80\xa8"), std::string("a\xe2\x80\xa9"), std::string("\xc3"),
+        std::string("\xed\xa0\x80")}) {
+    EXPECT_FALSE(Author::parse(name)) << name;
+  }
+}
+
 class FixedClock final : public Clock {
  public:
   Time now() override { return *parse_time("2026-01-18T20:15:30.123456Z"); }

@@ -146,7 +146,9 @@ class Conversation::Impl {
   }
 
   Message question(std::vector<Block> blocks) {
-    return message_of(role::kUser, std::move(blocks), options_.clock.now());
+    Message asked = message_of(role::kUser, std::move(blocks), options_.clock.now());
+    asked.author = options_.author;
+    return asked;
   }
 
   // `question` is what is asked, nothing when an answer goes on.

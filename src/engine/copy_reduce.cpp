@@ -42,6 +42,9 @@ Session reduce(Session session, const SourceCapabilities& holds, Losses& losses)
 Message reduce(Message message, const SourceCapabilities& holds, Losses& losses) {
   message.seq = {};  // the target gives its own
   if (!holds.message_details) {
+    if (std::exchange(message.author, std::nullopt)) {
+      losses.emplace("the messages' authors");
+    }
     leave_out(message.provider, "the messages' providers", losses);
     leave_out(message.model, "the messages' models", losses);
     leave_out(message.response_id, "the messages' response ids", losses);

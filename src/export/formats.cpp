@@ -14,7 +14,7 @@ namespace {
 // What no other program has a place for.
 constexpr Parts kOurs = {Part::settings,       Part::todos,          Part::artefacts,
                          Part::session_fields, Part::prompt_history, Part::response_ids,
-                         Part::message_fields, Part::other_blocks};
+                         Part::message_fields, Part::other_blocks,   Part::authors};
 
 constexpr Format kFormats[] = {
     {.shown = {.name = "md",

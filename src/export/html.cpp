@@ -128,6 +128,9 @@ class HtmlWriter final : public Writer {
     std::string out =
         cat("<article id=\"m", message.seq.value, "\" class=\"", class_of(message.role),
             "\">\n<header><b>", line_of(message.role), "</b>");
+    if (message.author) {
+      out += cat(" <span>", line_of(message.author->str()), "</span>");
+    }
     if (!message.model.empty()) {
       out += cat(" <span>", line_of(message.model), "</span>");
     }

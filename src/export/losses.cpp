@@ -58,6 +58,8 @@ std::string_view name_of(Part part) {
       return "that answers were cut off";
     case Part::times:
       return "the messages' times";
+    case Part::authors:
+      return "the messages' authors";
     case Part::models:
       return "the messages' models";
     case Part::usage:
@@ -120,6 +122,7 @@ void add_losses(Job& job, const Message& message, Parts parts) {
           message.role != role::kTool);
   add(job, parts, Part::cut_answers, message.state == MessageState::incomplete);
   add(job, parts, Part::times, is_known(message.created_at));
+  add(job, parts, Part::authors, message.author.has_value());
   add(job, parts, Part::models, !message.model.empty());
   add(job, parts, Part::usage, message.usage.has_value());
   add(job, parts, Part::response_ids, !message.response_id.empty());

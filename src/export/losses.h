@@ -19,6 +19,7 @@ enum class Part : std::uint8_t {
   system_messages,
   cut_answers,  // that an answer is incomplete
   times,
+  authors,
   models,
   usage,
   response_ids,

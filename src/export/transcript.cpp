@@ -95,6 +95,9 @@ std::string row(std::string_view name, std::string_view value) {
 std::string with_heading(const Message& message, std::string_view note, Detail detail) {
   std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role),
                         is_injected(message) ? " (injected)" : "");
+  if (message.author) {
+    out += cat(" · ", terminal_line(message.author->str()));
+  }
   if (is_known(message.created_at)) {
     out += cat(" · ", format_time(message.created_at));
   }

@@ -91,6 +91,7 @@ inline constexpr auto kMessageFields = std::tuple{
     Field{.name = "role", .member = &Message::role},
     Field{.name = "state", .member = &Message::state},
     Field{.name = "created_at", .member = &Message::created_at, .column = "created_us"},
+    Field{.name = "author", .member = &Message::author, .empty = Empty::left_out},
     Field{.name = "provider", .member = &Message::provider, .empty = Empty::left_out},
     Field{.name = "model", .member = &Message::model, .empty = Empty::left_out},
     Field{.name = "response_id", .member = &Message::response_id, .empty = Empty::left_out},

@@ -123,6 +123,17 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, MessageState& o
   return parse_text_or_keep(scanner, name, out, extra, parse_message_state);
 }
 
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Author>& out,
+                  Extra& extra) {
+  return parse_or_keep(scanner, name, out, extra, [](std::string_view raw) {
+    std::string text;
+    json::Scanner value(raw);
+    const bool is_text = value.kind() == json::Kind::string && value.string(text);
+    auto author = Author::parse(text);
+    return is_text && author ? std::optional(*std::move(author)) : std::nullopt;
+  });
+}
+
 bool read_or_keep(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra) {
   return parse_text_or_keep(scanner, name, out, extra, parse_todo_status);
 }
@@ -167,6 +178,10 @@ void append_json(std::string& out, const std::optional<Time>& time, JsonForm for
 
 void append_json(std::string& out, MessageState state, JsonForm /*form*/) {
   json::append_string(out, to_string(state));
+}
+
+void append_json(std::string& out, const std::optional<Author>& author, JsonForm /*form*/) {
+  json::append_string(out, author ? author->str() : "");
 }
 
 void append_json(std::string& out, SessionState state, JsonForm /*form*/) {

@@ -25,6 +25,8 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<M
                   Extra& extra);
 bool read_or_keep(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra);
 bool read_or_keep(json::Scanner& scanner, std::string_view name, MessageState& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Author>& out,
+                  Extra& extra);
 bool read_or_keep(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra);
 bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Usage>& out,
                   Extra& extra);
@@ -68,6 +70,7 @@ void append_json(std::string& out, const std::optional<Money>& money, JsonForm f
 void append_json(std::string& out, Time time, JsonForm form);
 void append_json(std::string& out, const std::optional<Time>& time, JsonForm form);
 void append_json(std::string& out, MessageState state, JsonForm form);
+void append_json(std::string& out, const std::optional<Author>& author, JsonForm form);
 void append_json(std::string& out, SessionState state, JsonForm form);
 void append_json(std::string& out, TodoStatus status, JsonForm form);
 void append_json(std::string& out, const Usage& usage, JsonForm form);

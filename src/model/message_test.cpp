@@ -129,6 +129,18 @@ TEST(Message, FieldsOfAnotherTypeAreKept) {
   EXPECT_EQ(message->extra, (Extra{{"model", raw("5")}, {"state", raw("\"half\"")}}));
 }
 
+TEST(Message, AnAuthorThatIsNoneIsKeptAsItIs) {
+  for (const char* json : {R"({"role":"user","author":"a\u001b[31m"})",
+                           R"({"role":"user","author":5})", R"({"role":"user","author":""})"}) {
+    const auto message = message_from_json(json);
+    ASSERT_TRUE(message) << json;
+    EXPECT_EQ(message->author, std::nullopt) << json;
+    ASSERT_EQ(message->extra.size(), 1U) << json;
+    EXPECT_EQ(message->extra.front().name, "author");
+    EXPECT_EQ(message_from_json(message_to_json(*message)), *message) << json;
+  }
+}
+
 TEST(Message, EveryTruncationFails) {
   const std::string whole = message_to_json(full_message());
   for (std::size_t cut = 0; cut < whole.size(); ++cut) {

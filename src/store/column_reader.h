@@ -40,6 +40,16 @@ struct ColumnReader {
       out = Money{row.integer(column)};
     }
   }
+  void read(Column column, std::optional<Author>& out) const {
+    if (row.is_null(column)) {
+      return;
+    }
+    if (auto author = Author::parse(row.bytes(column)); author) {
+      out = *std::move(author);
+    } else {
+      report("the author cannot be used", row.bytes(column));
+    }
+  }
   void read(Column column, Time& out) const { out = time_of(row.integer(column)); }
   void read(Column column, std::optional<Time>& out) const {
     if (!row.is_null(column)) {

@@ -36,6 +36,7 @@ class OwnStore final : public Store,
                        public Signatures,
                        public Repair,
                        public Backup,
+                       public UserReader,
                        public Tenants {
  public:
   OwnStore(std::unique_ptr<Store> inner, const CallOptions& options)
@@ -203,6 +204,9 @@ class OwnStore final : public Store,
   }
   Result<> backup(const std::filesystem::path& target) override {
     return here("backup", [&] { return can_.backup->backup(target); });
+  }
+  Result<std::optional<Author>> user() override {
+    return here("user", [&] { return can_.user_reader->user(); });
   }
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override {
     return here("of", [&] { return can_.tenants->of(tenant); });

@@ -19,6 +19,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.last_message_reader);
   visit(capabilities.replaced_reader);
   visit(capabilities.signature_reader);
+  visit(capabilities.user_reader);
   visit(capabilities.verifying);
   visit(capabilities.beginning);
   visit(capabilities.creation);

@@ -19,12 +19,13 @@ std::string format_cursor(const SessionInfo& last_shown);
 // invalid_argument for what format_cursor() never writes.
 Result<Cursor> parse_cursor(std::string_view text);
 
-// A query that was found good, its cursor read.
+// A query that was found good, its cursor read. unsupported for an author unless the store lists by
+// it.
 struct CheckedQuery {
   const SessionQuery& query;  // must outlive this
   std::optional<Cursor> after;
 };
-Result<CheckedQuery> check_query(const SessionQuery& query);
+Result<CheckedQuery> check_query(const SessionQuery& query, bool lists_by_author = false);
 
 // Sessions that stand together in a list, by activity: newest updated_at first, then id descending.
 struct ListGroup {

@@ -67,6 +67,7 @@ Message StoreContract::holdable(Message message) {
                   [](const Block& block) { return !std::holds_alternative<TextBlock>(block); });
   }
   if (!holds.message_details) {
+    message.author.reset();
     message.provider.clear();
     message.model.clear();
     message.response_id.clear();

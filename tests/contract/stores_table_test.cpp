@@ -21,7 +21,7 @@ constexpr Row kRows[] = {
     {"many sessions", [](const Can& can) { return can.many_sessions; }},
     {"the text of messages", [](const Can& can) { return can.messages; }},
     {"tool calls, thinking, images", [](const Can& can) { return can.blocks; }},
-    {"model, usage, response id of each message",
+    {"author, model, usage, response id of each message",
      [](const Can& can) { return can.message_details; }},
     {"system prompt", [](const Can& can) { return can.system_prompt; }},
     {"settings of the session", [](const Can& can) { return can.config; }},

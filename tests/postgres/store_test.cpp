@@ -35,6 +35,12 @@ TEST(PostgresStore, TenantsKnowNothingOfEachOther) {
   EXPECT_EQ(must(get(*other, session_id("s"))).info.head, Seq{0});
 }
 
+TEST(PostgresStore, KnowsItsUser) {
+  const auto store = must(open_store(postgres_url(new_tenant())));
+  ASSERT_NE(store->capabilities().user_reader, nullptr);
+  EXPECT_EQ(must(store->capabilities().user_reader->user()), must(Author::parse("reprise")));
+}
+
 TEST(PostgresStore, UrlsThatAreNoneAreRefusedWithoutTheirPassword) {
   for (const char* url :
        {"postgres://u:sesame@127.0.0.1:1/d?tenant=", "postgres://u:sesame@127.0.0.1:1/d?tenant=/x",

@@ -62,6 +62,7 @@ TEST_P(PostgresUpgrade, OldTablesAreReadAsTheyAre) {
   const std::string url = database_of(GetParam());
   const auto store = must(open_store(url, {.access = Access::read}));
   EXPECT_EQ(order_of(*store), "cab");
+  EXPECT_TRUE(fails(store->list({.author = must(Author::parse("Ann"))}), Code::unsupported));
   EXPECT_EQ(texts(must(read_all(*store, session_id("a")))), std::vector<std::string>{"Hello"});
   EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(GetParam()));
 }
@@ -90,6 +91,12 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
       "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
       " working_dir, created_us) VALUES('default', 'd', 'T', 't', '', '', '', '/', 1)");
   EXPECT_EQ(order_of(*store), "abcd");
+  Message asked = user("Why?");
+  asked.author = must(Author::parse("Ann"));
+  must(store->append(session_id("c"), {asked}, {}));
+  const SessionPage of_ann = must(store->list({.author = asked.author}));
+  ASSERT_EQ(of_ann.sessions.size(), 1U);
+  EXPECT_EQ(of_ann.sessions.front().id, session_id("c"));
   EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
 }
 

@@ -33,10 +33,19 @@ Session with_everything(int number, const Spelling& spell, const std::string& fo
   return session;
 }
 
+// As far as it may be spelled so: a name holds no control character, and others' direction is kept.
+Author author(const Spelling& spell) {
+  auto name = Author::parse(spell("author"));
+  return name ? *std::move(name)
+              : must(Author::parse("\xe2\x80\xae"
+                                   "author"));
+}
+
 Message question(const Spelling& spell, int second) {
   Message message;
   message.role = role::kUser;
   message.created_at = at(second);
+  message.author = author(spell);
   message.blocks = {
       TextBlock{spell("question"), {}},
       ImageBlock{"image/png", {}, spell("image_url"), {}},

@@ -82,8 +82,8 @@ TEST_F(SqliteFormat, ItsTablesHaveTheColumnsThatAreDescribed) {
                                        "updated_us",
                                        "working_dir"}));
   EXPECT_EQ(columns("messages"),
-            (Rows{"content", "created_at", "created_us", "extra", "id", "model", "provider",
-                  "response_id", "role", "seq", "session_id", "state", "usage"}));
+            (Rows{"author", "content", "created_at", "created_us", "extra", "id", "model",
+                  "provider", "response_id", "role", "seq", "session_id", "state", "usage"}));
   EXPECT_EQ(columns("reprise_once"), (Rows{"first", "head", "name", "session_id"}));
   EXPECT_EQ(columns("reprise_answers"), (Rows{"body", "n", "session_id"}));
   EXPECT_EQ(columns("reprise_todos"), (Rows{"items", "session_id"}));

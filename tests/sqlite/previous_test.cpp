@@ -135,6 +135,25 @@ TEST_F(PreviousDatabase, GoesOnAsItIsWhereItCannotBeMadeCurrent) {
   EXPECT_EQ(listed(*other), now);
 }
 
+TEST_F(PreviousDatabase, TakesAuthorsAlsoWhereItCannotBeMadeCurrent) {
+  auto lock = must(LockFile::open(file_.string() + "-lock"));
+  std::unique_ptr<Store> store;
+  {
+    const auto hold = must(lock->acquire(std::chrono::steady_clock::now()));
+    store = open_at(file_, {.busy_timeout = milliseconds(50)});
+  }
+  EXPECT_EQ(must(read_all(*store, kLeagues)).size(), 6U);
+  Message asked = user("x", at(20 * kMinute));
+  asked.author = must(Author::parse("Ann"));
+  must(store->append(kLeagues, {asked}, {}));
+  EXPECT_EQ(version(), "1");
+  EXPECT_EQ(must(read_all(*store, kLeagues)).back().author, asked.author);
+  EXPECT_EQ(listed(*store, {.author = asked.author}), std::vector<std::string>{kLeagues.str()});
+  const auto other = open_at(file_);
+  EXPECT_EQ(version(), "2");
+  EXPECT_EQ(must(read_all(*other, kLeagues)).back().author, asked.author);
+}
+
 TEST_F(PreviousDatabase, LeavesNoCopyWhereItCannotBeChanged) {
   PlainDatabase(file_).run("DROP INDEX reprise_by_folder");
   for (int time = 0; time < 2; ++time) {

@@ -112,6 +112,7 @@ Message full_message() {
       TextBlock{"again", {}},
   };
   message.created_at = at(3, 123'456);
+  message.author = must(Author::parse("Zo\u00eb \"Z\" O\\Brien, 100 %_"));
   message.provider = "anthropic";
   message.model = "some-model-2";
   message.response_id = "msg_01";

@@ -28,6 +28,7 @@ class List final : public Command {
                         {"--from", "TOOL", "only those that were imported from a tool", &from_},
                         {"--grep", "TEXT", "only those with this in the title", &grep_},
                         {"--mode", "NAME", "only those of a mode", &mode_},
+                        {"--author", "NAME", "only those in which this person asked", &author_},
                         {"--state",
                          "STATE",
                          "only those in a state",
@@ -66,8 +67,11 @@ class List final : public Command {
   }
 
  private:
-  SessionQuery query(Context& context, Source& source) const {
+  Result<SessionQuery> query(Context& context, Source& source) const {
     SessionQuery query;
+    if (author_) {
+      REPRISE_ASSIGN(query.author, Author::parse(*author_));
+    }
     if (!all_ && source.capabilities().many_folders) {
       query.working_dir = context.config().project();
     }
@@ -91,12 +95,12 @@ class List final : public Command {
     if (!source) {
       return std::unexpected(source.error());
     }
-    const SessionQuery asked = query(context, **source);
+    REPRISE_ASSIGN(const SessionQuery asked, query(context, **source));
     if (state_ == kInterrupted) {
       return find_interrupted(**source, asked);
     }
     REPRISE_ASSIGN(SessionPage page,
-                   from_ ? find_imported(**source, asked) : (*source)->list(asked));
+                   from_ ? find_imported(**source, asked) : list_by_author(**source, asked));
     note_cut_answers(**source, page);
     return page;
   }
@@ -107,7 +111,7 @@ class List final : public Command {
     SessionPage all;
     for (bool more = true; more && all.sessions.size() < limit;) {
       query.limit = kPageMax;
-      REPRISE_ASSIGN(SessionPage page, source.list(query));
+      REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
       for (SessionInfo& info : page.sessions) {
         query.after = store::format_cursor(info);
         if (!is_imported_id(info.id)) {
@@ -138,14 +142,14 @@ class List final : public Command {
       SessionQuery answering = query;
       answering.answering_only = true;
       answering.limit = kPageMax;
-      REPRISE_ASSIGN(all, source.list(answering));
+      REPRISE_ASSIGN(all, list_by_author(source, answering));
       std::erase_if(all.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
       all.next.clear();
     }
     std::size_t cut = 0;
     for (std::size_t looked_at = 0; cut < limit && looked_at < kLookedAtMax;) {
       query.limit = limit - cut;
-      REPRISE_ASSIGN(SessionPage page, source.list(query));
+      REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
       note_cut_answers(source, page);
       looked_at += page.sessions.size();
       const std::size_t before = all.sessions.size();
@@ -206,6 +210,7 @@ class List final : public Command {
   std::optional<std::string> from_;
   std::optional<std::string> grep_;
   std::optional<std::string> mode_;
+  std::optional<std::string> author_;
   std::optional<std::string> state_;
   std::optional<std::string> after_;
   std::optional<std::int64_t> limit_;

@@ -93,7 +93,8 @@ Wrong usage.
 Interrupted by a signal, after saving.
 .SH ENVIRONMENT
 .TP
-\fBREPRISE_STORE\fR, \fBREPRISE_PROVIDER\fR, \fBREPRISE_MODEL\fR, \fBREPRISE_CONFIG\fR
+\fBREPRISE_STORE\fR, \fBREPRISE_PROVIDER\fR, \fBREPRISE_MODEL\fR, \fBREPRISE_AUTHOR\fR,
+\fBREPRISE_CONFIG\fR
 Settings. Flags override them, they override the files.
 .TP
 \fBANTHROPIC_API_KEY\fR, \fBOPENAI_API_KEY\fR

@@ -8,6 +8,7 @@
 #include "cli/output/pager.h"
 #include "cli/output/session_json.h"
 #include "cli/output/transcript_view.h"
+#include "cli/settings/conversation_choice.h"
 #include "export/transcript.h"
 #include "reprise/capabilities.h"
 
@@ -151,6 +152,12 @@ class Show final : public Command {
     return *std::move(started);
   }
 
+  // Everybody is named to a reader who is not known.
+  static std::optional<Author> find_reader(Context& context, Source& source) {
+    const auto settings = context.config().settings();
+    return settings ? choose_author(**settings, &source).value_or(std::nullopt) : std::nullopt;
+  }
+
   Result<ReadReport> print(Context& context, Source& source, const SessionNow& now) const {
     const Session& session = now.session;
     const Detail detail = full_ ? Detail::full : Detail::shortened;
@@ -161,8 +168,15 @@ class Show final : public Command {
     bool has_questions = false;
     ReadReport blobs;
     std::optional<Message> last;
+    std::optional<std::optional<Author>> reader;  // who is not named; asked for when there is one
     const auto write = [&](Message&& message) {
       has_questions = has_questions || message.role == role::kUser;
+      if (message.author && !reader) {
+        reader = find_reader(context, source);
+      }
+      if (reader && message.author == *reader) {
+        message.author.reset();
+      }
       if (full_) {
         message = with_blobs(source, std::move(message), blobs);
       }

@@ -120,6 +120,9 @@ std::string with_heading(const Message& message, std::string_view note, const Vi
       cat(message.seq.value, " ", message.role, is_injected(message) ? " (injected)" : "");
   Line line;
   app::append(line, terminal_line(head), role_style(message.role));
+  if (message.author) {
+    app::append(line, cat(" · ", terminal_line(message.author->str())), {.bold = true});
+  }
   if (is_known(message.created_at)) {
     app::append(line, cat(" · ", local_time(message.created_at)), kDim);
   }

@@ -209,11 +209,23 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
   }
 }
 
+// A server that cannot say who asks is no reason not to ask.
+void take_author(Context& context, const Settings& settings, Source* store,
+                 ConversationOptions& options) {
+  auto author = choose_author(settings, store);
+  if (author) {
+    options.author = *std::move(author);
+  } else {
+    context.voice().warn(cat("the question is stored without an author: ", author.error().message));
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartRequest request) {
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   REPRISE_ASSIGN(const Mode* const mode, find_mode(*settings, request.flags));
+  REPRISE_TRY(choose_author(*settings, nullptr));
   auto started = std::make_unique<StartedSession>();
   REPRISE_ASSIGN(started->tools, choose_tools(request.flags.tools.value_or("none")));
   if (!request.dry_run && expects_http(context, request.flags, *settings)) {
@@ -252,6 +264,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   if (started->store != nullptr && !request.dry_run) {
     tidy_store(context, *started->store, *settings, session.info.id, request.session.archive);
   }
+  take_author(context, *settings, started->store, options);
   started->conversation = std::make_unique<Conversation>(*started->provider, started->store,
                                                          std::move(session), std::move(options));
   return started;

@@ -92,6 +92,7 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources,
   }
   take(environment, "REPRISE_STORE", "store", loaded.settings.store, loaded);
   take(environment, "REPRISE_PROVIDER", "provider", loaded.settings.provider, loaded);
+  take(environment, "REPRISE_AUTHOR", "author", loaded.settings.author, loaded);
   TopSettings variables{.provider = {}, .own = {}, .from = "REPRISE_MODEL"};
   take(environment, "REPRISE_MODEL", "model", variables.own.model, loaded);
   loaded.settings.tops.push_back(std::move(variables));

@@ -44,6 +44,10 @@ bool is_price(std::string_view text) {
   return parse_price(text).has_value();
 }
 
+bool is_author(std::string_view text) {
+  return text.empty() || Author::parse(text).has_value();
+}
+
 bool is_absolute(std::string_view text) {
   return text.starts_with('/');
 }
@@ -110,6 +114,8 @@ std::vector<ConfigKey> all_keys() {
        true},
       {"store", kProvider, Reach::trusted, &ProviderSettings::store,
        "whether the provider keeps the answers"},
+      {"author", kTop, Reach::trusted, &Settings::author, "who asks, stored with each question",
+       "a name of at most 256 bytes, on one line", is_author},
       {"system", kTop, Reach::anyone, &Settings::system, "the system prompt of new sessions"},
       {"temperature",
        kTop,

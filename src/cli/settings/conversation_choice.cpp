@@ -4,6 +4,7 @@
 
 #include "cli/settings/provider_choice.h"
 #include "engine/builtin_tools.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "session/session_config.h"
 
@@ -84,6 +85,19 @@ ConversationOptions conversation_options(const Settings& settings, const RunFlag
   }
   options.stream = settings.stream.value_or(true);
   return options;
+}
+
+Result<std::optional<Author>> choose_author(const Settings& settings, Source* source) {
+  if (settings.author) {
+    if (settings.author->empty()) {
+      return std::nullopt;
+    }
+    auto author = Author::parse(*settings.author);
+    return author ? Result<std::optional<Author>>(*std::move(author))
+                  : fail_with_context("the setting author", std::move(author).error());
+  }
+  UserReader* const users = source == nullptr ? nullptr : source->capabilities().user_reader;
+  return users == nullptr ? std::nullopt : users->user();
 }
 
 }  // namespace reprise::cli

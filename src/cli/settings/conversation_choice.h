@@ -4,6 +4,7 @@
 
 #include "cli/settings/provider_choice.h"
 #include "reprise/conversation.h"
+#include "reprise/source.h"
 
 namespace reprise::cli {
 
@@ -18,5 +19,9 @@ ProviderOptions provider_options(const Settings& settings, const ProviderChoice&
 // From the flags, what the session (or null) was held with, and the settings, in this order.
 ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,
                                          const ProviderChoice& choice, const Session* session);
+
+// Who asks: as the settings say, or else whom the server of the store knows. nullopt for nobody.
+// invalid_argument for a name that is none.
+Result<std::optional<Author>> choose_author(const Settings& settings, Source* source);
 
 }  // namespace reprise::cli

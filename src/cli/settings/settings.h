@@ -48,7 +48,8 @@ struct Settings {
   std::optional<std::string> store_key_command;  // a shell command that prints its password
   std::string store_key_url;  // the store beside it, whose password it is; "" for none
   std::optional<std::string> provider;
-  std::vector<TopSettings> tops;  // of each file; the later ones go before the earlier
+  std::vector<TopSettings> tops;      // of each file; the later ones go before the earlier
+  std::optional<std::string> author;  // of what is asked; "" for nobody
   std::optional<std::string> system;
   std::optional<double> temperature;
   std::optional<std::int64_t> max_tokens;

@@ -248,6 +248,10 @@ Message message_of(JsonView json, std::string_view call, const Download* downloa
   }
   if (facts.is_injected) {
     mark_injected(message);
+  } else if (facts.role == role::kUser) {
+    if (auto author = Author::parse(json["author"]["name"].text()); author) {
+      message.author = *std::move(author);
+    }
   } else if (facts.role == role::kAssistant) {
     message.provider = kProvider;
     message.model = facts.model;

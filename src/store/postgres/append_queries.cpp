@@ -50,7 +50,8 @@ void add_sums(Values& values, const Usage& usage) {
 AppendShape shape_of(const Batch& batch) {
   return {.single = batch.size() == 1,
           .usage = !batch.requests.empty(),
-          .answer = batch.options.begin_partial || batch.options.end_partial};
+          .answer = batch.options.begin_partial || batch.options.end_partial,
+          .author = batch.has_author};
 }
 
 // How the head moves.
@@ -84,19 +85,25 @@ void add_rows(Values& values, const Batch& batch) {
     values.add(batch.roles.front());
     values.add(batch.contents.front());
     values.add(batch.details.front());
+    if (batch.has_author) {
+      values.add(batch.authors.front());
+    }
     return;
   }
   // A shorter array would end with nulls.
   REPRISE_ASSERT(
       batch.places.size() == batch.times.size() && batch.places.size() == batch.more.size() &&
       batch.places.size() == batch.roles.size() && batch.places.size() == batch.contents.size() &&
-      batch.places.size() == batch.details.size());
+      batch.places.size() == batch.details.size() && batch.places.size() == batch.authors.size());
   values.add(batch.places);
   values.add(batch.times);
   values.add(batch.more);
   values.add(batch.roles);
   values.add(batch.contents);
   values.add(batch.details);
+  if (batch.has_author) {
+    values.add(batch.authors);
+  }
 }
 
 }  // namespace
@@ -137,9 +144,10 @@ std::vector<Query> insert_queries(const Counted& append, const Rows& moved) {
     queries.push_back({kInsertOnceAt, values_of(key, name, first, head)});
   }
   for (std::size_t i = 0; i < batch.places.size(); ++i) {
-    queries.push_back({kInsertMessage, values_of(key, branch, first + batch.places[i],
-                                                 batch.times[i], batch.more[i], batch.roles[i],
-                                                 batch.contents[i], batch.details[i])});
+    queries.push_back(
+        {kInsertMessage,
+         values_of(key, branch, first + batch.places[i], batch.times[i], batch.more[i],
+                   batch.roles[i], batch.contents[i], batch.details[i], batch.authors[i])});
   }
   auto beside = queries_beside(append);
   queries.insert(queries.end(), std::make_move_iterator(beside.begin()),

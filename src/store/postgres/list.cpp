@@ -58,6 +58,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                               .short_id = !query.short_id_prefix.empty(),
                               .title = !query.title_contains.empty(),
                               .answering = query.answering_only,
+                              .author = query.author.has_value(),
                               .slots = database.version() >= kSlotsVersion,
                               .flags = database.has_additions()}),
       .values = postgres::values(database.tenant())};
@@ -84,6 +85,9 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   }
   if (!query.title_contains.empty()) {
     list.values.add(ascii_lower(query.title_contains));
+  }
+  if (query.author) {
+    list.values.add(query.author->str());
   }
   return list;
 }
@@ -120,7 +124,11 @@ Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery&
 }  // namespace
 
 Result<SessionPage> list_sessions(Database& database, const SessionQuery& query) {
-  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, true));
+  if (query.author && !database.has_additions()) {
+    return fail(Code::unsupported,
+                cat(database.name(), " has no authors yet: run reprise store migrate"));
+  }
   SessionPage page;
   const bool is_odd_prefix = !std::ranges::all_of(query.id_prefix, [](char c) { return c > 0; });
   if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {

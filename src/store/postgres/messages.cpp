@@ -171,6 +171,8 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
     REPRISE_TRY(add_request(batch, message));
     batch.roles.emplace_back(message.role);
     batch.details.push_back(detail_of(message));
+    batch.authors.push_back(message.author ? std::optional(message.author->str()) : std::nullopt);
+    batch.has_author = batch.has_author || message.author;
     batch.times.push_back(microseconds_of(message.created_at));
     batch.places.push_back(batch.size());
     for (const BlobHash& hash : store::blobs_in(message.blocks)) {

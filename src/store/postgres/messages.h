@@ -22,7 +22,9 @@ struct Batch {
   ByteStrings roles = {};
   ByteStrings contents = {};  // the first piece of each
   ByteStrings details = {};
-  struct Part {  // a later piece
+  ByteStrings authors = {};
+  bool has_author = false;  // one of them
+  struct Part {             // a later piece
     std::int64_t place;
     std::int64_t part;
     std::string bytes;

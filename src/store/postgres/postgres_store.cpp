@@ -130,6 +130,15 @@ Result<std::unique_ptr<Store>> PostgresStore::of(std::string_view tenant) {
                                store::CallOptions(database_.options()));
 }
 
+Result<std::optional<Author>> PostgresStore::user() {
+  return database_.read_for<std::optional<Author>>(
+      [](Connection& connection) -> Result<std::optional<Author>> {
+        REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindUser}));
+        auto author = Author::parse(rows.text(0, "name"));
+        return author ? std::optional(*std::move(author)) : std::nullopt;
+      });
+}
+
 }  // namespace postgres
 
 Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url,

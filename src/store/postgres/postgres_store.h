@@ -20,6 +20,7 @@ class PostgresStore final : public Store,
                             public Blobs,
                             public Trash,
                             public Verifying,
+                            public UserReader,
                             public Tenants {
  public:
   explicit PostgresStore(std::unique_ptr<Database> database) : owned_(std::move(database)) {}
@@ -39,6 +40,7 @@ class PostgresStore final : public Store,
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override;
+  Result<std::optional<Author>> user() override;
 
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override;
@@ -85,7 +87,7 @@ class PostgresStore final : public Store,
 
   const std::unique_ptr<Database> owned_;
   Database& database_ = *owned_;
-  const Capabilities capabilities_ = store::capabilities_of(*this);
+  const Capabilities capabilities_ = store::capabilities_of(*this, {.lists_by_author = true});
 };
 
 }  // namespace reprise::postgres

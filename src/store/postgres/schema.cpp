@@ -17,9 +17,7 @@ constexpr std::string_view kVersionTable =
     "CREATE TABLE IF NOT EXISTS reprise_schema("
     " version int8 PRIMARY KEY,"
     " made_us int8 NOT NULL)";
-constexpr std::string_view kFindVersion =
-    "SELECT coalesce(max(version), 0) AS version, coalesce(min(version), 0) AS addition"
-    " FROM reprise_schema";
+constexpr std::string_view kFindVersions = "SELECT version FROM reprise_schema";
 // Citus'. Where it is not, nothing else is asked.
 constexpr std::string_view kFindCitus =
     "SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL";
@@ -185,6 +183,14 @@ constexpr std::string_view kShortIdIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_short_id ON"
     " reprise_heads(tenant, substr(session_id, 25)) WHERE state >= 0",
 };
+constexpr std::string_view kAuthorColumn[] = {
+    "ALTER TABLE reprise_messages ADD COLUMN IF NOT EXISTS author bytea",
+};
+// Costs what has no author nothing.
+constexpr std::string_view kAuthorIndex[] = {
+    "CREATE INDEX IF NOT EXISTS reprise_by_author ON"
+    " reprise_messages(tenant, author, session_id, branch, seq) WHERE author IS NOT NULL",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
 constexpr Migration kMigrations[] = {
@@ -194,13 +200,11 @@ constexpr Migration kMigrations[] = {
     {4, "an index of blobs that may have no name", kVersion4},
     {-1, "a column for pinned sessions", kPinnedColumn},
     {-2, "an index of pinned sessions", kPinnedIndex},
-    {-3, "an index of short ids", kShortIdIndex},
+    {-3, "an index of short ids", kShortIdIndex, false},
+    {-4, "a column for authors", kAuthorColumn},
+    {-5, "an index of authors", kAuthorIndex, false},
 };
 
-constexpr std::int64_t kLastAddition =
-    std::min<std::int64_t>(0, std::ranges::min(kMigrations, {}, &Migration::number).number);
-// Those after it are indexes that no statement depends on.
-constexpr std::int64_t kNeededAddition = -2;
 constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";
 
 // Two clients that create the same thing at once are told so in several ways.
@@ -244,26 +248,38 @@ std::span<const Migration> migrations() {
 }
 
 std::span<const std::string_view> schema_statements() {
-  static constexpr std::string_view kAll[] = {kVersionTable, kFindVersion, kClaimVersion};
+  static constexpr std::string_view kAll[] = {kVersionTable, kFindVersions, kClaimVersion};
   return kAll;
 }
 
 bool TablesVersion::has_additions() const {
-  return addition <= kNeededAddition;
+  return std::ranges::all_of(kMigrations, [this](const Migration& one) {
+    return one.number > 0 || !one.is_needed || additions.contains(one.number);
+  });
 }
 
 bool TablesVersion::is_current() const {
-  return version >= kVersion && addition <= kLastAddition;
+  return version >= kVersion && std::ranges::all_of(kMigrations, [this](const Migration& one) {
+           return one.number > 0 || additions.contains(one.number);
+         });
 }
 
 Result<TablesVersion> find_version(Connection& connection) {
-  const auto found = connection.run_one({kFindVersion});
+  const auto found = connection.run_one({kFindVersions});
   if (!found) {
     return connection.failure().sqlstate == kNoTable
                ? Result<TablesVersion>()
                : Result<TablesVersion>(std::unexpected(found.error()));
   }
-  return TablesVersion{found->integer(0, "version"), found->integer(0, "addition")};
+  TablesVersion tables;
+  for (int row = 0; row < found->count(); ++row) {
+    const std::int64_t number = found->integer(row, "version");
+    tables.version = std::max(tables.version, number);
+    if (number < 0) {
+      tables.additions.insert(number);
+    }
+  }
+  return tables;
 }
 
 Result<bool> find_distribution(Connection& connection) {
@@ -291,13 +307,15 @@ Result<TablesVersion> make_current(Connection& connection, const TablesVersion& 
   } else {
     REPRISE_TRY(make_version_table(connection));
   }
-  TablesVersion made{kVersion, kLastAddition};
+  TablesVersion made{kVersion, now.additions};
   for (const Migration& migration : kMigrations) {
-    if (is_large && migration.number < kNeededAddition) {
-      made.addition = std::min(now.addition, kNeededAddition);
+    if (is_large && !migration.is_needed) {
       continue;
     }
     REPRISE_TRY(migrate(connection, migration));
+    if (migration.number < 0) {
+      made.additions.insert(migration.number);
+    }
   }
   return made;
 }

@@ -6,6 +6,8 @@
 // number decides: its unique key lets one of them insert it, in the transaction that makes the
 // tables; the others wait for that transaction and then find it done.
 
+#include <cstdint>
+#include <set>
 #include <span>
 
 #include "reprise/error.h"
@@ -23,6 +25,7 @@ struct Migration {
   std::int64_t number;
   std::string_view what;  // for people
   std::span<const std::string_view> statements;
+  bool is_needed = true;  // false for an index that only makes something faster
 };
 std::span<const Migration> migrations();
 Result<> make_version_table(Connection& connection);
@@ -30,9 +33,9 @@ Result<> make_version_table(Connection& connection);
 Result<> migrate(Connection& connection, const Migration& migration);
 
 struct TablesVersion {
-  std::int64_t version = 0;    // 0 where there are none
-  std::int64_t addition = 0;   // the last one that they have
-  bool has_additions() const;  // all that statements need: not every index
+  std::int64_t version = 0;               // 0 where there are none
+  std::set<std::int64_t> additions = {};  // those that they have
+  bool has_additions() const;             // all that statements need: not every index
   bool is_current() const;
 };
 Result<TablesVersion> find_version(Connection& connection);

@@ -31,6 +31,7 @@ constexpr std::string_view kStatements[] = {
     kInsertMessagePart,
     kInsertBlobRef,
     kLimitSilence,
+    kFindUser,
     kInsertOnceAt,
     kInsertMessage,
     kAddCacheWritten,
@@ -82,12 +83,16 @@ constexpr std::string_view kStatements[] = {
     kVerifyBases,
 };
 
-constexpr unsigned kAppendShapes = 1U << 3U;
+constexpr unsigned kAppendShapes = 1U << 4U;
 constexpr AppendShape append_shape(unsigned number) {
-  return {.single = (number & 1U) != 0, .usage = (number & 2U) != 0, .answer = (number & 4U) != 0};
+  return {.single = (number & 1U) != 0,
+          .usage = (number & 2U) != 0,
+          .answer = (number & 4U) != 0,
+          .author = (number & 8U) != 0};
 }
 constexpr unsigned number_of(const AppendShape& shape) {
-  return (shape.single ? 1U : 0U) + (shape.usage ? 2U : 0U) + (shape.answer ? 4U : 0U);
+  return (shape.single ? 1U : 0U) + (shape.usage ? 2U : 0U) + (shape.answer ? 4U : 0U) +
+         (shape.author ? 8U : 0U);
 }
 
 // Numbers parameters in the order in which they are named.
@@ -122,37 +127,47 @@ std::string set_usage(Placeholders& placeholders) {
              " THEN ", source, " ELSE 'mixed'::bytea END");
 }
 
-#define REPRISE_INSERT_MESSAGES                                               \
-  "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us," \
-  " more, role, content, detail)"
+std::string insert_messages(const AppendShape& shape) {
+  return cat(
+      "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us,"
+      " more, role, content, detail",
+      shape.author ? ", author)" : ")");
+}
 
 // The rows of an append that hold its names and its messages, and where it says its first seq. One
 // message needs no arrays to be taken apart, which took a seventh of the whole statement's time.
-std::string insert_batch(Placeholders& placeholders, std::string_view names) {
-  constexpr std::string_view kTypes[] = {"int8[]",  "int8[]",  "int8[]",
+std::string insert_batch(const AppendShape& shape, Placeholders& placeholders,
+                         std::string_view names) {
+  std::vector<std::string_view> types = {"int8[]",  "int8[]",  "int8[]",
                                          "bytea[]", "bytea[]", "bytea[]"};
+  if (shape.author) {
+    types.emplace_back("bytea[]");
+  }
   std::string arrays;
-  for (const std::string_view type : kTypes) {
+  for (const std::string_view type : types) {
     arrays += cat(arrays.empty() ? "" : ", ", placeholders.next(type));
   }
-  return cat(", once AS (", names,
-             "), stored AS (" REPRISE_INSERT_MESSAGES
+  return cat(", once AS (", names, "), stored AS (", insert_messages(shape),
              " SELECT $1::text, $2::text, m.branch, m.first_seq + u.place, u.created_us, u.more,"
-             " u.role, u.content, u.detail FROM moved AS m CROSS JOIN unnest(",
-             arrays,
-             ") AS u(place, created_us, more, role, content, detail)) SELECT first_seq FROM moved");
+             " u.role, u.content, u.detail",
+             shape.author ? ", u.author" : "", " FROM moved AS m CROSS JOIN unnest(", arrays,
+             ") AS u(place, created_us, more, role, content, detail",
+             shape.author ? ", author" : "", ")) SELECT first_seq FROM moved");
 }
 
-std::string insert_single(Placeholders& placeholders, std::string_view names) {
-  constexpr std::string_view kTypes[] = {"int8", "bytea", "bytea", "bytea"};
+std::string insert_single(const AppendShape& shape, Placeholders& placeholders,
+                          std::string_view names) {
+  std::vector<std::string_view> types = {"int8", "bytea", "bytea", "bytea"};
+  if (shape.author) {
+    types.emplace_back("bytea");
+  }
   std::string columns;
-  for (const std::string_view type : kTypes) {
+  for (const std::string_view type : types) {
     columns += cat(", ", placeholders.next(type));
   }
-  return cat(", once AS (", names,
-             ") " REPRISE_INSERT_MESSAGES
-             " SELECT $1::text, $2::text, m.branch, m.first_seq, $5::int8",
-             columns, " FROM moved AS m RETURNING seq AS first_seq");
+  return cat(", once AS (", names, ") ", insert_messages(shape),
+             " SELECT $1::text, $2::text, m.branch, m.first_seq, $5::int8", columns,
+             " FROM moved AS m RETURNING seq AS first_seq");
 }
 
 std::string move_head(const AppendShape& shape, Placeholders& placeholders) {
@@ -185,8 +200,8 @@ AppendStatement make_append(const AppendShape& shape) {
       cat("INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) SELECT $1::text,"
           " $2::text, ",
           name, ", m.first_seq, m.first_seq + $4::int8 FROM moved AS m");
-  const std::string messages =
-      shape.single ? insert_single(placeholders, names) : insert_batch(placeholders, names);
+  const std::string messages = shape.single ? insert_single(shape, placeholders, names)
+                                            : insert_batch(shape, placeholders, names);
   std::string text = cat("WITH moved AS (", move_head(shape, placeholders), ")", messages);
   const std::size_t hash = std::hash<std::string>()(text);
   return {std::move(text), hash};
@@ -222,6 +237,9 @@ std::string heads_by_id(const ListShape& shape, Placeholders& placeholders) {
   if (shape.short_id) {
     range("substr(i.session_id, 25)");
     where += cat(" AND i.session_id LIKE ", placeholders.next("text"), " AND i.state >= 0");
+  }
+  if (shape.author) {
+    where += " AND (i.session_id, i.branch) IN (SELECT a.session_id, a.branch FROM authored AS a)";
   }
   return where.empty() ? "reprise_heads AS h"
                        : cat("(SELECT * FROM reprise_heads AS i WHERE i.tenant = $1::text", where,
@@ -270,8 +288,24 @@ std::string select_part(const ListShape& shape, std::int64_t group, std::int64_t
              shape.rows, ")");
 }
 
+// The sessions with rows of the author's, and those that share these rows: found once.
+std::string find_authored(const ListShape& shape) {
+  const int before = 1 + (shape.after ? 2 : 0) + (shape.folder ? 1 : 0) + (shape.mode ? 1 : 0) +
+                     (shape.prefix ? 2 : 0) + (shape.short_id ? 3 : 0) + (shape.title ? 1 : 0);
+  return cat(
+      "WITH RECURSIVE authored(session_id, branch, seq) AS ("
+      "SELECT m.session_id, m.branch, min(m.seq) FROM reprise_messages AS m"
+      " WHERE m.tenant = $1::text AND m.author = $",
+      before + 1,
+      "::bytea GROUP BY m.session_id, m.branch"
+      " UNION SELECT b.session_id, b.branch, a.seq FROM authored AS a"
+      " JOIN reprise_branches AS b ON b.tenant = $1::text"
+      " AND b.base_session = a.session_id AND b.base_branch = a.branch"
+      " AND b.base_count > a.seq) ");
+}
+
 void add_list_statements(std::vector<std::string>& all) {
-  constexpr unsigned kShapes = 1U << 8U;
+  constexpr unsigned kShapes = 1U << 9U;
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
     all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
@@ -284,6 +318,7 @@ void add_list_statements(std::vector<std::string>& all) {
                                   .short_id = has(7),
                                   .title = has(4),
                                   .answering = has(5),
+                                  .author = has(8),
                                   .slots = has(6)}));
   }
 }
@@ -311,7 +346,8 @@ std::string list_statement(const ListShape& shape) {
   if (parts > 1) {
     page += cat(" ORDER BY part, updated_us DESC, session_id DESC LIMIT ", shape.rows);
   }
-  return cat("SELECT h.part, ", info_columns(shape.flags), " FROM (", page,
+  return cat(shape.author ? find_authored(shape) : "", "SELECT h.part, ", info_columns(shape.flags),
+             " FROM (", page,
              ") AS h JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id ="
              " h.session_id ORDER BY h.part, h.updated_us DESC, h.session_id DESC");
 }

@@ -70,8 +70,8 @@ inline constexpr std::string_view kFindRequests =
 // does, so that there is one for each shape.
 //   3 expected head or null, 4 messages, 5 time of the last one or null,
 //   6 names of what happens once; with has_one_name(), that name,
-//   then of each message: its place in the batch, time, parts to come, role, content, detail;
-//   of a single one only the last four, and not as arrays;
+//   then of each message: its place in the batch, time, parts to come, role, content, detail and,
+//   where one has it, author; of a single one only what follows the time, and not as arrays;
 //   then for usage: input, output, reasoning and cached tokens, cost or null, price source;
 //   then for an answer: the one that ends or null, the one that begins: name and start, or null
 // Returns the seq of the first.
@@ -79,6 +79,7 @@ struct AppendShape {
   bool single = false;
   bool usage = false;
   bool answer = false;
+  bool author = false;
   bool has_one_name() const { return single && !usage; }  // that of the append itself
 };
 struct AppendStatement {
@@ -96,15 +97,16 @@ const AppendStatement& move_statement(const AppendShape& shape);
 // Of this transaction alone, in milliseconds.
 inline constexpr std::string_view kLimitSilence =
     "SELECT set_config('idle_in_transaction_session_timeout', '1000', true)";
+inline constexpr std::string_view kFindUser = "SELECT current_user::text AS name";
 // 3 name, 4 first seq, 5 head.
 inline constexpr std::string_view kInsertOnceAt =
     "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
     " VALUES($1::text, $2::text, $3::bytea, $4::int8, $5::int8)";
-// 3 branch, 4 seq, 5 time, 6 parts to come, 7 role, 8 content, 9 detail.
+// 3 branch, 4 seq, 5 time, 6 parts to come, 7 role, 8 content, 9 detail, 10 author.
 inline constexpr std::string_view kInsertMessage =
     "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role, content,"
-    " detail) VALUES($1::text, $2::text, $3::int8, $4::int8, $5::int8, $6::int8, $7::bytea,"
-    " $8::bytea, $9::bytea)";
+    " detail, author) VALUES($1::text, $2::text, $3::int8, $4::int8, $5::int8, $6::int8,"
+    " $7::bytea, $8::bytea, $9::bytea, $10::bytea)";
 
 // What goes with an append in its transaction. They do nothing when the append did nothing:
 // 3 is the name by which it happened once.
@@ -238,12 +240,13 @@ struct ListShape {
   bool short_id = false;
   bool title = false;
   bool answering = false;
+  bool author = false;
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
   bool flags = true;  // likewise
 };
 // Parameters: tenant; then what the shape says, in its order: updated_us and session of the place,
 // folder, mode, the prefix and what comes after all that begin with it, the same of a short id and
-// its pattern, title.
+// its pattern, title, author.
 std::string list_statement(const ListShape& shape);
 
 // What statistics call it: its first table with what is done to it ("UPDATE reprise_heads"), or its

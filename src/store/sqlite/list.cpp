@@ -46,7 +46,8 @@ enum class Way : std::uint8_t { index, table };
 constexpr std::int64_t kTitlesByIndexMax = 16'384;
 
 bool is_by_index(const SessionQuery& query) {
-  return query.id_prefix.empty() && query.short_id_prefix.empty() && !query.answering_only;
+  return query.id_prefix.empty() && query.short_id_prefix.empty() && !query.answering_only &&
+         !query.author;
 }
 
 void add_is_one_of(Select& select, std::span<const SessionState> states) {
@@ -105,6 +106,9 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Way w
   if (!query.short_id_prefix.empty()) {
     select.sql += " AND id IN short_ids";
   }
+  if (query.author) {
+    select.sql += " AND id IN (SELECT session FROM authored)";
+  }
   if (!query.title_contains.empty()) {
     select.add(" AND reprise_contains(title, ?)", ascii_lower(query.title_contains));
   }
@@ -117,15 +121,31 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Way w
              static_cast<std::int64_t>(query.limit + 1));
 }
 
-Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Way way,
-                   const std::optional<Place>& after) {
-  Select select;
+// What is found once for all parts.
+void add_found_once(Select& select, const SessionQuery& query) {
+  std::string_view before = "WITH RECURSIVE ";
   if (const auto pattern = short_id_pattern(query.short_id_prefix, '?');
       pattern && !query.short_id_prefix.empty()) {
     // Nothing is sorted by the end of an id: this looks at all of them, once, in the index of ids.
-    select.add("WITH short_ids AS MATERIALIZED (SELECT id FROM sessions WHERE id GLOB ?) ",
+    select.add(cat(std::exchange(before, ", "),
+                   "short_ids AS MATERIALIZED (SELECT id FROM sessions WHERE id GLOB ?) "),
                *pattern);
   }
+  if (query.author) {
+    // Those with rows of the author's, and those that share these rows.
+    select.add(cat(std::exchange(before, ", "),
+                   "authored(session, seq) AS (SELECT session_id, min(seq) FROM messages"
+                   " WHERE author = ? GROUP BY session_id UNION SELECT s.id, a.seq"
+                   " FROM authored AS a JOIN sessions AS s ON s.base = a.session"
+                   " WHERE s.base_count > a.seq) "),
+               query.author->str());
+  }
+}
+
+Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Way way,
+                   const std::optional<Place>& after) {
+  Select select;
+  add_found_once(select, query);
   select.sql += cat("SELECT l.part AS part, ", info_select(), " FROM (");
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
@@ -220,7 +240,7 @@ Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, W
 }  // namespace
 
 Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& query) {
-  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, true));
   const bool odd_prefix = !std::ranges::all_of(
       query.id_prefix, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (query.states.empty() || odd_prefix || !short_id_pattern(query.short_id_prefix, '?')) {

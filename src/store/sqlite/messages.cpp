@@ -1,13 +1,17 @@
 #include "store/sqlite/messages.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/text.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
+#include "reprise/environment.h"
 #include "store/append_rules.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/forks.h"
+#include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
@@ -137,15 +141,33 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
 // An INSERT of several rows costs much less than as many of one row.
 constexpr std::size_t kRowsTogether = 16;
 
-std::string insert_sql(std::size_t rows) {
+// Which rows a statement inserts. Databases may lack the column of authors until there is one.
+struct InsertShape {
+  bool several = false;
+  bool authors = false;
+};
+
+std::string insert_sql(const InsertShape& shape) {
   std::string sql =
-      "INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
-      " model, response_id, usage, state, extra) VALUES";
-  for (std::size_t i = 0; i < rows; ++i) {
+      cat("INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
+          " model, response_id, usage, state, extra",
+          shape.authors ? ", author" : "", ") VALUES");
+  for (std::size_t i = 0; i < (shape.several ? kRowsTogether : 1); ++i) {
     sql += i == 0 ? "" : ",";
-    sql += "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    sql += cat("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?", shape.authors ? ", ?)" : ")");
   }
   return sql;
+}
+
+const std::string& insert_statement(const InsertShape& shape) {
+  static const std::string all[] = {insert_sql({}), insert_sql({.several = true}),
+                                    insert_sql({.authors = true}),
+                                    insert_sql({.several = true, .authors = true})};
+  return all[(shape.several ? 1 : 0) + (shape.authors ? 2 : 0)];
+}
+
+bool has_authors(const std::vector<Message>& messages) {
+  return std::ranges::any_of(messages, [](const Message& one) { return one.author.has_value(); });
 }
 
 // What has to be spelled out for a row; kept while it is bound.
@@ -165,10 +187,9 @@ Spelled spell(const Message& message) {
 // A part of the batch: where it begins, and how many they are (kRowsTogether, or one).
 Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
                      std::pair<std::size_t, std::size_t> part) {
-  static const std::string one = insert_sql(1);
-  static const std::string several = insert_sql(kRowsTogether);
   const auto [begin, count] = part;
-  REPRISE_ASSIGN(Statement rows, connection.prepare(count == 1 ? one : several));
+  const InsertShape shape{.several = count > 1, .authors = has_authors(batch.messages)};
+  REPRISE_ASSIGN(Statement rows, connection.prepare(insert_statement(shape)));
   std::vector<Spelled> spelled;
   spelled.reserve(count);  // what is bound must not move
   for (std::size_t i = begin; i < begin + count; ++i) {
@@ -186,6 +207,10 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
         .bind(texts.usage)
         .bind(stored_state(message))
         .bind(texts.extra);
+    if (shape.authors) {
+      rows.bind(message.author ? std::optional<std::string_view>(message.author->str())
+                               : std::nullopt);
+    }
   }
   return rows.run();
 }
@@ -208,6 +233,9 @@ Result<> begin_answer(Connection& connection, const SessionId& id, const AppendO
 Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch) {
   const std::size_t size = batch.messages.size();
   REPRISE_ASSERT(batch.contents.size() == size);
+  if (has_authors(batch.messages)) {
+    REPRISE_TRY(ensure_additions(connection, system_clock().now()));
+  }
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t count = size - begin >= kRowsTogether ? kRowsTogether : 1;
     REPRISE_TRY(insert_rows(connection, id, first, batch, {begin, count}));

@@ -188,10 +188,19 @@ Result<> show_previous(Connection& connection) {
           cat(is_slot ? slot_sql("updated_us") : default_of(column), " AS ", column.name, ", ");
     }
   }
-  return missing.empty()
-             ? Result<>()
-             : connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, ",
-                                     missing, "* FROM main.sessions"));
+  if (!missing.empty()) {
+    REPRISE_TRY(connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, ",
+                                      missing, "* FROM main.sessions")));
+  }
+  missing.clear();
+  for (const Column& column : message_columns()) {
+    if (!has_column(connection, "messages", column.name)) {
+      missing += cat("NULL AS ", column.name, ", ");
+    }
+  }
+  return missing.empty() ? Result<>()
+                         : connection.script(cat("CREATE TEMP VIEW messages AS SELECT ", missing,
+                                                 "* FROM main.messages"));
 }
 
 bool has_run(Connection& connection, const Migration& migration) {

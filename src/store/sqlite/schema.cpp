@@ -59,9 +59,11 @@ constexpr std::string_view kOriginalMessageColumns =
     "role TEXT NOT NULL,"
     "created_at DATETIME NOT NULL DEFAULT (datetime('now'))";
 
+constexpr Column kAuthor = {"author", "TEXT"};
+
 constexpr Column kOwnMessageColumns[] = {
     {"created_us", "INTEGER"}, {"provider", "TEXT"}, {"model", "TEXT"}, {"response_id", "TEXT"},
-    {"usage", "TEXT"},         {"state", "TEXT"},    {"extra", "TEXT"},
+    {"usage", "TEXT"},         {"state", "TEXT"},    {"extra", "TEXT"}, kAuthor,
 };
 
 constexpr Table kOwnTables[] = {
@@ -107,6 +109,10 @@ constexpr std::string_view kIndexes =
 
 constexpr std::string_view kPinnedIndex =
     "CREATE INDEX reprise_pinned ON sessions(updated_us DESC, id DESC) WHERE pinned = 1;";
+
+// Costs what has no author nothing.
+constexpr std::string_view kAuthorIndex =
+    "CREATE INDEX reprise_by_author ON messages(author, session_id, seq) WHERE author IS NOT NULL;";
 
 constexpr std::string_view kPinIndexes =
     "CREATE INDEX reprise_by_hash ON reprise_blob_refs(hash);"
@@ -182,8 +188,8 @@ void append_columns(std::string& sql, std::span<const Column> columns) {
   }
 }
 
-std::string add_column_sql(const Column& column) {
-  return cat("ALTER TABLE sessions ADD COLUMN ", column.name, " ", column.declaration, ";");
+std::string add_column_sql(const Column& column, std::string_view table = "sessions") {
+  return cat("ALTER TABLE ", table, " ADD COLUMN ", column.name, " ", column.declaration, ";");
 }
 
 std::string add_slots(std::int64_t /*now_us*/) {
@@ -208,10 +214,15 @@ std::string add_pinned(std::int64_t /*now_us*/) {
   return cat(add_column_sql(kPinned), kPinnedIndex);
 }
 
+std::string add_authors(std::int64_t /*now_us*/) {
+  return cat(add_column_sql(kAuthor, "messages"), kAuthorIndex);
+}
+
 constexpr Migration kMigrations[] = {
     {2, "sessions", kSlot.name, true, add_slots},
     {2, kPinsTable, "hash", false, add_pins},
     {2, "sessions", kPinned.name, false, add_pinned},
+    {2, "messages", kAuthor.name, false, add_authors},
 };
 
 }  // namespace
@@ -233,7 +244,7 @@ std::string own_tables_sql() {
   for (const Table& table : kOwnTables) {
     sql += cat("CREATE TABLE ", table.name, table.body, ";");
   }
-  return cat(sql, kListIndexes, kIndexes, kPinnedIndex, kPinIndexes);
+  return cat(sql, kListIndexes, kIndexes, kPinnedIndex, kAuthorIndex, kPinIndexes);
 }
 
 std::string tables_sql() {

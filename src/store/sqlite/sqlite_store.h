@@ -86,7 +86,7 @@ class SqliteStore final : public Store,
   const std::unique_ptr<Database> owned_;
   Database& database_ = *owned_;
   ResultBlobs of_original_;
-  const Capabilities capabilities_ = store::capabilities_of(*this);
+  const Capabilities capabilities_ = store::capabilities_of(*this, {.lists_by_author = true});
 };
 
 }  // namespace reprise::sqlite
