@@ -1,10 +1,16 @@
-// The script of docs/teams.md that holds each role to the tenant of its name.
+// The scripts of docs/teams.md: one holds each role to the tenant of its name, the other a
+// service's role to the tenant that it serves.
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "postgres/server_support.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -12,9 +18,9 @@
 namespace reprise::test {
 namespace {
 
-std::string script() {
+std::string script(std::string_view mark) {
   const std::string page = must(read_file(PROJECT_TEAMS_PAGE));
-  const std::size_t begin = page.find("```\n", page.find("<!-- walls -->")) + 4;
+  const std::size_t begin = page.find("```\n", page.find(mark)) + 4;
   return page.substr(begin, page.find("```", begin) - begin);
 }
 
@@ -22,7 +28,7 @@ class PostgresWalls : public testing::Test {
  protected:
   PostgresWalls() {
     must(migrate_store(url_));
-    run(url_, script());
+    run(url_, script("<!-- walls -->"));
     for (const std::string& role : {ours_, theirs_}) {
       run(url_, cat("CREATE ROLE ", role, " LOGIN"));
       run(url_, cat("GRANT SELECT ON reprise_schema TO ", role));
@@ -56,6 +62,98 @@ TEST_F(PostgresWalls, ARoleSeesAndWritesItsOwnTenantOnly) {
   EXPECT_FALSE(stranger->create(session("mine")));
   EXPECT_EQ(must(read_all(*own, session_id("s"))).size(), 2U);
   EXPECT_EQ(must(own->list({})).sessions.size(), 1U);
+}
+
+class PostgresWallsBySetting : public testing::Test {
+ protected:
+  PostgresWallsBySetting() {
+    must(migrate_store(url_));
+    run(url_,
+        "DO $$ BEGIN CREATE ROLE service LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+    run(url_, script("<!-- walls by a setting -->"));
+    plain_.replace(plain_.find("reprise@"), 7, "service");
+  }
+
+  const std::string url_ = new_database();
+  std::string plain_ = url_;  // as the service's role
+};
+
+// Everything that a session goes through, of two tenants in turn over one connection.
+TEST_F(PostgresWallsBySetting, AServiceSeesTheTenantThatItServes) {
+  const auto service = must(open_store(cat(plain_, "&set_tenant=yes"), {.connections_max = 1}));
+  Tenants& tenants = *service->capabilities().tenants;
+  const auto one = must(tenants.of("one"));
+  const auto other = must(tenants.of("other"));
+  const SessionId id = session_id("s");
+  for (Store* const store : {one.get(), other.get()}) {
+    must(store->create(session("s")));
+    must(store->append(id, messages(300), {}));
+    must(store->append(id, {user("Why?")}, {.begin_partial = running_answer("a")}));
+  }
+  for (Store* const store : {one.get(), other.get()}) {
+    const std::vector<Block> delta = {TextBlock{"So", {}}};
+    must(store->capabilities().partials->add_partial(id, operation_id("a"), delta));
+  }
+  for (Store* const store : {one.get(), other.get()}) {
+    EXPECT_EQ(must(read_all(*store, id)).size(), 301U);
+    EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
+    const auto partial = must(store->capabilities().partials->find_partial(id));
+    ASSERT_TRUE(partial);
+    EXPECT_EQ(partial->blocks, (std::vector<Block>{TextBlock{"So", {}}}));
+    must(store->append(id, {assistant("So it is.")}, {.end_partial = operation_id("a")}));
+    EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
+  }
+  must(one->capabilities().trash->purge(id));
+  EXPECT_EQ(must(one->find(id)), std::nullopt);
+  EXPECT_EQ(must(read_all(*other, id)).size(), 302U);
+}
+
+TEST_F(PostgresWallsBySetting, NothingIsSeenWithoutTheSettingOrUnderAnothersName) {
+  const auto service = must(open_store(cat(plain_, "&set_tenant=yes")));
+  const auto one = must(service->capabilities().tenants->of("one"));
+  must(one->create(session("s")));
+  // A program that forgets the setting, and a statement that names another tenant than it has set.
+  const auto forgetful = must(open_store(plain_));
+  const auto same = must(forgetful->capabilities().tenants->of("one"));
+  EXPECT_TRUE(must(same->list({})).sessions.empty());
+  EXPECT_FALSE(same->create(session("mine")));
+  EXPECT_EQ(query(plain_, "SELECT count(*) FROM reprise_sessions"), "0");
+  EXPECT_EQ(query(cat(plain_, "&options=-c%20reprise.tenant%3Dother"),
+                  "SELECT count(*) FROM reprise_sessions WHERE tenant = 'one'"),
+            "0");
+  EXPECT_EQ(query(cat(plain_, "&options=-c%20reprise.tenant%3Done"),
+                  "SELECT count(*) FROM reprise_sessions"),
+            "1");
+}
+
+// Two tenants' streaming answers may be in one transaction.
+TEST_F(PostgresWallsBySetting, AnswersOfSeveralTenantsStreamTogether) {
+  const auto service = must(open_store(cat(plain_, "&set_tenant=yes")));
+  constexpr int kTenants = 8;
+  std::vector<std::unique_ptr<Store>> stores;
+  const SessionId id = session_id("s");
+  for (int number = 0; number < kTenants; ++number) {
+    stores.push_back(must(service->capabilities().tenants->of(cat("t", number))));
+    must(stores.back()->create(session("s")));
+    must(stores.back()->append(id, {user("Why?")}, {.begin_partial = running_answer("a")}));
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (const auto& store : stores) {
+      threads.emplace_back([&id, &store] {
+        for (int piece = 0; piece < 5; ++piece) {
+          const std::vector<Block> delta = {TextBlock{std::to_string(piece), {}}};
+          EXPECT_TRUE(
+              works(store->capabilities().partials->add_partial(id, operation_id("a"), delta)));
+        }
+      });
+    }
+  }
+  for (const auto& store : stores) {
+    const auto partial = must(store->capabilities().partials->find_partial(id));
+    ASSERT_TRUE(partial);
+    EXPECT_EQ(partial->blocks, (std::vector<Block>{TextBlock{"01234", {}}}));
+  }
 }
 
 }  // namespace

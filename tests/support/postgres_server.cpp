@@ -51,7 +51,7 @@ std::string shared_url() {
 
 std::string postgres_url(std::string_view tenant) {
   static const std::string shared = shared_url();
-  return cat(shared, "?tenant=", tenant);
+  return cat(shared, shared.contains('?') ? "&" : "?", "tenant=", tenant);
 }
 
 }  // namespace reprise::test

@@ -85,9 +85,7 @@ Result<std::vector<Rows>> Connection::run(std::span<const Query> queries) {
   failure_ = {};
   error_.reset();
   not_replicated_ = false;
-  for (const Query& query : queries) {
-    REPRISE_TRY(send(query));
-  }
+  REPRISE_TRY(send_all(queries));
   REPRISE_TRY(begin_collecting());
   std::vector<Rows> rows;
   rows.reserve(queries.size());
@@ -115,6 +113,33 @@ void Connection::end_count() {
   if (const std::string part = std::exchange(part_, {}); !part.empty()) {
     store::Call::add(&StoreCounts::round_trips, part, waited);
   }
+}
+
+// What is set lasts as long as the transaction: behind a pooler the next one may be another
+// server's.
+Result<> Connection::send_tenant() {
+  if (tenant_.empty()) {
+    return {};
+  }
+  REPRISE_TRY(send({kSetTenant, values(tenant_)}));
+  sent_.back().is_silent = true;
+  return {};
+}
+
+Result<> Connection::send_all(std::span<const Query> queries) {
+  bool begins = libpq_.transaction_status(connection_) == PQTRANS_IDLE;
+  for (const Query& query : queries) {
+    const bool says_so = query.text.starts_with(kBegin);
+    if (begins && !says_so) {
+      REPRISE_TRY(send_tenant());
+    }
+    REPRISE_TRY(send(query));
+    if (says_so) {
+      REPRISE_TRY(send_tenant());
+    }
+    begins = query.text == kCommit || query.text == kRollback;
+  }
+  return {};
 }
 
 Result<> Connection::send(const Query& query) {
@@ -227,7 +252,7 @@ Result<> Connection::collect(const Sent& sent, std::vector<Rows>& rows) {
     Rows returned(libpq_, result);
     if (libpq_.result_status(result) != PGRES_PIPELINE_ABORTED) {
       is_done = true;
-      if (!sent.is_preparation) {
+      if (!sent.is_preparation && !sent.is_silent) {
         rows.push_back(std::move(returned));
       }
     }

@@ -53,6 +53,9 @@ class Connection {
   // For all that follows.
   void set_deadline(Deadline deadline) { deadline_ = deadline; }
   void set_prepare(Prepare prepare) { prepare_ = prepare; }
+  // Whom each transaction serves from now on, which it tells the server's policies first; "" for
+  // nothing.
+  void set_tenant(std::string_view tenant) { tenant_ = tenant; }
 
   // All of them in one round trip and, when they do not begin one themselves, in one transaction.
   // The first error ends it; see failure().
@@ -78,12 +81,15 @@ class Connection {
   struct Sent {
     std::size_t statement;  // a hash of its text
     bool is_preparation;
+    bool is_silent = false;  // nobody is given its rows
   };
 
   Connection(const LibpqLibrary& libpq, PGconn* connection)
       : libpq_(libpq), connection_(connection) {}
   Result<> finish_connecting(Deadline deadline);
   Result<> send(const Query& query);
+  Result<> send_tenant();
+  Result<> send_all(std::span<const Query> queries);
   Result<> flush();
   Result<short> wait(short events);
   Result<PGresult*> next_result();
@@ -101,6 +107,7 @@ class Connection {
   PGconn* const connection_;
   Deadline deadline_ = {};
   Prepare prepare_ = Prepare::named;
+  std::string tenant_;
   std::unordered_set<std::size_t> prepared_;  // or about to be
   std::vector<Sent> sent_;
   std::optional<Error> error_;  // the first of the statements under way

@@ -19,16 +19,17 @@ Result<> Connection::begin(const Query& query) {
     error_.reset();
     not_replicated_ = false;
   }
+  REPRISE_TRY(send_tenant());
   REPRISE_TRY(send(query));
   return begin_collecting();
 }
 
 Result<Rows> Connection::take() {
   std::vector<Rows> rows;
-  for (bool is_preparation = true; is_preparation;) {
+  for (bool goes_on = true; goes_on;) {
     REPRISE_ASSERT(!sent_.empty());  // something was begun
     const Sent sent = sent_.front();
-    is_preparation = sent.is_preparation;
+    goes_on = sent.is_preparation || sent.is_silent;
     REPRISE_TRY(collect(sent, rows));
     sent_.erase(sent_.begin());
   }
@@ -39,7 +40,7 @@ Result<Rows> Connection::take() {
 Result<std::optional<Rows>> Connection::take_row() {
   while (!sent_.empty()) {
     const Sent sent = sent_.front();
-    if (sent.is_preparation) {
+    if (sent.is_preparation || sent.is_silent) {
       std::vector<Rows> none;
       REPRISE_TRY(collect(sent, none));
       sent_.erase(sent_.begin());

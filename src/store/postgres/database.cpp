@@ -12,6 +12,7 @@
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/url.h"
+#include "store/postgres/values.h"
 
 namespace reprise::postgres {
 namespace {
@@ -172,7 +173,21 @@ Result<> Database::write(const Work& work) {
   return attempt(From::primary, Kind::writes, work);
 }
 
+// In a transaction of several tenants each one's queries say whose they are.
 Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
+                                                   std::vector<Query> queries) {
+  if (!sets_tenant()) {
+    return write_together(session, std::move(queries));
+  }
+  queries.insert(queries.begin(), {kSetTenant, values(tenant_)});
+  REPRISE_ASSIGN(auto rows, write_together(session, std::move(queries)));
+  if (!rows.empty()) {
+    rows.erase(rows.begin());
+  }
+  return rows;
+}
+
+Result<std::vector<Rows>> Database::write_together(const SessionId& session,
                                                    std::vector<Query> queries) {
   if (shared_->is_distributed) {
     return write_alone(queries);  // one that changes several nodes would wait for all of them
@@ -224,6 +239,7 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
     if (auto leased = shared_->pool.lease(from, until); leased) {
       Pool::Lease connection = *std::move(leased);
       connection->set_deadline(until);
+      connection->set_tenant(sets_tenant() ? std::string_view(tenant_) : "");
       done = work(*connection, is_unsure);
       failure = connection->failure();
       shared_->pool.give_back(from, std::move(connection));

@@ -68,6 +68,7 @@ class Database {
   std::int64_t version() const { return shared_->tables.version; }
   bool is_distributed() const { return shared_->is_distributed; }
   bool has_additions() const { return shared_->tables.has_additions(); }
+  bool sets_tenant() const { return shared_->pool.place().sets_tenant; }
   // A name of this object that no other one has.
   const std::string& client() const { return client_; }
   std::chrono::milliseconds partial_interval() const {
@@ -95,6 +96,7 @@ class Database {
   Result<> prepare();
   enum class Kind : std::uint8_t { reads, writes };
   Result<> attempt(From from, Kind kind, const Work& work);
+  Result<std::vector<Rows>> write_together(const SessionId& session, std::vector<Query> queries);
   Result<std::vector<Rows>> write_alone(const std::vector<Query>& queries);
   bool take_remedy(Remedy remedy);
   Result<> prepare_tables(Connection& connection, Deadline deadline);

@@ -248,7 +248,8 @@ std::span<const Migration> migrations() {
 }
 
 std::span<const std::string_view> schema_statements() {
-  static constexpr std::string_view kAll[] = {kVersionTable, kFindVersions, kClaimVersion};
+  static constexpr std::string_view kAll[] = {kVersionTable, kFindVersions, kClaimVersion,
+                                              kSetTenant};
   return kAll;
 }
 

@@ -23,6 +23,9 @@ inline constexpr std::string_view kBeginSnapshot =
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 inline constexpr std::string_view kCommit = "COMMIT";
 inline constexpr std::string_view kRollback = "ROLLBACK";
+// What policies hold a role to that serves several tenants. Of this transaction alone.
+inline constexpr std::string_view kSetTenant =
+    "SELECT set_config('reprise.tenant', $1::text, true)";
 
 // Sessions; the statements that have their fields are in session_columns.h.
 

@@ -16,11 +16,13 @@ namespace {
 
 constexpr std::string_view kTenant = "tenant=";
 constexpr std::string_view kListFrom = "list_from=";
+constexpr std::string_view kSetsTenant = "set_tenant=";
 
 struct Ours {
   std::string rest;  // the URL without them
   std::string tenant = "default";
   bool list_from_standby = false;
+  bool sets_tenant = false;
 };
 
 Result<Ours> take_ours(std::string_view url) {
@@ -41,6 +43,12 @@ Result<Ours> take_ours(std::string_view url) {
         return fail(Code::invalid_argument, "list_from in the store's URL is standby or primary");
       }
       ours.list_from_standby = from == "standby";
+    } else if (parameter.starts_with(kSetsTenant)) {
+      const std::string_view sets = parameter.substr(kSetsTenant.size());
+      if (sets != "yes" && sets != "no") {
+        return fail(Code::invalid_argument, "set_tenant in the store's URL is yes or no");
+      }
+      ours.sets_tenant = sets == "yes";
     } else {
       ours.rest += cat(separator, parameter);
       separator = '&';
@@ -197,7 +205,9 @@ Result<Place> parse_url(std::string_view url) {
   if (find(parameters, "fallback_application_name").empty()) {
     set(parameters, "fallback_application_name", "reprise");
   }
-  Place place{.tenant = ours.tenant, .list_from_standby = ours.list_from_standby};
+  Place place{.tenant = ours.tenant,
+              .list_from_standby = ours.list_from_standby,
+              .sets_tenant = ours.sets_tenant};
   place.says_which_server = !find(parameters, "target_session_attrs").empty();
   place.has_password = !find(parameters, "password").empty();
   const std::string host = find(parameters, "host");

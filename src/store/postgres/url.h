@@ -1,9 +1,10 @@
 #pragma once
 
 // The URL of a store as PostgreSQL's own (postgresql://user@host:port,host/database?sslmode=…),
-// with two parameters of ours in it that libpq never sees:
+// with three parameters of ours in it that libpq never sees:
 //   tenant=NAME          whose sessions; "default" without it. Named like a session id.
 //   list_from=standby    lists may come from a standby, which can be a moment behind.
+//   set_tenant=yes       each transaction tells the server its tenant, for row-level security.
 
 #include "reprise/open_store.h"
 
@@ -15,6 +16,7 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 struct Place {
   std::string tenant = {};
   bool list_from_standby = false;
+  bool sets_tenant = false;
   bool has_password = false;
   bool says_which_server = false;        // target_session_attrs
   std::string name = {};                 // of the database, for messages; never a password
