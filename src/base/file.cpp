@@ -87,10 +87,7 @@ Error os_error(std::string_view what, const fs::path& path, int os_errno) {
 namespace {
 
 Result<std::string> read_opened(const Fd& file, const fs::path& path, std::int64_t bytes_max) {
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) {
-    return std::unexpected(os_error("read", path, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(file.get(), path));
   const auto too_large = [&] {
     return fail(Code::invalid_argument,
                 cat("cannot read ", path.string(), ": larger than ", bytes_max, " bytes"));
@@ -176,12 +173,9 @@ Result<PreparedFile> PreparedFile::write(const fs::path& target, std::string_vie
 
 Result<PreparedFile> PreparedFile::write(const fs::path& target,
                                          const std::function<Result<>(int fd)>& fill) {
-  struct stat status{};
-  if (::lstat(target.c_str(), &status) != 0 && errno != ENOENT) {
-    return std::unexpected(os_error("access", target, errno));
-  }
-  const bool exists = S_ISREG(status.st_mode);
-  const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
+  REPRISE_ASSIGN(const auto status, find_status(target));
+  const bool exists = status && S_ISREG(status->st_mode);
+  const mode_t mode = exists ? status->st_mode & 0777U : 0600U;
   REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(target));
   REPRISE_TRY(fill(file.fd()));
   if (mode != 0600 && ::fchmod(file.fd(), mode) != 0) {
@@ -278,9 +272,9 @@ Result<> remove_file(const fs::path& file) {
 }
 
 Result<> remove_if_there(const fs::path& file) {
-  const auto folder = place_of(file);
+  REPRISE_ASSIGN(const auto folder, if_there(place_of(file)));
   if (!folder) {
-    return folder.error().code == Code::not_found ? Result<>() : std::unexpected(folder.error());
+    return {};
   }
   if (::unlinkat(folder->get(), file.filename().c_str(), 0) != 0 && errno != ENOENT) {
     return std::unexpected(os_error("remove", file, errno));
@@ -289,9 +283,9 @@ Result<> remove_if_there(const fs::path& file) {
 }
 
 Result<> remove_tree(const fs::path& folder) {
-  const auto place = place_of(folder);
+  REPRISE_ASSIGN(const auto place, if_there(place_of(folder)));
   if (!place) {
-    return place.error().code == Code::not_found ? Result<>() : std::unexpected(place.error());
+    return {};
   }
   std::error_code error;
   fs::remove_all(folder, error);

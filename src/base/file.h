@@ -8,6 +8,8 @@
 // The path that a person names is resolved once, where it comes in (resolve_path), and what is
 // below it is opened as it stands.
 
+#include <sys/stat.h>  // IWYU pragma: export
+
 #include <cstddef>     // IWYU pragma: export
 #include <filesystem>  // IWYU pragma: export
 #include <functional>  // IWYU pragma: export
@@ -33,6 +35,24 @@ Result<FileKind> kind_behind(const std::filesystem::path& path);
 Result<bool> is_there(const std::filesystem::path& path);
 // Or a link to one.
 Result<bool> is_folder(const std::filesystem::path& path);
+
+// Of an open file; `path` is what errors name.
+Result<struct stat> status_of(int fd, const std::filesystem::path& path);
+// Of what has that name, a link included; nullopt: nothing has it.
+Result<std::optional<struct stat>> find_status(const std::filesystem::path& path);
+
+// not_found when nothing has it.
+Result<struct stat> get_status(const std::filesystem::path& path);
+
+// not_found becomes nullopt.
+template <class Value>
+Result<std::optional<Value>> if_there(Result<Value> found) {
+  if (found) {
+    return std::optional<Value>(*std::move(found));
+  }
+  return found.error().code == Code::not_found ? Result<std::optional<Value>>(std::nullopt)
+                                               : std::unexpected(std::move(found).error());
+}
 
 // open(2) with O_CLOEXEC, retried on EINTR. invalid_argument (ELOOP) for a path with a link in it
 // and, but with O_DIRECTORY or O_PATH, for what is no regular file, which is not waited for either;

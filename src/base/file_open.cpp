@@ -154,14 +154,14 @@ Result<> check_opened(int fd, const fs::path& path, Use use) {
 }
 
 Result<> check_place(const fs::path& path, Use use) {
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) {
-    return is_missing(errno) ? Result<>() : std::unexpected(os_error("access", path, errno));
+  REPRISE_ASSIGN(const auto status, find_status(path));
+  if (!status) {
+    return {};
   }
-  if (S_ISLNK(status.st_mode)) {
+  if (S_ISLNK(status->st_mode)) {
     return std::unexpected(open_error(path, ELOOP));
   }
-  return may(use, status, path) ? Result<>() : std::unexpected(is_anothers(use, path));
+  return may(use, *status, path) ? Result<>() : std::unexpected(is_anothers(use, path));
 }
 
 Result<Fd> open_for(Use use, const fs::path& path, int flags, unsigned mode) {
@@ -185,13 +185,29 @@ Result<Fd> open_for(Use use, const fs::path& path, int flags, unsigned mode) {
 
 }  // namespace
 
-Result<FileKind> kind_of(const fs::path& path) {
+Result<struct stat> status_of(int fd, const fs::path& path) {
   struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) {
-    return is_missing(errno) ? Result<FileKind>(FileKind::none)
-                             : std::unexpected(os_error("access", path, errno));
+  return ::fstat(fd, &status) == 0 ? Result<struct stat>(status)
+                                   : std::unexpected(os_error("read", path, errno));
+}
+
+Result<std::optional<struct stat>> find_status(const fs::path& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) == 0) {
+    return status;
   }
-  return kind_in(status);
+  return is_missing(errno) ? Result<std::optional<struct stat>>(std::nullopt)
+                           : std::unexpected(os_error("access", path, errno));
+}
+
+Result<struct stat> get_status(const fs::path& path) {
+  REPRISE_ASSIGN(const auto status, find_status(path));
+  return status ? Result<struct stat>(*status) : std::unexpected(os_error("read", path, ENOENT));
+}
+
+Result<FileKind> kind_of(const fs::path& path) {
+  REPRISE_ASSIGN(const auto status, find_status(path));
+  return status ? kind_in(*status) : FileKind::none;
 }
 
 Result<FileKind> kind_behind(const fs::path& path) {

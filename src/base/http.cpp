@@ -1,8 +1,6 @@
 #include "base/http.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -62,10 +60,8 @@ bool is_loopback_number(std::string_view host) {
   while (!host.empty()) {
     const std::string_view number = host.substr(0, host.find('.'));
     host.remove_prefix(std::min(number.size() + 1, host.size()));
-    int value = 0;
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (code != std::errc{} || end != number.data() + number.size() || value > 255 ||
-        number.size() > 3 || (numbers == 0 && value != 127)) {
+    const auto value = parse_number<unsigned>(number);
+    if (!value || *value > 255 || number.size() > 3 || (numbers == 0 && *value != 127)) {
       return false;
     }
     ++numbers;

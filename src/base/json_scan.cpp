@@ -1,5 +1,6 @@
 #include "base/json_scan.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -379,6 +380,34 @@ bool join_strings(RawJson& text, const RawJson& more) {
   whole.pop_back();
   whole += added;
   return true;
+}
+
+std::optional<std::string> text_in(std::string_view raw) {
+  Scanner scanner(raw);
+  std::string text;
+  return scanner.kind() == Kind::string && scanner.string(text) ? std::optional(std::move(text))
+                                                                : std::nullopt;
+}
+
+std::optional<std::int64_t> integer_in(std::string_view raw) {
+  Scanner scanner(raw);
+  std::int64_t number = 0;
+  return scanner.kind() == Kind::number && scanner.integer(number) ? std::optional(number)
+                                                                   : std::nullopt;
+}
+
+const RawJson* find_field(const Extra& extra, std::string_view name) {
+  const auto found = std::ranges::find(extra, name, &ExtraField::name);
+  return found == extra.end() ? nullptr : &found->value;
+}
+
+void set_field(Extra& extra, std::string_view name, RawJson value) {
+  const auto found = std::ranges::find(extra, name, &ExtraField::name);
+  if (found == extra.end()) {
+    extra.push_back({std::string(name), std::move(value)});
+  } else {
+    found->value = std::move(value);
+  }
 }
 
 std::string_view find_member(std::string_view object, std::string_view name) {

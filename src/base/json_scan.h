@@ -133,6 +133,15 @@ RawJson take(std::string_view validated);
 // of them is no string.
 bool join_strings(RawJson& text, const RawJson& more);
 
+// What a raw value is, decoded; nullopt for a value of another type.
+std::optional<std::string> text_in(std::string_view raw);
+std::optional<std::int64_t> integer_in(std::string_view raw);
+
+// The value of a field; null when there is none.
+const RawJson* find_field(const Extra& extra, std::string_view name);
+// Replaces it, or adds it at the end.
+void set_field(Extra& extra, std::string_view name, RawJson value);
+
 // The raw text of one member of an object; "" when it is missing or `object` is none.
 std::string_view find_member(std::string_view object, std::string_view name);
 

@@ -27,6 +27,7 @@ class ObjectWriter {
     return field(name, static_cast<std::int64_t>(number));
   }
   ObjectWriter& field(std::string_view name, bool value);
+  ObjectWriter& field(std::string_view name, const RawJson& json) { return raw(name, json.text()); }
   ObjectWriter& null(std::string_view name);
   ObjectWriter& raw(std::string_view name, std::string_view json);
   ObjectWriter& extra(const Extra& fields);
@@ -55,6 +56,30 @@ class ArrayWriter {
   std::string& out_;
   bool first_ = true;
 };
+
+namespace detail {
+inline void add_members(ObjectWriter& /*object*/) {}
+template <class Value, class... More>
+void add_members(ObjectWriter& object, std::string_view name, const Value& value,
+                 const More&... more) {
+  object.field(name, value);
+  add_members(object, more...);
+}
+}  // namespace detail
+
+// An object of these members, name and value by turns: append_object(out, "a", 1, "b", "x").
+template <class... Members>
+void append_object(std::string& out, const Members&... members) {
+  ObjectWriter object(out);
+  detail::add_members(object, members...);
+  object.close();
+}
+template <class... Members>
+std::string object_of(const Members&... members) {
+  std::string out;
+  append_object(out, members...);
+  return out;
+}
 
 // `["a","b"]`
 std::string array_of(const std::vector<std::string>& texts);

@@ -79,9 +79,9 @@ Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
 }
 
 Result<bool> LockFile::is_held(const std::filesystem::path& path) {
-  const auto fd = open_file(path, O_RDONLY);
+  REPRISE_ASSIGN(const auto fd, if_there(open_file(path, O_RDONLY)));
   if (!fd) {
-    return fd.error().code == Code::not_found ? Result<bool>(false) : std::unexpected(fd.error());
+    return false;
   }
   struct flock range = range_of(kLockByte, F_WRLCK);
   if (::fcntl(fd->get(), F_OFD_GETLK, &range) != 0) {

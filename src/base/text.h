@@ -2,9 +2,13 @@
 
 // Putting strings together: cat("row ", 17, ": ", reason).
 
-#include <concepts>     // IWYU pragma: export
+#include <charconv>
+#include <concepts>  // IWYU pragma: export
+#include <functional>
+#include <optional>
 #include <string>       // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export
+#include <system_error>
 
 namespace reprise {
 
@@ -39,6 +43,26 @@ inline char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 std::string ascii_lower(std::string_view text);
+
+// nullopt unless all of the text is one number.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
+
+// "a, b, c", of what `text` makes of each.
+template <class Range, class Text = std::identity>
+std::string joined(const Range& range, Text text = {}) {
+  std::string out;
+  for (const auto& one : range) {
+    const auto& piece = std::invoke(text, one);
+    out += cat(out.empty() ? "" : ", ", piece);
+  }
+  return out;
+}
 
 // "1 page", "2 pages".
 std::string counted(std::int64_t count, std::string_view one);

@@ -73,10 +73,7 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind 
   const std::string relative = relative_name(root, name);
   // Looked at before it is opened: opening a pipe waits, opening a device may do something.
   REPRISE_ASSIGN(const Fd place, open_beneath(folder.get(), relative, O_PATH));
-  struct stat status{};
-  if (::fstat(place.get(), &status) != 0) {
-    return std::unexpected(os_error("access", name, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(place.get(), name));
   const bool fits = kind == EntryKind::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
   if (!fits) {
     return fail(Code::invalid_argument, cat("\"", name, "\" is not a ",

@@ -16,12 +16,7 @@ namespace reprise {
 namespace {
 
 std::string known_tools(const ToolRegistry* tools) {
-  std::string names;
-  if (tools != nullptr) {
-    for (const auto& spec : tools->specs()) {
-      names += cat(names.empty() ? "" : ", ", spec.name);
-    }
-  }
+  const std::string names = tools == nullptr ? "" : joined(tools->specs(), &ToolSpec::name);
   return names.empty() ? "there are no tools" : cat("the tools are: ", names);
 }
 

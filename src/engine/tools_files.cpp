@@ -24,10 +24,7 @@ constexpr std::size_t kEntriesMax = 1000;
 constexpr std::size_t kSniffBytes = 8192;
 
 Result<std::string> read_all_of(const Fd& file, const std::string& name) {
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) {
-    return std::unexpected(os_error("access", name, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(file.get(), name));
   if (status.st_size > kFileBytesMax) {
     return fail(Code::invalid_argument, cat("\"", name, "\" has ", status.st_size,
                                             " bytes; at most ", kFileBytesMax, " can be read"));

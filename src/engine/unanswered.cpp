@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
-#include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/message.h"
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::string_view kRefused = "refused_questions";
 constexpr std::size_t kRefusedMax = 1000;
-
-auto find_field(auto& extra) {
-  return std::ranges::find(extra, kRefused, &ExtraField::name);
-}
 
 }  // namespace
 
@@ -29,26 +26,14 @@ bool stands_alone(const Message& message) {
 
 RefusedQuestions refused_questions(const Extra& session) {
   RefusedQuestions times;
-  const auto field = find_field(session);
-  if (field == session.end()) {
-    return times;
+  if (const RawJson* const field = json::find_field(session, kRefused); field != nullptr) {
+    // What another program has put there is no reason to fail.
+    JsonView(field->text()).each([&times](JsonView one) {
+      if (const auto time = parse_time(one.text()); time) {
+        times.insert(*time);
+      }
+    });
   }
-  json::Scanner scanner(field->value.text());
-  if (scanner.kind() != json::Kind::array) {
-    return times;
-  }
-  const auto element = [&] {
-    std::string text;
-    if (scanner.kind() != json::Kind::string) {
-      return scanner.skip();
-    }
-    const bool read = scanner.string(text);
-    if (const auto time = parse_time(text); read && time) {
-      times.insert(*time);
-    }
-    return read;
-  };
-  (void)scanner.array(element);  // what another program has put there is no reason to fail
   return times;
 }
 
@@ -58,19 +43,9 @@ Extra with_refused_question(Extra session, Time question) {
   while (times.size() > kRefusedMax) {
     times.erase(times.begin());
   }
-  std::string text;
-  json::ArrayWriter array(text);
-  for (const Time time : times) {
-    array.item();
-    json::append_string(text, format_time(time));
-  }
-  array.close();
-  const auto field = find_field(session);
-  if (field == session.end()) {
-    session.push_back({std::string(kRefused), json::take(text)});
-  } else {
-    field->value = json::take(text);
-  }
+  std::vector<std::string> texts;
+  std::ranges::transform(times, std::back_inserter(texts), format_time);
+  json::set_field(session, kRefused, json::take(json::array_of(texts)));
   return session;
 }
 

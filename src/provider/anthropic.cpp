@@ -55,8 +55,8 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools, bool cac
 void append_cached_system(std::string& out, std::string_view system) {
   json::ArrayWriter array(out);
   array.item();
-  json::ObjectWriter object(out);
-  object.field("type", "text").field("text", system).raw("cache_control", kCacheControl).close();
+  json::append_object(out, "type", "text", "text", system, "cache_control",
+                      json::take(kCacheControl));
   array.close();
 }
 
@@ -77,22 +77,19 @@ class Blocks {
   void operator()(const ThinkingBlock& block) {
     if (own_ && !block.signature.empty()) {
       array_.item();
-      json::ObjectWriter object(out_);
-      object.field("type", "thinking")
-          .field("thinking", block.text)
-          .field("signature", block.signature);
-      object.close();
+      json::append_object(out_, "type", "thinking", "thinking", block.text, "signature",
+                          block.signature);
     }
   }
 
   void operator()(const ToolUseBlock& block) {
     array_.item();
-    json::ObjectWriter object(out_);
-    object.field("type", "tool_use")
+    json::ObjectWriter(out_)
+        .field("type", "tool_use")
         .field("id", block.id)
         .field("name", block.name)
-        .raw("input", object_input(block.input));
-    object.close();
+        .raw("input", object_input(block.input))
+        .close();
   }
 
   void operator()(const ToolResultBlock& block) {
@@ -135,9 +132,7 @@ class Blocks {
 
   void text(std::string_view text) {
     array_.item();
-    json::ObjectWriter object(out_);
-    object.field("type", "text").field("text", text);
-    object.close();
+    json::append_object(out_, "type", "text", "text", text);
   }
 
  private:
@@ -287,9 +282,10 @@ class Anthropic final : public Codec {
       content += cat(R"(,"cache_control":)", kCacheControl, kEnd);
     }
     items.item();
-    json::ObjectWriter object(out);
-    object.field("role", assistant ? role::kAssistant : role::kUser).raw("content", content);
-    object.close();
+    json::ObjectWriter(out)
+        .field("role", assistant ? role::kAssistant : role::kUser)
+        .raw("content", content)
+        .close();
   }
 };
 

@@ -33,17 +33,8 @@ class AnthropicReader final : public ReplyReader {
   explicit AnthropicReader(ReplyOut& out) : out_(out) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
-    if (!is_json_object(data)) {
-      return fail(Code::io, "an event is not valid JSON");
-    }
     const JsonView json(data);
-    std::string type = json["type"].text();
-    if (type.empty()) {
-      type = name;
-    }
-    if (type == "error" || (type.empty() && json["error"])) {
-      return std::unexpected(error_of_object(json["error"] ? json["error"] : json));
-    }
+    REPRISE_ASSIGN(const std::string type, type_of_event(name, data));
     if (type == "message_start") {
       begin(json["message"]);
     } else if (type == "content_block_start") {

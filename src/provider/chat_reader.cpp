@@ -37,10 +37,7 @@ Usage usage_of(JsonView json) {
   if (usage.cached.value == 0) {
     usage.cached.value = json["prompt_cache_hit_tokens"].count();  // DeepSeek
   }
-  if (const JsonView cost = json["cost"]; cost.is(json::Kind::number)) {  // OpenRouter
-    usage.cost = Money::parse(cost.raw());
-    usage.price_source = usage.cost ? "provider" : "";
-  }
+  take_cost(json, usage);
   return usage;
 }
 

@@ -121,11 +121,7 @@ bool is_openai(std::string_view base_url) {
 }
 
 std::string kind_names() {
-  std::string names;
-  for (const ProviderKind& kind : kKinds) {
-    names += cat(names.empty() ? "" : ", ", kind.name);
-  }
-  return names;
+  return joined(kKinds, &ProviderKind::name);
 }
 
 }  // namespace provider

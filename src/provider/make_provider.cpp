@@ -1,4 +1,4 @@
-#include <charconv>
+#include <algorithm>
 
 #include "base/curl_transport.h"
 #include "base/text.h"
@@ -12,10 +12,8 @@ namespace {
 
 // For trying out what happens during a long answer.
 std::chrono::milliseconds echo_delay() {
-  const std::string text = variable("REPRISE_ECHO_DELAY_MS");
-  std::int64_t delay = 0;
-  std::from_chars(text.data(), text.data() + text.size(), delay);  // 0 for what is no number
-  return std::chrono::milliseconds(delay > 0 ? delay : 0);
+  const auto delay = parse_number<std::int64_t>(variable("REPRISE_ECHO_DELAY_MS"));
+  return std::chrono::milliseconds(std::max<std::int64_t>(0, delay.value_or(0)));
 }
 
 }  // namespace

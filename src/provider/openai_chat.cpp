@@ -1,6 +1,7 @@
 // openai-chat: POST {base}/chat/completions, as OpenAI documents it and as the many servers speak
 // it that call themselves compatible.
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/json_scan.h"
@@ -37,32 +38,18 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
     array.item();
     json::ObjectWriter object(out);
     object.field("type", "function").key("function");
-    json::ObjectWriter function(out);
-    function.field("name", tool.name)
-        .field("description", tool.description)
-        .raw("parameters", tool.parameters.text());
-    function.close();
+    json::append_object(out, "name", tool.name, "description", tool.description, "parameters",
+                        tool.parameters);
     object.close();
   }
   array.close();
 }
 
-void append_tool_result(std::string& out, const ToolResultBlock& result) {
-  json::ObjectWriter object(out);
-  object.field("role", "tool")
-      .field("tool_call_id", result.tool_use_id)
-      .field("content", result_text(result));
-  object.close();
-}
-
 bool has_image(const Message& message) {
-  for (const Block& block : message.blocks) {
+  return std::ranges::any_of(message.blocks, [](const Block& block) {
     const auto* image = std::get_if<ImageBlock>(&block);
-    if (image != nullptr && !image->url.empty()) {
-      return true;
-    }
-  }
-  return false;
+    return image != nullptr && !image->url.empty();
+  });
 }
 
 // The protocol takes a document with its bytes only.
@@ -70,10 +57,7 @@ void append_document(std::string& out, const ImageBlock& document) {
   json::ObjectWriter object(out);
   if (document.url.starts_with("data:")) {
     object.field("type", "file").key("file");
-    json::ObjectWriter(out)
-        .field("filename", model::file_name(document))
-        .field("file_data", document.url)
-        .close();
+    json::append_object(out, "filename", model::file_name(document), "file_data", document.url);
   } else {
     object.field("type", "text").field("text", cat("(a document at ", document.url, ")"));
   }
@@ -86,9 +70,7 @@ void append_parts(std::string& out, const Message& message) {
   for (const Block& block : message.blocks) {
     if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr && !text->text.empty()) {
       array.item();
-      json::ObjectWriter object(out);
-      object.field("type", "text").field("text", text->text);
-      object.close();
+      json::append_object(out, "type", "text", "text", text->text);
     }
     const auto* image = std::get_if<ImageBlock>(&block);
     if (image != nullptr && !image->url.empty() && model::is_pdf(*image)) {
@@ -98,9 +80,7 @@ void append_parts(std::string& out, const Message& message) {
       array.item();
       json::ObjectWriter object(out);
       object.field("type", "image_url").key("image_url");
-      json::ObjectWriter inner(out);
-      inner.field("url", image->url);
-      inner.close();
+      json::append_object(out, "url", image->url);
       object.close();
     }
   }
@@ -111,7 +91,8 @@ void add_user(json::ArrayWriter& items, std::string& out, const Message& message
   for (const Block& block : message.blocks) {
     if (const auto* result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
       items.item();
-      append_tool_result(out, *result);
+      json::append_object(out, "role", "tool", "tool_call_id", result->tool_use_id, "content",
+                          result_text(*result));
     }
   }
   const bool parts = has_image(message);
@@ -137,9 +118,7 @@ void append_tool_calls(std::string& out, const std::vector<const ToolUseBlock*>&
     array.item();
     json::ObjectWriter object(out);
     object.field("id", call->id).field("type", "function").key("function");
-    json::ObjectWriter function(out);
-    function.field("name", call->name).field("arguments", object_input(call->input));
-    function.close();
+    json::append_object(out, "name", call->name, "arguments", object_input(call->input));
     object.close();
   }
   array.close();
@@ -222,10 +201,7 @@ class OpenaiChat final : public Codec {
     return "/chat/completions";
   }
   std::vector<http::Header> headers(std::string_view api_key) const override {
-    if (api_key.empty()) {
-      return {};
-    }
-    return {{"Authorization", cat("Bearer ", api_key)}};
+    return bearer_headers(api_key);
   }
 
   std::span<const Spelling> spellings() const override { return kSpellings; }
@@ -253,9 +229,7 @@ class OpenaiChat final : public Codec {
                       const Request& request) const override {
     if (!request.system.empty()) {
       items.item();
-      json::ObjectWriter object(out);
-      object.field("role", "system").field("content", request.system);
-      object.close();
+      json::append_object(out, "role", "system", "content", request.system);
     }
   }
 

@@ -37,13 +37,9 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
   json::ArrayWriter array(out);
   for (const ToolSpec& tool : tools) {
     array.item();
-    json::ObjectWriter object(out);
-    object.field("type", "function")
-        .field("name", tool.name)
-        .field("description", tool.description)
-        .raw("parameters", tool.parameters.text())
-        .field("strict", false);  // the default refuses schemas with optional parameters
-    object.close();
+    // Not strict: the default refuses schemas with optional parameters.
+    json::append_object(out, "type", "function", "name", tool.name, "description", tool.description,
+                        "parameters", tool.parameters, "strict", false);
   }
   array.close();
 }
@@ -99,22 +95,15 @@ class Items {
   void operator()(const ToolUseBlock& block) {
     end_content();
     items_.item();
-    json::ObjectWriter object(out_);
-    object.field("type", "function_call")
-        .field("call_id", block.id)
-        .field("name", block.name)
-        .field("arguments", object_input(block.input));
-    object.close();
+    json::append_object(out_, "type", "function_call", "call_id", block.id, "name", block.name,
+                        "arguments", object_input(block.input));
   }
 
   void operator()(const ToolResultBlock& block) {
     end_content();
     items_.item();
-    json::ObjectWriter object(out_);
-    object.field("type", "function_call_output")
-        .field("call_id", block.tool_use_id)
-        .field("output", result_text(block));
-    object.close();
+    json::append_object(out_, "type", "function_call_output", "call_id", block.tool_use_id,
+                        "output", result_text(block));
   }
 
   void operator()(const UnknownBlock& block) {
@@ -183,10 +172,7 @@ class OpenaiResponses final : public Codec {
   bool keeps_responses() const override { return store_.value_or(true); }
   bool continues_responses() const override { return store_.value_or(host_.empty()); }
   std::vector<http::Header> headers(std::string_view api_key) const override {
-    if (api_key.empty()) {
-      return {};
-    }
-    return {{"Authorization", cat("Bearer ", api_key)}};
+    return bearer_headers(api_key);
   }
 
   std::span<const Spelling> spellings() const override { return kSpellings; }

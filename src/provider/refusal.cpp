@@ -235,6 +235,21 @@ bool is_model_unknown(int status, std::string_view body) {
   return false;
 }
 
+Result<std::string> type_of_event(std::string_view name, std::string_view data) {
+  if (!is_json_object(data)) {
+    return fail(Code::io, "an event is not valid JSON");
+  }
+  const JsonView json(data);
+  std::string type = json["type"].text();
+  if (type.empty()) {
+    type = name;
+  }
+  if (type == "error" || (type.empty() && json["error"])) {
+    return std::unexpected(error_of_object(json["error"] ? json["error"] : json));
+  }
+  return type;
+}
+
 Error error_of_object(JsonView error) {
   const std::string code = error["code"].text();
   const std::int64_t status = error["code"].count();

@@ -46,6 +46,8 @@ bool is_model_unknown(int status, std::string_view body);
 // An error object (or text) in the middle of an answer, as it stands there; without the host. The
 // message may still hold anything: it is made presentable by mid_stream_error().
 Error error_of_object(JsonView error);
+// Of an event whose type stands in it, or is its name. An Error: the provider's own, or garbage.
+Result<std::string> type_of_event(std::string_view name, std::string_view data);
 
 // The reader's error as a person may see it: with the host, on one line, the key masked. EFBIG is
 // our own end of an answer that is too large.

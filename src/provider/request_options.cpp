@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <system_error>
 #include <type_traits>
 
 #include "base/json_scan.h"
@@ -43,13 +41,9 @@ struct ValueJson {
 
 template <class Number>
 bool take_number(std::string_view text, std::optional<Number>& out) {
-  Number number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size()) {
-    return false;
-  }
-  out = number;
-  return true;
+  const auto number = parse_number<Number>(text);
+  out = number ? number : out;
+  return number.has_value();
 }
 
 // Each says what was wanted, or "" when the value was taken.
@@ -98,14 +92,6 @@ struct TakeText {
 
 bool is_set(const RequestOption& option, const Options& options) {
   return !option_value(option, options).empty();
-}
-
-std::string joined(const std::vector<std::string_view>& words) {
-  std::string out;
-  for (const std::string_view word : words) {
-    out += cat(out.empty() ? "" : ", ", word);
-  }
-  return out;
 }
 
 std::string with_value(std::string_view piece, std::string_view value) {

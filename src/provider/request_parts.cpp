@@ -108,6 +108,20 @@ std::string host_in(const RawJson& block) {
   return JsonView(block.text())[kHostField].text();
 }
 
+std::vector<http::Header> bearer_headers(std::string_view api_key) {
+  if (api_key.empty()) {
+    return {};
+  }
+  return {{"Authorization", cat("Bearer ", api_key)}};
+}
+
+void take_cost(JsonView usage_json, Usage& usage) {
+  if (const JsonView cost = usage_json["cost"]; cost.is(json::Kind::number)) {
+    usage.cost = Money::parse(cost.raw());
+    usage.price_source = usage.cost ? "provider" : "";
+  }
+}
+
 std::string_view result_text(const ToolResultBlock& result) {
   return result.text.empty() ? std::string_view("(no output)") : std::string_view(result.text);
 }

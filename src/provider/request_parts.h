@@ -2,6 +2,8 @@
 
 // Pieces of requests that are the same in all protocols.
 
+#include "base/http.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "reprise/message.h"
 
@@ -23,6 +25,12 @@ std::string object_input(const RawJson& input);
 std::string with_host(std::string_view block, std::string_view host);
 std::string without_host(const RawJson& block);
 std::string host_in(const RawJson& block);  // "" for none
+
+// "Authorization: Bearer KEY"; nothing without a key.
+std::vector<http::Header> bearer_headers(std::string_view api_key);
+
+// What a request has cost, where a router says it in the usage.
+void take_cost(JsonView usage_json, Usage& usage);
 
 // What a tool gave back; never empty, as some servers refuse empty content.
 std::string_view result_text(const ToolResultBlock& result);

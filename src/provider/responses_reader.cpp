@@ -15,10 +15,7 @@ Usage usage_of(JsonView json) {
   usage.output.value = json["output_tokens"].count();
   usage.reasoning.value = json["output_tokens_details"]["reasoning_tokens"].count();
   usage.cached.value = json["input_tokens_details"]["cached_tokens"].count();
-  if (const JsonView cost = json["cost"]; cost.is(json::Kind::number)) {  // OpenRouter
-    usage.cost = Money::parse(cost.raw());
-    usage.price_source = usage.cost ? "provider" : "";
-  }
+  take_cost(json, usage);
   return usage;
 }
 
@@ -32,17 +29,8 @@ class ResponsesReader final : public ReplyReader {
     if (data == "[DONE]") {
       return {};  // not of this protocol, but some gateways add it
     }
-    if (!is_json_object(data)) {
-      return fail(Code::io, "an event is not valid JSON");
-    }
     const JsonView json(data);
-    std::string type = json["type"].text();
-    if (type.empty()) {
-      type = name;
-    }
-    if (type == "error" || (type.empty() && json["error"])) {
-      return std::unexpected(error_of_object(json["error"] ? json["error"] : json));
-    }
+    REPRISE_ASSIGN(const std::string type, type_of_event(name, data));
     if (type == "response.created" || type == "response.in_progress") {
       begin(json["response"]);
     } else if (type == "response.completed" || type == "response.incomplete" ||

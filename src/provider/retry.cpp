@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
@@ -21,17 +20,6 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // milliseconds: never overflows
 
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-  Number value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, code] = std::from_chars(text.data(), last, value);
-  if (text.empty() || code != std::errc{} || end != last) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 std::optional<unsigned> month_of(std::string_view name) {
   constexpr std::string_view kMonths = "janfebmaraprmayjunjulaugsepoctnovdec";
   const auto at = kMonths.find(ascii_lower(name.substr(0, 3)));
@@ -46,9 +34,9 @@ std::optional<std::chrono::seconds> time_of_day(std::string_view text) {
   if (text.size() != 8 || text[2] != ':' || text[5] != ':') {
     return std::nullopt;
   }
-  const auto hour = number<int>(text.substr(0, 2));
-  const auto minute = number<int>(text.substr(3, 2));
-  const auto second = number<int>(text.substr(6, 2));
+  const auto hour = parse_number<int>(text.substr(0, 2));
+  const auto minute = parse_number<int>(text.substr(3, 2));
+  const auto second = parse_number<int>(text.substr(6, 2));
   if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60) {
     return std::nullopt;
   }
@@ -65,7 +53,7 @@ std::optional<Time> http_date(std::string_view text) {
     const auto end = std::min(text.find_first_of(" ,-"), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (const auto value = number<int>(word); value) {
+    if (const auto value = parse_number<int>(word); value) {
       numbers.push_back(*value);
     } else if (const auto time = time_of_day(word); time) {
       clock = time;
@@ -97,11 +85,11 @@ std::optional<milliseconds> pause_of(double amount, double unit) {
 }  // namespace
 
 std::optional<milliseconds> retry_after(const std::vector<http::Header>& headers, Time now) {
-  if (const auto ms = number<double>(http::find_header(headers, "retry-after-ms")); ms) {
+  if (const auto ms = parse_number<double>(http::find_header(headers, "retry-after-ms")); ms) {
     return pause_of(*ms, 1);
   }
   const std::string_view value = http::find_header(headers, "retry-after");
-  if (const auto seconds = number<double>(value); seconds) {
+  if (const auto seconds = parse_number<double>(value); seconds) {
     return pause_of(*seconds, 1000);
   }
   if (const auto date = http_date(value); date) {

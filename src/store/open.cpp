@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <iterator>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -85,10 +83,9 @@ Result<std::unique_ptr<Store>> open_chatdir(std::string_view rest, const StoreOp
   ChatdirOptions chatdir;
   const std::size_t setting = rest.rfind(kMessages);
   if (setting != std::string_view::npos) {
-    const std::string_view number = rest.substr(setting + kMessages.size());
-    const auto [end, error] =
-        std::from_chars(number.data(), number.data() + number.size(), chatdir.messages_max);
-    if (error != std::errc() || end != number.data() + number.size() || chatdir.messages_max < 1) {
+    chatdir.messages_max =
+        parse_number<std::int64_t>(rest.substr(setting + kMessages.size())).value_or(0);
+    if (chatdir.messages_max < 1) {
       return fail(Code::invalid_argument,
                   "no number of messages in the store's URL: write chatdir:DIR?messages=5000");
     }
@@ -157,11 +154,7 @@ const StoreKind* kind_of(std::string_view scheme) {
 }
 
 std::string known_forms() {
-  std::string forms;
-  for (const StoreKind& kind : kKinds) {
-    forms += cat(forms.empty() ? "" : ", ", kind.form);
-  }
-  return forms;
+  return joined(kKinds, &StoreKind::form);
 }
 
 Result<const StoreKind*> kind_at(const path& named) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace reprise::store {
 
@@ -23,6 +24,11 @@ std::filesystem::path beside(const std::filesystem::path& file, std::string_view
   std::filesystem::path name = file;
   name += suffix;
   return name;
+}
+
+Result<> check_new(const std::filesystem::path& path) {
+  REPRISE_ASSIGN(const bool is_taken, is_there(path));
+  return is_taken ? fail(Code::conflict, cat(path.native(), " already exists")) : Result<>();
 }
 
 Result<FileKind> kind_of_entry(const std::filesystem::directory_entry& entry) {
@@ -56,9 +62,8 @@ Result<std::vector<std::filesystem::directory_entry>> list_folder(
 
 Result<std::vector<std::filesystem::directory_entry>> list_if_there(
     const std::filesystem::path& folder) {
-  auto entries = list_folder(folder);
-  const bool is_missing = !entries && entries.error().code == Code::not_found;
-  return is_missing ? std::vector<std::filesystem::directory_entry>() : std::move(entries);
+  REPRISE_ASSIGN(auto entries, if_there(list_folder(folder)));
+  return entries ? *std::move(entries) : std::vector<std::filesystem::directory_entry>();
 }
 
 }  // namespace reprise::store

@@ -14,6 +14,9 @@ Result<std::filesystem::path> whole_path(const std::filesystem::path& named);
 // `file` with `suffix` at its end.
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);
 
+// conflict when something is there.
+Result<> check_new(const std::filesystem::path& path);
+
 // The kind of an entry of a listed folder; a link is one. Where the folder has said so already, the
 // disk is not asked again.
 Result<FileKind> kind_of_entry(const std::filesystem::directory_entry& entry);

@@ -1,8 +1,6 @@
 #include "store/query.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 #include "base/text.h"
 #include "reprise/store.h"
@@ -47,15 +45,13 @@ Result<Cursor> parse_cursor(std::string_view text) {
   if (separator == std::string_view::npos) {
     return refused();
   }
-  std::int64_t microseconds = 0;
-  const char* const number_end = text.data() + separator;
-  const auto [end, error] = std::from_chars(text.data(), number_end, microseconds);
+  const auto microseconds = parse_number<std::int64_t>(text.substr(0, separator));
   auto id = SessionId::parse(text.substr(separator + 1));
-  if (error != std::errc() || end != number_end || !id) {
+  if (!microseconds || !id) {
     return refused();
   }
   return Cursor{.group = is_pinned ? 0 : 1,
-                .updated_at = Time(std::chrono::microseconds(microseconds)),
+                .updated_at = Time(std::chrono::microseconds(*microseconds)),
                 .id = *std::move(id)};
 }
 

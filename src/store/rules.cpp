@@ -74,12 +74,35 @@ Error answer_not_running(const SessionId& id, const OperationId& answer) {
           cat("the answer ", answer.str(), " is not running in session ", id.str())};
 }
 
+Error not_in_trash(const SessionId& id) {
+  return {Code::invalid_argument, cat("session ", id.str(), " is not in the trash")};
+}
+
+Error read_only(std::string_view name) {
+  return {Code::unsupported, cat(name, " is open for reading only")};
+}
+
 Result<> check_new_session(const Session& session) {
   if (session.info.state == SessionState::trashed) {
     return fail(Code::invalid_argument,
                 cat("session ", session.info.id.str(), " cannot be created in the trash"));
   }
   return {};
+}
+
+Result<> check_unshared(const SessionId& id, const std::vector<std::string>& sharing) {
+  return sharing.empty()
+             ? Result<>()
+             : fail(Code::conflict, cat("session ", id.str(), " shares its messages with ",
+                                        joined(sharing), ": purge those first"));
+}
+
+Result<> check_fork(const SessionId& parent, Seq head, Seq at) {
+  if (at.value >= 0 && at <= head) {
+    return {};
+  }
+  return fail(Code::invalid_argument, cat("cannot fork session ", parent.str(), " at ", at.value,
+                                          ": it has ", head.value, " messages"));
 }
 
 Result<> apply_patch(Session& session, const SessionPatch& patch) {

@@ -13,8 +13,19 @@ Error session_exists(const SessionId& id);
 // "the answer NAME is not running in session ID", conflict.
 Error answer_not_running(const SessionId& id, const OperationId& answer);
 
+// invalid_argument.
+Error not_in_trash(const SessionId& id);
+// "NAME is open for reading only", unsupported.
+Error read_only(std::string_view name);
+
 // invalid_argument for a session that is created in the trash: only Trash puts one there.
 Result<> check_new_session(const Session& session);
+
+// conflict, naming them, for a session whose messages others share.
+Result<> check_unshared(const SessionId& id, const std::vector<std::string>& sharing);
+
+// invalid_argument for a place that is not in a session with this head.
+Result<> check_fork(const SessionId& parent, Seq head, Seq at);
 
 // Changes the fields that are set. invalid_argument, and nothing changed, for a state that update()
 // cannot give, or a new state for a session in the trash.

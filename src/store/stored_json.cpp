@@ -140,13 +140,8 @@ Result<Partial> answer_from_json(std::string_view json) {
 }
 
 std::string lease_to_json(const Lease& lease) {
-  std::string out;
-  json::ObjectWriter object(out);
-  object.field("renewed_us", lease.renewed_at.time_since_epoch().count())
-      .field("uptime_us", lease.uptime.count())
-      .field("length_ms", lease.length.count());
-  object.close();
-  return out;
+  return json::object_of("renewed_us", lease.renewed_at.time_since_epoch().count(), "uptime_us",
+                         lease.uptime.count(), "length_ms", lease.length.count());
 }
 
 std::optional<Lease> lease_from_json(std::string_view json) {
@@ -206,9 +201,7 @@ std::string chain_to_json(const std::vector<ResponseLink>& chain) {
   json::ArrayWriter array(out);
   for (const ResponseLink& link : chain) {
     array.item();
-    json::ObjectWriter object(out);
-    object.field("provider", link.provider).field("response_id", link.response_id);
-    object.close();
+    json::append_object(out, "provider", link.provider, "response_id", link.response_id);
   }
   array.close();
   return out;

@@ -19,21 +19,12 @@ namespace {
 constexpr int kRowDepth = 3;
 
 Result<SessionId> id_of(std::string_view row) {
-  json::Scanner scanner(json::find_member(row, "id"));
-  std::string text;
-  if (scanner.kind() != json::Kind::string || !scanner.string(text)) {
+  const auto text = json::text_in(json::find_member(row, "id"));
+  if (!text) {
     return fail(Code::corrupt, "it has no id");
   }
-  auto id = SessionId::parse(text);
+  auto id = SessionId::parse(*text);
   return id ? std::move(id) : Result<SessionId>(fail(Code::corrupt, "its id is not valid"));
-}
-
-// nullopt for a value that is no string; nothing is consumed.
-std::optional<std::string> look_at_text(const json::Scanner& at) {
-  json::Scanner look(at.rest());
-  std::string text;
-  return look.kind() == json::Kind::string && look.string(text) ? std::optional(std::move(text))
-                                                                : std::nullopt;
 }
 
 // Reads a row's own members into a session.
@@ -87,7 +78,7 @@ class RowReader {
   }
 
   bool folder(std::string_view name) {
-    auto text = look_at_text(scanner_);
+    auto text = json::text_in(scanner_.rest());
     if (!text || !text->starts_with('/')) {
       return model::keep(scanner_, name, session_.extra);
     }
@@ -96,7 +87,7 @@ class RowReader {
   }
 
   bool time(std::string_view name, Time& out, std::optional<Time>& read) {
-    const auto text = look_at_text(scanner_);
+    const auto text = json::text_in(scanner_.rest());
     read = text ? parse_time(*text) : std::nullopt;
     if (!read) {
       return model::keep(scanner_, name, session_.extra);
@@ -137,10 +128,6 @@ void correct(Session& session, const Session& native, const RowReader& reader) {
   }
 }
 
-bool has(const Extra& extra, std::string_view name) {
-  return std::ranges::find(extra, name, &ExtraField::name) != extra.end();
-}
-
 std::string ids_text(const std::vector<ResponseLink>& chain) {
   std::string out;
   for (const ResponseLink& link : chain) {
@@ -151,7 +138,9 @@ std::string ids_text(const std::vector<ResponseLink>& chain) {
 
 void write_native(MemberLines& lines, const Session& session) {
   const SessionInfo& info = session.info;
-  const auto is_ours = [&session](std::string_view name) { return !has(session.extra, name); };
+  const auto is_ours = [&session](std::string_view name) {
+    return json::find_field(session.extra, name) == nullptr;
+  };
   lines.text("id", info.id.str());
   if (is_ours("title")) {
     lines.text("title", info.title);

@@ -36,11 +36,8 @@ Result<> keep_older(const MovingNames& names) {
 }
 
 Result<LogPoint> point_of_chat(const fs::path& chat) {
-  auto point = point_at_end(chat / kMessagesFile);
-  if (!point && point.error().code == Code::not_found) {
-    return LogPoint{};
-  }
-  return point;
+  REPRISE_ASSIGN(const auto point, if_there(point_at_end(chat / kMessagesFile)));
+  return point.value_or(LogPoint{});
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <iterator>
 #include <system_error>
 
@@ -107,13 +106,6 @@ std::vector<fs::path> candidates(Step step, std::string_view name) {
   return paths;
 }
 
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
-                                                                  : std::nullopt;
-}
-
 // A file in the folder of a step: "steps/001/answer.md", and "step/001/…" of a sister program.
 struct StepFile {
   Step step;
@@ -127,7 +119,7 @@ std::optional<StepFile> step_file_of(std::string_view path) {
   }
   const std::string_view steps = path.substr(0, first);
   const std::string_view number = path.substr(first + 1, second - first - 1);
-  const auto step = parse_number(number);
+  const auto step = parse_number<std::int64_t>(number);
   const bool is_step = (steps == "steps" || steps == "step") && step && *step > 0 &&
                        number == step_folder_name({*step});
   return is_step ? std::optional(StepFile{{*step}, path.substr(second + 1)}) : std::nullopt;
@@ -201,7 +193,7 @@ std::optional<Step> step_of_answer(std::string_view name) {
   }
   name.remove_prefix(kStepAnswer.size());
   name.remove_suffix(kEnd.size());
-  const auto number = parse_number(name);
+  const auto number = parse_number<std::int64_t>(name);
   return number && *number > 0 ? std::optional(Step{*number}) : std::nullopt;
 }
 
@@ -286,12 +278,9 @@ Result<std::optional<std::string>> ChatdirStore::find_artefact(const SessionId& 
   }
   return chats_.with(id, [&](Chat& chat) -> Result<std::optional<std::string>> {
     for (const fs::path& path : paths) {
-      auto bytes = read_file(chat.place().folder / path);
+      REPRISE_ASSIGN(auto bytes, if_there(read_file(chat.place().folder / path)));
       if (bytes) {
-        return *std::move(bytes);
-      }
-      if (bytes.error().code != Code::not_found) {
-        return std::unexpected(std::move(bytes).error());
+        return bytes;
       }
     }
     return std::nullopt;

@@ -199,10 +199,7 @@ Result<> ChatdirStore::copy_all(const Layout& to) {
 
 Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  REPRISE_ASSIGN(const bool is_taken, is_there(target));
-  if (is_taken) {
-    return fail(Code::conflict, cat(target.native(), " already exists"));
-  }
+  REPRISE_TRY(check_new(target));
   REPRISE_TRY(chats_.finish_unfinished());
   fs::path making = target;
   making += ".making";

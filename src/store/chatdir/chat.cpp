@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <mutex>
 #include <system_error>
 
@@ -33,18 +32,6 @@ namespace fs = std::filesystem;
 // A chat whose metadata change all the time is taken as it was seen last.
 constexpr int kTries = 10;
 
-// nullopt for what is not there.
-Result<std::optional<struct stat>> look_at(const fs::path& path) {
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) == 0) {
-    return status;
-  }
-  if (errno == ENOENT || errno == ENOTDIR) {
-    return std::nullopt;
-  }
-  return std::unexpected(os_error("access", path, errno));
-}
-
 }  // namespace
 
 Result<std::shared_ptr<Chat>> Chat::open(Layout layout, SessionId id, Place place,
@@ -62,7 +49,7 @@ Chat::Chat(Layout layout, SessionId id, Place place, ChatSettings settings, Iden
       identity_(identity) {}
 
 Result<Chat::Identity> Chat::identity_of(const fs::path& folder) {
-  REPRISE_ASSIGN(const auto status, look_at(folder));
+  REPRISE_ASSIGN(const auto status, find_status(folder));
   return status ? Identity({status->st_dev, status->st_ino}) : Identity();
 }
 
@@ -83,7 +70,7 @@ Result<bool> Chat::is_unfinished() const {
 
 Result<LockFile::Hold> Chat::lock() {
   if (settings_.access == Access::read) {
-    return fail(Code::unsupported, cat(layout_.root().native(), " is open for reading only"));
+    return std::unexpected(read_only(layout_.root().native()));
   }
   LockFile* file = nullptr;
   {
@@ -113,7 +100,7 @@ Chat::Stamp Chat::stamp_of(const struct stat& status) {
 }
 
 Result<Chat::Stamp> Chat::stamp_of_facts() const {
-  REPRISE_ASSIGN(const auto status, look_at(file(kFactsFile)));
+  REPRISE_ASSIGN(const auto status, find_status(file(kFactsFile)));
   return status ? stamp_of(*status) : Stamp();
 }
 
@@ -126,20 +113,13 @@ Result<Chat::ReadMetadata> Chat::metadata() {
     }
   }
   ReadMetadata read{.metadata = nullptr, .stamp = {}, .damage = {}};
-  struct stat status{};
-  if (auto opened = open_file(file(kFactsFile), O_RDONLY); opened) {
-    if (::fstat(opened->get(), &status) != 0) {
-      return std::unexpected(os_error("access", file(kFactsFile), errno));
-    }
+  REPRISE_ASSIGN(auto opened, if_there(open_file(file(kFactsFile), O_RDONLY)));
+  std::optional<std::string> bytes;
+  if (opened) {
+    REPRISE_ASSIGN(const struct stat status, status_of(opened->get(), file(kFactsFile)));
     read.open = std::make_shared<const Fd>(*std::move(opened));
     read.stamp = stamp_of(status);
-  } else if (opened.error().code != Code::not_found) {
-    return std::unexpected(std::move(opened).error());
-  }
-  auto bytes = read.open != nullptr ? read_file(file(kFactsFile))
-                                    : Result<std::string>(fail(Code::not_found, ""));
-  if (!bytes && bytes.error().code != Code::not_found) {
-    return std::unexpected(std::move(bytes).error());
+    REPRISE_ASSIGN(bytes, if_there(read_file(file(kFactsFile))));
   }
   auto metadata =
       bytes ? facts_from_json(id_, *bytes)
@@ -196,13 +176,12 @@ Result<LogState> Chat::state() {
   if (log != nullptr) {
     return log->state();
   }
-  auto peeked = peek_state(file(kMessagesFile));
-  if (!peeked && peeked.error().code == Code::not_found) {
+  REPRISE_ASSIGN(auto peeked, if_there(peek_state(file(kMessagesFile))));
+  if (!peeked) {
     return LogState::of_nothing();
   }
-  REPRISE_ASSIGN(std::optional<LogState> at_end, std::move(peeked));
-  if (at_end) {
-    return *std::move(at_end);
+  if (*peeked) {
+    return **std::move(peeked);
   }
   REPRISE_ASSIGN(log, this->log());
   return log->state();
@@ -266,12 +245,19 @@ Result<bool> Chat::is_damage(const LogState& state) const {
   if (is_written_to) {
     return false;
   }
-  const auto now = point_at_end(file(kMessagesFile));
-  if (!now && now.error().code == Code::not_found) {
-    return false;
+  REPRISE_ASSIGN(const auto now, if_there(point_at_end(file(kMessagesFile))));
+  return now && now->end == state.size;
+}
+
+// A chat that is where it was may have no messages.
+Result<ReadReport> Chat::nothing_or(Error error) const {
+  if (error.code == Code::not_found) {
+    REPRISE_ASSIGN(const bool is_here, is_in_place());
+    if (is_here) {
+      return ReadReport{};
+    }
   }
-  REPRISE_TRY(now);
-  return now->end == state.size;
+  return std::unexpected(std::move(error));
 }
 
 Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
@@ -283,25 +269,14 @@ Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
     if (first && first->log != nullptr) {
       remember(std::move(first->log));
     }
-    if (!first && first.error().code == Code::not_found) {
-      REPRISE_ASSIGN(const bool is_here, is_in_place());
-      if (is_here) {
-        return ReadReport{};
-      }
-    }
-    REPRISE_TRY(first);
-    return std::move(first->report);
+    return first ? std::move(first->report) : nothing_or(std::move(first).error());
   }
   if (log == nullptr) {
-    const auto opened = this->log();
-    if (!opened && opened.error().code == Code::not_found) {
-      REPRISE_ASSIGN(const bool is_here, is_in_place());
-      if (is_here) {
-        return ReadReport{};
-      }
+    auto opened = this->log();
+    if (!opened) {
+      return nothing_or(std::move(opened).error());
     }
-    REPRISE_TRY(opened);
-    log = *opened;
+    log = *std::move(opened);
   }
   return read_messages(*log, range, torn, name, sink);
 }
@@ -316,7 +291,7 @@ Result<std::optional<Partial>> Chat::find_partial() {
 
 Result<> Chat::check_runs(const OperationId& answer) {
   if (settings_.access == Access::read) {
-    return fail(Code::unsupported, cat(layout_.root().native(), " is open for reading only"));
+    return std::unexpected(read_only(layout_.root().native()));
   }
   REPRISE_ASSIGN(const StoredSession stored, look());
   if (!stored.partial || stored.partial->answer != answer) {
@@ -337,14 +312,12 @@ Result<> Chat::renew(const OperationId& answer, const Lease& lease) {
 
 // With the operations of what was replaced; made when it is missing. The lock is held.
 Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
-  auto opened = log();
-  if (!opened && opened.error().code == Code::not_found) {
+  REPRISE_ASSIGN(const auto opened, if_there(this->log()));
+  if (!opened) {
     REPRISE_TRY(open_file(file(kMessagesFile), O_WRONLY | O_CREAT, 0600));
     REPRISE_TRY(sync_folder(place_.folder));
-    opened = log();
   }
-  REPRISE_TRY(opened);
-  std::shared_ptr<MessageLog> log = *opened;
+  REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, opened ? *opened : this->log());
   {
     const std::lock_guard lock(mutex_);
     if (log_remembers_) {

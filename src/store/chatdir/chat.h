@@ -95,6 +95,7 @@ class Chat {
   Result<> check_runs(const OperationId& answer);
   void remember(std::shared_ptr<MessageLog> log);
   Result<bool> is_damage(const LogState& state) const;
+  Result<ReadReport> nothing_or(Error error) const;
 
   const Layout layout_;
   const SessionId id_;

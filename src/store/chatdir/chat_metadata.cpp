@@ -3,6 +3,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/json_fields.h"
 #include "model/known_time.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/trailer.h"
@@ -37,7 +38,7 @@ bool read_log_point(json::Scanner& scanner, LogPoint& log) {
     if (name != "tail" || !scanner.string(text)) {
       return scanner.skip();
     }
-    const auto tail = parse_tail(text);
+    const auto tail = parse_number<std::uint64_t>(text);
     log.tail = tail.value_or(0);
     return tail.has_value();
   });
@@ -93,16 +94,7 @@ class MetadataReader {
       });
     }
     const auto known = read_chat_member(scanner_, name, metadata_.now);
-    return accept(known) && (*known || keep(name));
-  }
-
-  bool keep(std::string_view name) {
-    std::string_view raw;
-    if (!scanner_.raw(raw)) {
-      return false;
-    }
-    metadata_.others.push_back({std::string(name), json::take(raw)});
-    return true;
+    return accept(known) && (*known || model::keep(scanner_, name, metadata_.others));
   }
 
   bool accept(const Result<bool>& known) {

@@ -235,10 +235,7 @@ Result<std::int64_t> ChatWriter::keep_replaced(Seq from) {
   const std::int64_t begin = places.empty() ? log.end : places.front().offset;
   const fs::path file = folder_ / kReplacedFile;
   REPRISE_ASSIGN(Fd out, open_file(file, O_RDWR | O_CREAT | O_APPEND, 0600));
-  struct stat status{};
-  if (::fstat(out.get(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(out.get(), file));
   REPRISE_ASSIGN(const bool clean, ends_line(out.get(), status.st_size, file));
   if (!clean) {
     REPRISE_TRY(write_all(out.get(), "\n", file));

@@ -80,7 +80,7 @@ Result<> Chats::finish_unfinished() {
 
 Result<LockFile::Hold> Chats::lock() {
   if (settings_.access == Access::read) {
-    return fail(Code::unsupported, cat(layout_.root().native(), " is open for reading only"));
+    return std::unexpected(read_only(layout_.root().native()));
   }
   LockFile* file = nullptr;
   bool is_first = false;

@@ -24,10 +24,6 @@ void append_extra(json::ObjectWriter& part, const Extra& extra,
   }
 }
 
-bool has_field(const Extra& extra, std::string_view name) {
-  return std::ranges::find(extra, name, &ExtraField::name) != extra.end();
-}
-
 void append_blob(json::ObjectWriter& part, const std::optional<BlobHash>& blob) {
   if (blob) {
     part.field("blob", blob->str());
@@ -65,12 +61,9 @@ void append_part(std::string& out, const ToolUseBlock& block) {
 void append_part(std::string& out, const ToolResultBlock& block) {
   json::ObjectWriter part(out);
   part.field("type", "tool-result").field("toolCallId", block.tool_use_id);
-  if (!has_field(block.extra, "output")) {
-    part.key("output");
-    json::ObjectWriter(out)
-        .field("type", block.is_error ? "error-text" : "text")
-        .field("value", block.text)
-        .close();
+  if (json::find_field(block.extra, "output") == nullptr) {
+    part.raw("output",
+             json::object_of("type", block.is_error ? "error-text" : "text", "value", block.text));
   }
   append_blob(part, block.blob);
   append_extra(part, block.extra, {"type", "toolCallId", "blob"});
@@ -259,17 +252,12 @@ Block block_of(Members& members, std::string_view raw) {
     block.extra = members.extra();
     return block;
   }
-  if (type_raw == R"("tool-call")") {
+  const bool is_image = type_raw == R"("image")" && members.raw("image").starts_with('"');
+  if (is_image || type_raw == R"("tool-call")" || type_raw == R"("tool-result")") {
     members.take_raw("type");
-    return tool_call(members);
-  }
-  if (type_raw == R"("tool-result")") {
-    members.take_raw("type");
-    return tool_result(members);
-  }
-  if (type_raw == R"("image")" && members.raw("image").starts_with('"')) {
-    members.take_raw("type");
-    return image(members);
+    return is_image                       ? image(members)
+           : type_raw == R"("tool-call")" ? tool_call(members)
+                                          : tool_result(members);
   }
   return UnknownBlock{type_raw.starts_with('"') ? members.decoded(type_raw) : std::string(),
                       json::take(raw)};

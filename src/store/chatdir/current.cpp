@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/json_pretty.h"
-#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/text.h"
@@ -19,6 +18,7 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/rules.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -66,25 +66,13 @@ Result<> replace_link(const fs::path& link, const fs::path& target) {
 
 // The other members stay.
 std::string with_model(std::string_view old, const SessionInfo& info) {
+  Extra others = extra_from_json(old);
+  std::erase_if(others, [](const ExtraField& field) {
+    return field.name == "model" || field.name == "provider";
+  });
   std::string out;
   json::ObjectWriter object(out);
-  object.field("model", info.model).field("provider", info.provider);
-  json::Scanner scanner(old);
-  Extra others;
-  const bool whole = scanner.object([&](std::string_view name) {
-    std::string_view raw;
-    if (!scanner.raw(raw)) {
-      return false;
-    }
-    if (name != "model" && name != "provider") {
-      others.push_back({std::string(name), json::take(raw)});
-    }
-    return true;
-  });
-  if (whole) {
-    object.extra(others);
-  }
-  object.close();
+  object.field("model", info.model).field("provider", info.provider).extra(others).close();
   return out;
 }
 
@@ -110,11 +98,10 @@ Result<> name_current(const Layout& layout, const SessionId& id) {
 
 Result<std::optional<SessionId>> find_current(const Layout& layout) {
   const fs::path file = layout.current_file();
-  auto name = read_name(file);
-  if (!name && name.error().code == Code::not_found) {
+  REPRISE_ASSIGN(const auto name, if_there(read_name(file)));
+  if (!name) {
     return std::nullopt;
   }
-  REPRISE_TRY(name);
   auto id = SessionId::parse(*name);
   if (!id || !check_id(*id)) {
     return fail(Code::corrupt, cat(file.native(), " does not name a chat: remove it"));

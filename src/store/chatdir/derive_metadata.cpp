@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/grapheme.h"
-#include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "reprise/store.h"
 #include "store/chatdir/chat_metadata.h"
@@ -52,25 +52,13 @@ Result<Time> beginning_of(const fs::path& chat) {
   for (const fs::path& folder : {chat, chat / "steps"}) {
     REPRISE_ASSIGN(const auto entries, list_if_there(folder));
     for (const fs::directory_entry& entry : entries) {
-      struct stat status{};
-      if (::lstat(entry.path().c_str(), &status) == 0) {
-        beginning = std::min(beginning, chatdir::time_of(status.st_mtim));
-      } else if (errno != ENOENT) {
-        return std::unexpected(os_error("access", entry.path(), errno));
+      REPRISE_ASSIGN(const auto status, find_status(entry.path()));
+      if (status) {
+        beginning = std::min(beginning, chatdir::time_of(status->st_mtim));
       }
     }
   }
   return beginning;
-}
-
-std::string text_in(std::string_view json, std::string_view name) {
-  std::string text;
-  const std::string_view raw = json::find_member(json, name);
-  json::Scanner scanner(raw);
-  if (scanner.kind() != json::Kind::string || !scanner.string(text)) {
-    text.clear();
-  }
-  return text;
 }
 
 // From a small JSON file: "" for what it does not say, or where there is no such file.
@@ -79,8 +67,8 @@ Result<> take_model(const fs::path& file, std::string_view name, SessionInfo& in
   if (!bytes) {
     return bytes.error().code == Code::io ? Result<>(std::unexpected(bytes.error())) : Result<>();
   }
-  info.model = text_in(*bytes, name);
-  info.provider = text_in(*bytes, "provider");
+  info.model = JsonView(*bytes)[name].text();
+  info.provider = JsonView(*bytes)["provider"].text();
   return {};
 }
 

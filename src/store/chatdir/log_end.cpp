@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -29,14 +27,6 @@ constexpr std::int64_t kPeekBytesMin = 4096;
 constexpr std::int64_t kPeekBytesMax = std::int64_t{1} << 20;
 
 }  // namespace
-
-Result<struct stat> status_of(int fd, const fs::path& file) {
-  struct stat status{};
-  if (::fstat(fd, &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
-  return status;
-}
 
 Result<Fd> open_regular(const fs::path& file) {
   auto fd = open_file(file, O_RDONLY);
@@ -64,13 +54,6 @@ LogState LogState::of_nothing() {
   LogState nothing;
   nothing.tail = fnv1a("");
   return nothing;
-}
-
-std::optional<std::uint64_t> parse_tail(std::string_view text) {
-  std::uint64_t tail = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tail);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(tail)
-                                                                  : std::nullopt;
 }
 
 Result<LogPoint> point_at_end(const fs::path& file) {

@@ -37,8 +37,6 @@ struct LogPoint {
 inline LogPoint point_of(const LogState& log) {
   return {log.end, log.tail};
 }
-// A hash as it was written with std::to_string().
-std::optional<std::uint64_t> parse_tail(std::string_view text);
 Result<LogPoint> point_at_end(const std::filesystem::path& file);
 
 // What the record has come to by a look at the end of the file alone; nullopt when that does not
@@ -54,7 +52,6 @@ Result<Tail> tail_before(int fd, const std::filesystem::path& file, std::int64_t
 
 // corrupt for what is no file: a pipe or a device would keep us waiting, a folder has no bytes.
 Result<Fd> open_regular(const std::filesystem::path& file);
-Result<struct stat> status_of(int fd, const std::filesystem::path& file);
 Time time_of(const timespec& time);
 
 }  // namespace reprise::store::chatdir

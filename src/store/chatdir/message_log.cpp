@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <ctime>
 #include <iterator>
 #include <memory>
@@ -68,12 +67,8 @@ Result<std::shared_ptr<MessageLog>> MessageLog::open(Fd fd, const fs::path& file
 Result<bool> MessageLog::refresh() {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(const struct stat status, status_of(fd_.get(), file_));
-  struct stat named{};
-  if (::lstat(file_.c_str(), &named) != 0) {
-    return errno == ENOENT ? Result<bool>(false)
-                           : std::unexpected(os_error("access", file_, errno));
-  }
-  if (named.st_ino != status.st_ino || named.st_dev != status.st_dev ||
+  REPRISE_ASSIGN(const auto named, find_status(file_));
+  if (!named || named->st_ino != status.st_ino || named->st_dev != status.st_dev ||
       status.st_size < state_.end) {
     return false;
   }
@@ -299,13 +294,12 @@ bool MessageLog::knows_request(const std::string& request) const {
 }
 
 Result<> MessageLog::remember(const fs::path& replaced) {
-  auto opened = open_regular(replaced);
-  if (!opened && opened.error().code == Code::not_found) {
+  REPRISE_ASSIGN(const auto fd, if_there(open_regular(replaced)));
+  if (!fd) {
     return {};
   }
-  REPRISE_ASSIGN(const Fd fd, std::move(opened));
-  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), replaced));
-  FileWindow window(fd.get(), replaced, static_cast<std::size_t>(status.st_size));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd->get(), replaced));
+  FileWindow window(fd->get(), replaced, static_cast<std::size_t>(status.st_size));
   Splitter splitter(window, 0, 1, status.st_size);
   const std::lock_guard lock(mutex_);
   while (true) {

@@ -17,16 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr int kLooksMax = 200;
 
-// nullopt when there is no such file.
-Result<std::optional<FileIdentity>> identify_if_there(const fs::path& file) {
-  auto identity = identify(file);
-  if (!identity && identity.error().code == Code::not_found) {
-    return std::nullopt;
-  }
-  REPRISE_TRY(identity);
-  return *identity;
-}
-
 Result<Moment> look_at_all(Chats& chats, const std::set<fs::path>& busy) {
   Moment moment;
   for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
@@ -42,11 +32,7 @@ Result<Moment> look_at_all(Chats& chats, const std::set<fs::path>& busy) {
   // It may be a link, or name no chat.
   const auto current = find_current(chats.layout());
   moment.current = current ? *current : std::nullopt;
-  auto model = read_file(chats.layout().model_file());
-  if (!model && model.error().code != Code::not_found) {
-    return std::unexpected(std::move(model).error());
-  }
-  moment.model = model ? std::optional(*std::move(model)) : std::nullopt;
+  REPRISE_ASSIGN(moment.model, if_there(read_file(chats.layout().model_file())));
   return moment;
 }
 
@@ -56,10 +42,10 @@ Result<ChatMoment> look_at_chat(const Layout::Listed& listed) {
   const bool is_packed = listed.place.is_packed();
   const fs::path& folder = listed.place.folder;
   ChatMoment chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
-  REPRISE_ASSIGN(chat.record, identify_if_there(folder / (is_packed ? kZipFile : kMessagesFile)));
+  REPRISE_ASSIGN(chat.record, if_there(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
   REPRISE_ASSIGN(chat.metadata,
-                 identify_if_there(folder / (is_packed ? kZipFactsFile : kFactsFile)));
-  REPRISE_ASSIGN(const auto answer, identify_if_there(folder / kAnswerFile));
+                 if_there(identify(folder / (is_packed ? kZipFactsFile : kFactsFile))));
+  REPRISE_ASSIGN(const auto answer, if_there(identify(folder / kAnswerFile)));
   chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
   return chat;
 }

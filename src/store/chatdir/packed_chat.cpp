@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
@@ -88,27 +88,13 @@ std::string describe(const Packed& packed) {
       .field("messages", info.head.value);
   const std::string ours = facts_to_json(metadata);
   object.raw("reprise", trimmed(ours));
-  std::string folder;
-  json::ObjectWriter(folder)
-      .field("mode", static_cast<std::int64_t>(packed.chat_facts.mode))
-      .field("seconds", static_cast<std::int64_t>(packed.chat_facts.modified.tv_sec))
-      .field("nanoseconds", static_cast<std::int64_t>(packed.chat_facts.modified.tv_nsec))
-      .close();
-  object.raw("reprise_folder", folder);
+  const auto& [mode, modified] = packed.chat_facts;
+  object.raw("reprise_folder",
+             json::object_of("mode", std::int64_t{mode}, "seconds", std::int64_t{modified.tv_sec},
+                             "nanoseconds", std::int64_t{modified.tv_nsec}));
   object.close();
   out += '\n';
   return out;
-}
-
-bool read_integer(std::string_view raw, std::int64_t& out) {
-  json::Scanner scanner(raw);
-  return scanner.kind() == json::Kind::number && scanner.integer(out);
-}
-
-std::string text_of(std::string_view raw) {
-  json::Scanner scanner(raw);
-  std::string text;
-  return scanner.kind() == json::Kind::string && scanner.string(text) ? text : std::string();
 }
 
 // What the original writes; where our member is there, it says all of it and more.
@@ -117,22 +103,23 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
   if (check.kind() != json::Kind::object || !check.skip() || !check.end()) {
     return std::unexpected(check.fault());
   }
+  const JsonView view(json);
   MetadataFile metadata(id);
-  if (const std::string_view ours = json::find_member(json, "reprise"); !ours.empty()) {
+  if (const std::string_view ours = view["reprise"].raw(); !ours.empty()) {
     REPRISE_ASSIGN(metadata, facts_from_json(id, ours));
   }
   StoredSession& stored = metadata.now.stored;
   SessionInfo& info = stored.session.info;
-  (void)read_integer(json::find_member(json, "messages"), info.head.value);
+  info.head.value = json::integer_in(view["messages"].raw()).value_or(info.head.value);
   if (info.title.empty()) {
-    info.title = text_of(json::find_member(json, "title"));
+    info.title = view["title"].text();
   }
-  if (const auto date = parse_time(text_of(json::find_member(json, "date"))); date) {
+  if (const auto date = parse_time(view["date"].text()); date) {
     info.created_at = is_known(info.created_at) ? info.created_at : *date;
     info.updated_at = is_known(info.updated_at) ? info.updated_at : *date;
   }
   if (stored.session.usage == Usage{}) {
-    stored.session.usage = step_usage_from_json(json::find_member(json, "usage"));
+    stored.session.usage = step_usage_from_json(view["usage"].raw());
   }
   return std::move(stored);
 }
@@ -143,20 +130,26 @@ std::string_view without_folder(std::string_view name, const SessionId& id) {
   return name.starts_with(folder) ? name.substr(folder.size()) : name;
 }
 
+// Those that an archive says; `may` is what the owner may do in any case.
+Result<> set_mode_and_time(int fd, const std::optional<mode_t>& mode, mode_t may,
+                           const std::optional<timespec>& modified, const fs::path& path) {
+  if (mode && ::fchmod(fd, *mode | may) != 0) {
+    return std::unexpected(os_error("set the mode of", path, errno));
+  }
+  const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+                                         modified.value_or(timespec{})};
+  if (modified && ::futimens(fd, times.data()) != 0) {
+    return std::unexpected(os_error("set the time of", path, errno));
+  }
+  return {};
+}
+
 Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const fs::path& target) {
   REPRISE_TRY(make_private_folders(folder_of(target)));
   REPRISE_ASSIGN(Fd out, open_file(target, O_WRONLY | O_CREAT | O_EXCL, 0600));
   REPRISE_TRY(
       zip.read(entry, [&](std::string_view bytes) { return write_all(out.get(), bytes, target); }));
-  constexpr mode_t kOwnerMay = 0600;
-  if (entry.mode && ::fchmod(out.get(), *entry.mode | kOwnerMay) != 0) {
-    return std::unexpected(os_error("set the mode of", target, errno));
-  }
-  const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
-                                         entry.modified.value_or(timespec{})};
-  if (entry.modified && ::futimens(out.get(), times.data()) != 0) {
-    return std::unexpected(os_error("set the time of", target, errno));
-  }
+  REPRISE_TRY(set_mode_and_time(out.get(), entry.mode, 0600, entry.modified, target));
   REPRISE_TRY(sync_file(out.get(), target));
   return out.close(target);
 }
@@ -164,17 +157,8 @@ Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const
 // As the last step: whatever is made in a folder changes its time.
 Result<> set_folder(const std::optional<mode_t>& mode, const std::optional<timespec>& modified,
                     const fs::path& folder) {
-  constexpr mode_t kOwnerMay = 0700;
   REPRISE_ASSIGN(const Fd open, open_file(folder, O_RDONLY | O_DIRECTORY));
-  if (mode && ::fchmod(open.get(), *mode | kOwnerMay) != 0) {
-    return std::unexpected(os_error("set the mode of", folder, errno));
-  }
-  const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
-                                         modified.value_or(timespec{})};
-  if (modified && ::futimens(open.get(), times.data()) != 0) {
-    return std::unexpected(os_error("set the time of", folder, errno));
-  }
-  return {};
+  return set_mode_and_time(open.get(), mode, 0700, modified, folder);
 }
 
 // What chat.json says of the chat's own folder; archives of the original say nothing.
@@ -183,21 +167,18 @@ Result<> set_own_folder(const fs::path& zip, const fs::path& folder) {
   if (!description) {
     return {};  // the chat is whole without it
   }
-  const std::string_view metadata = json::find_member(*description, "reprise_folder");
-  std::int64_t mode = 0;
-  std::int64_t seconds = 0;
-  std::int64_t nanoseconds = 0;
-  if (!read_integer(json::find_member(metadata, "mode"), mode) ||
-      !read_integer(json::find_member(metadata, "seconds"), seconds) ||
-      !read_integer(json::find_member(metadata, "nanoseconds"), nanoseconds)) {
+  const JsonView metadata = JsonView(*description)["reprise_folder"];
+  const auto mode = json::integer_in(metadata["mode"].raw());
+  const auto seconds = json::integer_in(metadata["seconds"].raw());
+  const auto nanoseconds = json::integer_in(metadata["nanoseconds"].raw());
+  if (!mode || !seconds || !nanoseconds) {
     return {};
   }
   constexpr std::int64_t kPermissions = 0777;
   constexpr std::int64_t kNanosecondsMax = 999'999'999;
-  return set_folder(static_cast<mode_t>(mode & kPermissions),
-                    timespec{.tv_sec = seconds,
-                             .tv_nsec = std::clamp<std::int64_t>(nanoseconds, 0, kNanosecondsMax)},
-                    folder);
+  const timespec modified{.tv_sec = *seconds,
+                          .tv_nsec = std::clamp<std::int64_t>(*nanoseconds, 0, kNanosecondsMax)};
+  return set_folder(static_cast<mode_t>(*mode & kPermissions), modified, folder);
 }
 
 Result<> sync_folders(const fs::path& folder) {
@@ -227,10 +208,7 @@ Result<Fd> unnamed_file() {
 }  // namespace
 
 Result<FolderMetadata> facts_of_folder(const fs::path& chat) {
-  struct stat status{};
-  if (::lstat(chat.c_str(), &status) != 0) {
-    return std::unexpected(os_error("read", chat, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, get_status(chat));
   constexpr mode_t kPermissions = 0777;
   return FolderMetadata{.mode = status.st_mode & kPermissions, .modified = status.st_mtim};
 }

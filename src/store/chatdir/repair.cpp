@@ -80,11 +80,11 @@ class NewLog {
 };
 
 Result<> write_messages(const fs::path& from, const fs::path& to) {
-  auto opened = MessageLog::open(from);
-  if (!opened && opened.error().code == Code::not_found) {
+  REPRISE_ASSIGN(const auto opened, if_there(MessageLog::open(from)));
+  if (!opened) {
     return replace_file(to, "");
   }
-  REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, std::move(opened));
+  const std::shared_ptr<MessageLog>& log = *opened;
   return replace_file(to, [&](int out) -> Result<> {
     NewLog messages(out, to);
     FileWindow window(log->fd(), from);
@@ -157,12 +157,10 @@ void look_at_packed_session(const Layout::Listed& listed, VerifyReport& report) 
 Result<> copy_left(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(copy_other_files(from, to));
   for (const std::string_view name : {kMessagesFile, kFactsFile}) {
-    const auto bytes = read_file(from / name);
-    if (!bytes && bytes.error().code == Code::not_found) {
-      continue;
+    REPRISE_ASSIGN(const auto bytes, if_there(read_file(from / name)));
+    if (bytes) {
+      REPRISE_TRY(replace_file(to / name, *bytes));
     }
-    REPRISE_TRY(bytes);
-    REPRISE_TRY(replace_file(to / name, *bytes));
   }
   return {};
 }
@@ -213,10 +211,7 @@ Result<VerifyReport> ChatdirStore::verify() {
 
 Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  REPRISE_ASSIGN(const bool is_taken, is_there(target));
-  if (is_taken) {
-    return fail(Code::conflict, cat(target.native(), " already exists"));
-  }
+  REPRISE_TRY(check_new(target));
   const Layout to(target);
   REPRISE_TRY(make_private_folders(to.chats()));
   VerifyReport report;

@@ -19,17 +19,12 @@ bool is(const Block& block) {
   return std::holds_alternative<Kind>(block);
 }
 
-const ExtraField* find_field(const Extra& extra, std::string_view name) {
-  const auto found = std::ranges::find(extra, name, &ExtraField::name);
-  return found == extra.end() ? nullptr : &*found;
-}
-
 json::Kind kind_of(std::string_view json) {
   return json::Scanner(json).kind();
 }
 
-bool is_text(const ExtraField* field) {
-  return field != nullptr && kind_of(field->value.text()) == json::Kind::string;
+bool is_text(const RawJson* field) {
+  return field != nullptr && kind_of(field->text()) == json::Kind::string;
 }
 
 bool is_text_member(std::string_view object, std::string_view name) {
@@ -52,10 +47,10 @@ bool is_accepted_output(std::string_view json) {
 }
 
 bool is_accepted_result(const ToolResultBlock& block) {
-  const ExtraField* const output = find_field(block.extra, kOutput);
-  const bool is_written = output == nullptr && find_field(block.extra, "result") == nullptr;
-  return is_text(find_field(block.extra, kToolName)) &&
-         (is_written || (output != nullptr && is_accepted_output(output->value.text())));
+  const RawJson* const output = json::find_field(block.extra, kOutput);
+  const bool is_written = output == nullptr && json::find_field(block.extra, "result") == nullptr;
+  return is_text(json::find_field(block.extra, kToolName)) &&
+         (is_written || (output != nullptr && is_accepted_output(output->text())));
 }
 
 bool is_file(const Block& block) {
@@ -112,11 +107,11 @@ std::string accepted_role(const Message& message) {
 }
 
 ToolResultBlock accepted_result(ToolResultBlock block, const ToolNames& names) {
-  if (const ExtraField* const output = find_field(block.extra, kOutput);
-      output != nullptr && !is_accepted_output(output->value.text())) {
+  if (const RawJson* const output = json::find_field(block.extra, kOutput);
+      output != nullptr && !is_accepted_output(output->text())) {
     std::erase_if(block.extra, [](const ExtraField& field) { return field.name == kOutput; });
   }
-  if (!is_text(find_field(block.extra, kToolName))) {
+  if (!is_text(json::find_field(block.extra, kToolName))) {
     std::erase_if(block.extra, [](const ExtraField& field) { return field.name == kToolName; });
     const auto found = names.find(block.tool_use_id);
     const std::string_view name = found == names.end() ? kUnknownTool : found->second;
@@ -127,13 +122,8 @@ ToolResultBlock accepted_result(ToolResultBlock block, const ToolNames& names) {
 
 // An answer's picture is a file to the original.
 UnknownBlock as_file(const ImageBlock& image) {
-  std::string json;
-  json::ObjectWriter(json)
-      .field("type", "file")
-      .field("data", image.url)
-      .field("mediaType", image.media_type)
-      .close();
-  return {"file", json::take(json)};
+  return {"file", json::take(json::object_of("type", "file", "data", image.url, "mediaType",
+                                             image.media_type))};
 }
 
 std::vector<Block> accepted_blocks(const Message& message, std::string_view role,
@@ -175,7 +165,7 @@ bool lacks_tool_names(const Message& message) {
   for (const Block& block : message.blocks) {
     if (const auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
       has_results = true;
-      if (find_field(result->extra, kToolName) != nullptr) {
+      if (json::find_field(result->extra, kToolName) != nullptr) {
         return false;
       }
     }

@@ -11,11 +11,13 @@
 #include <type_traits>
 
 #include "base/json_pretty.h"
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/attachment.h"
 #include "reprise/capabilities.h"
 #include "store/chatdir/chatdir_store.h"
+#include "store/chatdir/step_usage.h"
 #include "store/redact.h"
 #include "store/usage_sum.h"
 
@@ -97,27 +99,17 @@ std::vector<std::string> files_of(const std::vector<Block>& question) {
 }
 
 std::string model_of(const RecordedTurn& turn) {
-  std::string out;
-  json::ObjectWriter(out).field("id", turn.model).field("provider", turn.provider).close();
-  return out;
+  return json::object_of("id", turn.model, "provider", turn.provider);
 }
 
 std::string usage_of(const Usage& usage) {
-  std::string out;
-  json::ObjectWriter(out)
-      .field("inputTokens", usage.input.value)
-      .field("reasoningTokens", usage.reasoning.value)
-      .field("outputTokens", usage.output.value)
-      .field("cachedInputTokens", usage.cached.value)
-      .raw("limits", "{}")
-      .close();
-  return out;
+  std::string out = step_usage_to_json(usage);
+  out.pop_back();
+  return out += R"(,"limits":{}})";
 }
 
 std::string delta_of(std::string_view type, std::string_view id, std::string_view text) {
-  std::string out;
-  json::ObjectWriter(out).field("type", type).field("id", id).field("text", text).close();
-  return out;
+  return json::object_of("type", type, "id", id, "text", text);
 }
 
 // Between the tokens of JSON a blank does as well as a line break.
@@ -259,13 +251,8 @@ void StepRecorder::begin(const RecordedTurn& turn) {
   for (const char* const name : {"stream.md", "stream.jsonl", "chunks.jsonl", "unknowns.jsonl"}) {
     whole_[{step_, name}] = "";
   }
-  std::string line;
-  json::ObjectWriter(line)
-      .field("step", step_.value)
-      .raw("model", model)
-      .field("prompt", prompt)
-      .close();
-  pending_[{kChat, "steps.jsonl"}] = line + "\n";
+  pending_[{kChat, "steps.jsonl"}] =
+      json::object_of("step", step_.value, "model", json::take(model), "prompt", prompt) + "\n";
 }
 
 void StepRecorder::note(const Result<>& result) {
@@ -314,25 +301,15 @@ void StepRecorder::on_usage(const Usage& usage) {
 void StepRecorder::on_answer(const Message& answer) {
   for (const Block& block : answer.blocks) {
     if (const auto* const call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-      std::string part;
-      json::ObjectWriter(part)
-          .field("type", "tool-call")
-          .field("toolCallId", call->id)
-          .field("toolName", call->name)
-          .raw("input", call->input.text())
-          .close();
       tools_[call->id] = call->name;
-      add_part(std::move(part));
+      add_part(json::object_of("type", "tool-call", "toolCallId", call->id, "toolName", call->name,
+                               "input", call->input));
     }
   }
-  std::string response;
-  json::ObjectWriter(response)
-      .field("id", answer.response_id)
-      .field("modelId", answer.model)
-      .field("timestamp", format_time(answer.created_at))
-      .field("finishReason", answer.state == MessageState::complete ? "stop" : "length")
-      .close();
-  results_[{step_, std::string(kResponseFile)}] = pretty(response);
+  results_[{step_, std::string(kResponseFile)}] =
+      pretty(json::object_of("id", answer.response_id, "modelId", answer.model, "timestamp",
+                             format_time(answer.created_at), "finishReason",
+                             answer.state == MessageState::complete ? "stop" : "length"));
   results_[{step_, std::string(kAnswerName)}] = plain_text(answer);
   if (answer.usage) {
     add_usage(usage_, *answer.usage);
@@ -341,23 +318,13 @@ void StepRecorder::on_answer(const Message& answer) {
 }
 
 void StepRecorder::on_tool_result(const ToolResultBlock& result) {
-  std::string part;
-  json::ObjectWriter(part)
-      .field("type", "tool-result")
-      .field("toolCallId", result.tool_use_id)
-      .field("toolName", tools_[result.tool_use_id])
-      .field("output", result.text)
-      .close();
-  add_part(std::move(part));
+  add_part(json::object_of("type", "tool-result", "toolCallId", result.tool_use_id, "toolName",
+                           tools_[result.tool_use_id], "output", result.text));
 }
 
 void StepRecorder::on_failure(const Error& error) {
-  std::string out;
-  json::ObjectWriter(out)
-      .field("code", to_string(error.code))
-      .field("message", error.message)
-      .close();
-  results_[{step_, "fail.json"}] = pretty(out);
+  results_[{step_, "fail.json"}] =
+      pretty(json::object_of("code", to_string(error.code), "message", error.message));
 }
 
 // A file that is not there yet need not be replaced, which costs less.

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "reprise/message.h"
 #include "store/chatdir/file_window.h"
@@ -25,12 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kUsageBytesMax = std::int64_t{1} << 20;
 constexpr std::int64_t kChunksEndBytes = 64 << 10;
-
-std::int64_t count_in(std::string_view json, std::string_view name) {
-  json::Scanner scanner(json::find_member(json, name));
-  std::int64_t count = 0;
-  return scanner.kind() == json::Kind::number && scanner.integer(count) && count > 0 ? count : 0;
-}
 
 void take_cost(std::string_view json, Usage& usage) {
   if (const auto cost = Money::parse(json::find_member(json, "cost")); cost) {
@@ -50,10 +44,7 @@ Result<std::string> end_of(const fs::path& file) {
   if (!fd) {
     return is_fault(fd.error()) ? Result<std::string>(std::unexpected(fd.error())) : std::string();
   }
-  struct stat status{};
-  if (::fstat(fd->get(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd->get(), file));
   std::string end(static_cast<std::size_t>(std::min<std::int64_t>(status.st_size, kChunksEndBytes)),
                   '\0');
   const std::int64_t from = status.st_size - static_cast<std::int64_t>(end.size());
@@ -93,22 +84,18 @@ Result<> add_step(Usage& sum, const fs::path& step) {
 }  // namespace
 
 std::string step_usage_to_json(const Usage& usage) {
-  std::string out;
-  json::ObjectWriter(out)
-      .field("inputTokens", usage.input.value)
-      .field("reasoningTokens", usage.reasoning.value)
-      .field("outputTokens", usage.output.value)
-      .field("cachedInputTokens", usage.cached.value)
-      .close();
-  return out;
+  return json::object_of("inputTokens", usage.input.value, "reasoningTokens", usage.reasoning.value,
+                         "outputTokens", usage.output.value, "cachedInputTokens",
+                         usage.cached.value);
 }
 
 Usage step_usage_from_json(std::string_view json) {
   Usage usage;
-  usage.input.value = count_in(json, "inputTokens");
-  usage.reasoning.value = count_in(json, "reasoningTokens");
-  usage.output.value = count_in(json, "outputTokens");
-  usage.cached.value = count_in(json, "cachedInputTokens");
+  const JsonView view(json);
+  usage.input.value = view["inputTokens"].count();
+  usage.reasoning.value = view["reasoningTokens"].count();
+  usage.output.value = view["outputTokens"].count();
+  usage.cached.value = view["cachedInputTokens"].count();
   take_cost(json, usage);
   return usage;
 }

@@ -32,11 +32,7 @@ std::size_t last_trailer_start(std::string_view bytes) {
   return std::string_view::npos;
 }
 
-bool read_time(Cursor& cursor, Time& time) {
-  std::string_view text;
-  if (!cursor.word(text)) {
-    return false;
-  }
+bool read_time(std::string_view text, Time& time) {
   const auto parsed = parse_time(text);
   time = parsed.value_or(time);
   return parsed.has_value();
@@ -44,19 +40,11 @@ bool read_time(Cursor& cursor, Time& time) {
 
 // The members that every trailer of ours begins with.
 bool read_trailer_start(Cursor& cursor, Trailer& trailer) {
+  std::string_view time;
   return cursor.eat(kMarkStart) && cursor.number(trailer.seq.value) && cursor.eat(R"(,"line":)") &&
          cursor.number(trailer.line) && cursor.eat(R"(,"at":)") && cursor.number(trailer.at) &&
-         cursor.eat(R"(,"created_at":)") && read_time(cursor, trailer.created_at);
-}
-
-bool read_time(json::Scanner& scanner, Time& time) {
-  std::string text;
-  if (!scanner.string(text)) {
-    return false;
-  }
-  const auto parsed = parse_time(text);
-  time = parsed.value_or(time);
-  return parsed.has_value();
+         cursor.eat(R"(,"created_at":)") && cursor.word(time) &&
+         read_time(time, trailer.created_at);
 }
 
 bool read_batch(json::Scanner& scanner, Trailer& trailer) {
@@ -86,8 +74,8 @@ bool read_trailer_member(json::Scanner& scanner, std::string_view name, Trailer&
   if (name == "at") {
     return scanner.integer(trailer.at);
   }
-  if (name == "created_at") {
-    return read_time(scanner, trailer.created_at);
+  if (std::string text; name == "created_at") {
+    return scanner.string(text) && read_time(text, trailer.created_at);
   }
   if (name == "batch") {
     return read_batch(scanner, trailer);
@@ -131,10 +119,8 @@ State state_from_json(std::string_view json) {
   if (auto usage = usage_from_json(json::find_member(json, "usage")); usage) {
     state.usage = *std::move(usage);
   }
-  json::Scanner scanner(json::find_member(json, "updated_at"));
-  if (scanner.kind() == json::Kind::string && !read_time(scanner, state.updated_at)) {
-    state.updated_at = {};
-  }
+  const auto updated = json::text_in(json::find_member(json, "updated_at"));
+  state.updated_at = parse_time(updated.value_or("")).value_or(Time{});
   if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
     state.answering = PartialStart{running->answer, running->owner, running->provider,
                                    running->model, running->started_at};

@@ -75,7 +75,7 @@ Result<> ChatdirStore::restore(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   REPRISE_ASSIGN(const Place place, find_place(chats_, id));
   if (!place.is_trashed()) {
-    return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+    return std::unexpected(not_in_trash(id));
   }
   const Layout& layout = chats_.layout();
   return move_session(chats_, id, place, place.is_packed() ? layout.archive(id) : layout.chat(id));

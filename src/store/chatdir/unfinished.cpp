@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/text.h"
@@ -103,47 +103,31 @@ MovingNames::MovingNames(const Layout& layout, const SessionId& id)
       leaving(layout.archives() / cat(kLeaving, id.str())) {}
 
 Result<> announce(const Layout& layout, const Unfinished& unfinished) {
-  std::string out;
-  json::ObjectWriter(out)
-      .field("do", unfinished.moving == Moving::to_archive ? kToArchive : kToChats)
-      .field("id", unfinished.id.str())
-      .field("end", unfinished.log.end)
-      .field("tail", std::to_string(unfinished.log.tail))
-      .close();
-  return replace_file(doing_file(layout), out);
+  return replace_file(
+      doing_file(layout),
+      json::object_of("do", unfinished.moving == Moving::to_archive ? kToArchive : kToChats, "id",
+                      unfinished.id.str(), "end", unfinished.log.end, "tail",
+                      std::to_string(unfinished.log.tail)));
 }
 
 Result<std::optional<Unfinished>> find_unfinished(const Layout& layout) {
-  auto bytes = read_file(doing_file(layout), kDoingBytesMax);
-  if (!bytes && bytes.error().code == Code::not_found) {
+  REPRISE_ASSIGN(const auto bytes, if_there(read_file(doing_file(layout), kDoingBytesMax)));
+  if (!bytes) {
     return std::nullopt;
   }
-  REPRISE_TRY(bytes);
-  std::string what;
-  std::string name;
-  std::string tail;
-  LogPoint log;
-  json::Scanner scanner(*bytes);
-  const bool whole = scanner.object([&](std::string_view key) {
-    std::string* const text = key == "do"     ? &what
-                              : key == "id"   ? &name
-                              : key == "tail" ? &tail
-                                              : nullptr;
-    if (text != nullptr) {
-      return scanner.string(*text);
-    }
-    return key == "end" ? scanner.integer(log.end) : scanner.skip();
-  });
-  auto id = SessionId::parse(name);
-  const auto hash = parse_tail(tail);
-  if (!whole || !scanner.end() || !id || !check_id(*id) || !hash ||
-      (what != kToArchive && what != kToChats)) {
+  const auto [what, name, tail, end] = JsonView(*bytes).members({"do", "id", "tail", "end"});
+  auto id = SessionId::parse(name.text());
+  const auto hash = parse_number<std::uint64_t>(tail.text());
+  const auto log_end = json::integer_in(end.raw());
+  const std::string moving = what.text();
+  if (!is_json_object(*bytes) || !id || !check_id(*id) || !hash || (!log_end && end) ||
+      (moving != kToArchive && moving != kToChats)) {
     return fail(Code::corrupt,
                 cat(doing_file(layout).native(), " does not say what was interrupted"));
   }
-  log.tail = *hash;
-  return Unfinished{what == kToArchive ? Moving::to_archive : Moving::to_chats, *std::move(id),
-                    log};
+  return Unfinished{moving == kToArchive ? Moving::to_archive : Moving::to_chats,
+                    *std::move(id),
+                    {log_end.value_or(0), *hash}};
 }
 
 namespace {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <list>
@@ -80,14 +79,6 @@ std::int32_t number_of(const zip_uint8_t* bytes) {
     number = (number << 8U) | bytes[i - 1];
   }
   return static_cast<std::int32_t>(number);
-}
-
-Result<struct stat> status_of_file(const fs::path& file) {
-  struct stat status{};
-  if (::lstat(file.c_str(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
-  return status;
 }
 
 // A component that can be a file's name and is not meant to be anything else.
@@ -236,7 +227,7 @@ Result<ZipWriter> ZipWriter::create(const fs::path& file, Packing packing) {
 }
 
 Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
-  REPRISE_ASSIGN(const struct stat status, status_of_file(file));
+  REPRISE_ASSIGN(const struct stat status, get_status(file));
   const std::int64_t size = status.st_size;
   FileSource& source = state_->files.emplace_back(FileSource{.file = file, .status = status});
   return state_->add(name, state_->zip.source_function(state_->archive, use_file_source, &source),
@@ -244,14 +235,14 @@ Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
 }
 
 Result<> ZipWriter::add_bytes(std::string_view name, const fs::path& file, std::string bytes) {
-  REPRISE_ASSIGN(const struct stat status, status_of_file(file));
+  REPRISE_ASSIGN(const struct stat status, get_status(file));
   const std::string& kept = state_->buffers.emplace_back(std::move(bytes));
   return state_->add(name, state_->zip.source_buffer(state_->archive, kept.data(), kept.size(), 0),
                      static_cast<std::int64_t>(kept.size()), status);
 }
 
 Result<> ZipWriter::add_folder(std::string_view name, const fs::path& folder) {
-  REPRISE_ASSIGN(const struct stat status, status_of_file(folder));
+  REPRISE_ASSIGN(const struct stat status, get_status(folder));
   const zip_int64_t index =
       state_->zip.add_folder(state_->archive, std::string(name).c_str(), ZIP_FL_ENC_UTF_8);
   if (index < 0) {

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "store/context/codec.h"
@@ -46,12 +46,7 @@ Result<SessionId> id_of_path(const fs::path& absolute) {
 namespace {
 
 std::optional<SessionId> id_in(std::string_view rest) {
-  json::Scanner scanner(json::find_member(rest, "id"));
-  std::string id;
-  if (scanner.kind() != json::Kind::string || !scanner.string(id)) {
-    return std::nullopt;
-  }
-  auto parsed = SessionId::parse(id);
+  auto parsed = SessionId::parse(JsonView(rest)["id"].text());
   return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
@@ -244,7 +239,7 @@ class Reader {
       set_aside("the todos in the member reprise cannot be read");
     }
     // Another program has written since, and knows no times but these.
-    if (read_meta(find(document_.extra, kMeta)).last_updated &&
+    if (read_meta(json::find_field(document_.extra, kMeta)).last_updated &&
         cut_to_milliseconds(value.info.updated_at) != written) {
       value.info.updated_at = written;
     }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <system_error>
 #include <type_traits>
@@ -21,14 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kUsualPrompt = R"("You are a helpful assistant.")";  // the format's
-
-template <class Number>
-std::optional<Number> number_in(std::string_view json) {
-  Number number{};
-  const char* const last = json.data() + json.size();
-  const auto [end, code] = std::from_chars(json.data(), last, number);
-  return code == std::errc{} && end == last ? std::optional(number) : std::nullopt;
-}
 
 std::optional<bool> truth_in(std::string_view json) {
   if (json != "true" && json != "false") {
@@ -48,13 +39,13 @@ class DefaultsReader {
   }
   std::optional<double> decimal(std::string_view name) {
     return value(name, "a number of 0 or more", [](const RawJson& json) {
-      const auto number = number_in<double>(json.text());
+      const auto number = parse_number<double>(json.text());
       return number && *number >= 0 ? number : std::nullopt;
     });
   }
   std::optional<std::int64_t> count(std::string_view name) {
     return value(name, "a whole number of 1 or more", [](const RawJson& json) {
-      const auto number = number_in<std::int64_t>(json.text());
+      const auto number = parse_number<std::int64_t>(json.text());
       return number && *number > 0 ? number : std::nullopt;
     });
   }
@@ -67,7 +58,7 @@ class DefaultsReader {
   std::invoke_result_t<Read, const RawJson&> value(std::string_view name, std::string_view wanted,
                                                    const Read& read) {
     const RawJson usual = json::take(default_of(name));
-    if (const RawJson* const json = find(members_, name); json != nullptr) {
+    if (const RawJson* const json = json::find_field(members_, name); json != nullptr) {
       if (auto found = read(*json); found) {
         return found;
       }
@@ -115,12 +106,9 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
 }  // namespace
 
 Result<Defaults> read_defaults(const fs::path& file) {
-  const auto bytes = read_file(file);
-  if (!bytes && bytes.error().code == Code::not_found) {
-    return defaults_in(file, {});
-  }
+  REPRISE_ASSIGN(const auto bytes, if_there(read_file(file)));
   if (!bytes) {
-    return std::unexpected(bytes.error());
+    return defaults_in(file, {});
   }
   REPRISE_ASSIGN(const Origin origin, origin_of(file));
   return defaults_in(file, decode(origin, *bytes));
@@ -136,8 +124,8 @@ Result<> create_context_file(const fs::path& file, std::string_view model) {
     return std::unexpected(std::move(made).error());
   }
   Document document;
-  put(document.extra, "model", RawJson::string(model));
-  put(document.extra, "system", json::take(kUsualPrompt));
+  json::set_field(document.extra, "model", RawJson::string(model));
+  json::set_field(document.extra, "system", json::take(kUsualPrompt));
   REPRISE_ASSIGN(const Origin origin, origin_of(file));
   REPRISE_ASSIGN(const std::string bytes, encode(origin, document));
   REPRISE_TRY(write_all(made->get(), bytes, file));

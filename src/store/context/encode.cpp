@@ -45,9 +45,9 @@ std::vector<Message> after_last_entry(const FileSession& session) {
 }
 
 bool is_meta(const RawJson& value) {
-  const Extra members = members_of(value.text());
-  return !members.empty() && find(members, kLastUpdated) == nullptr &&
-         find(members, kTotalTurns) == nullptr;
+  const Extra members = extra_from_json(value.text());
+  return !members.empty() && json::find_field(members, kLastUpdated) == nullptr &&
+         json::find_field(members, kTotalTurns) == nullptr;
 }
 
 // Those of a session's extra fields that can stand as members of the file.
@@ -69,13 +69,15 @@ Extra members_in(const Extra& extra) {
 void fill_in_defaults(Document& document) {
   const bool is_new = document.extra.empty() && !document.sessions.empty();
   const Extra config =
-      is_new ? members_of(document.sessions.front().stored.session.config.text()) : Extra{};
-  const bool from_such_a_file =
-      find(config, "provider") != nullptr && find(config, "base_url") != nullptr;
+      is_new ? extra_from_json(document.sessions.front().stored.session.config.text()) : Extra{};
+  const bool from_such_a_file = json::find_field(config, "provider") != nullptr &&
+                                json::find_field(config, "base_url") != nullptr;
   for (const auto& [name, otherwise] : kDefaults) {
-    const RawJson* const taken_over = from_such_a_file ? find(config, name) : nullptr;
-    if (find(document.extra, name) == nullptr && (taken_over != nullptr || otherwise != "null")) {
-      put(document.extra, name, taken_over != nullptr ? *taken_over : json::take(otherwise));
+    const RawJson* const taken_over = from_such_a_file ? json::find_field(config, name) : nullptr;
+    if (json::find_field(document.extra, name) == nullptr &&
+        (taken_over != nullptr || otherwise != "null")) {
+      json::set_field(document.extra, name,
+                      taken_over != nullptr ? *taken_over : json::take(otherwise));
     }
   }
 }
@@ -92,7 +94,7 @@ class Writer {
       fill_in_defaults_of(session->stored);
     }
     for (const auto& [name, ignored] : kDefaults) {
-      if (const RawJson* const value = find(document_.extra, name); value != nullptr) {
+      if (const RawJson* const value = json::find_field(document_.extra, name); value != nullptr) {
         member(name, value->text());
       }
     }
@@ -108,7 +110,7 @@ class Writer {
       member(field.name, field.value.text());
     }
     if (session != nullptr) {
-      others.push_back({std::string(kMeta), *find(document_.extra, kMeta)});
+      others.push_back({std::string(kMeta), *json::find_field(document_.extra, kMeta)});
       rest(*session, others);
     }
     return std::move(out_) + "\n}\n";
@@ -135,7 +137,7 @@ class Writer {
     const Session before = native_session(stored, document_.extra);
     fill_in_defaults(document_);
     if (before.system_prompt != stored.session.system_prompt) {
-      put(document_.extra, "system", RawJson::string(stored.session.system_prompt));
+      json::set_field(document_.extra, "system", RawJson::string(stored.session.system_prompt));
     }
     if (stored.session.config == before.config) {
       stored.session.config = native_session(stored, document_.extra).config;
@@ -185,13 +187,13 @@ class Writer {
   }
 
   void meta(const FileSession* session, std::int64_t answers) {
-    const RawJson* const before = find(document_.extra, kMeta);
+    const RawJson* const before = json::find_field(document_.extra, kMeta);
     Meta meta = read_meta(before);
     if (session != nullptr) {
       const Session& value = session->stored.session;
       const Extra members = members_in(value.extra);
-      if (const RawJson* const own = find(members, kMeta); own != nullptr) {
-        meta.others = members_of(own->text());
+      if (const RawJson* const own = json::find_field(members, kMeta); own != nullptr) {
+        meta.others = extra_from_json(own->text());
       }
       meta.last_updated =
           !is_known(value.info.updated_at) ? std::nullopt : std::optional(value.info.updated_at);
@@ -205,7 +207,7 @@ class Writer {
     }
     text += "\n  }";
     member(kMeta, text);
-    put(document_.extra, kMeta, json::take(text));
+    json::set_field(document_.extra, kMeta, json::take(text));
   }
 
   Extra unknown_members(const FileSession* session) const {
@@ -226,7 +228,7 @@ class Writer {
   void rest(const FileSession& session, Extra members) {
     const StoredSession& stored = session.stored;
     for (const auto& [name, ignored] : kDefaults) {
-      if (const RawJson* const value = find(document_.extra, name); value != nullptr) {
+      if (const RawJson* const value = json::find_field(document_.extra, name); value != nullptr) {
         members.push_back({std::string(name), *value});
       }
     }

@@ -110,15 +110,6 @@ bool is_taken(std::string_view name) {
   return name == "role" || name == "content" || name == kSidecar;
 }
 
-bool has(const Extra& extra, std::string_view name) {
-  for (const ExtraField& field : extra) {
-    if (field.name == name) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string usage_text(const Usage& usage, const std::string& model) {
   MemberLines writer(kEntryDepth + 1);
   writer.raw("prompt_tokens", std::to_string(usage.input.value));
@@ -135,13 +126,14 @@ std::string usage_text(const Usage& usage, const std::string& model) {
 void write_native(MemberLines& writer, const Message& message) {
   writer.text("role", message.role);
   writer.text("content", plain_text(message));
-  if (is_known(message.created_at) && !has(message.extra, "timestamp")) {
+  if (is_known(message.created_at) && json::find_field(message.extra, "timestamp") == nullptr) {
     writer.text("timestamp", format_milliseconds(message.created_at));
   }
-  if (message.usage && !has(message.extra, "usage")) {
+  if (message.usage && json::find_field(message.extra, "usage") == nullptr) {
     writer.raw("usage", usage_text(*message.usage, message.model));
   }
-  if (message.state == MessageState::incomplete && !has(message.extra, "incomplete")) {
+  if (message.state == MessageState::incomplete &&
+      json::find_field(message.extra, "incomplete") == nullptr) {
     writer.raw("incomplete", "true");
   }
   for (const ExtraField& field : message.extra) {

@@ -1,12 +1,12 @@
 #include "store/context/members.h"
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::context {
@@ -26,7 +26,7 @@ const auto* find_default(std::string_view name) {
 }
 
 std::string text_or_default(const Extra& members, std::string_view name) {
-  if (auto text = text_of(find(members, name)); text) {
+  if (auto text = text_of(json::find_field(members, name)); text) {
     return *std::move(text);
   }
   const RawJson otherwise = json::take(default_of(name));
@@ -36,7 +36,7 @@ std::string text_or_default(const Extra& members, std::string_view name) {
 Extra connection(const Extra& members) {
   Extra out;
   for (const auto& [name, ignored] : kDefaults) {
-    const RawJson* const value = find(members, name);
+    const RawJson* const value = json::find_field(members, name);
     if (value != nullptr && name != "system") {
       out.push_back({std::string(name), *value});
     }
@@ -47,7 +47,7 @@ Extra connection(const Extra& members) {
 Extra unknown(const Extra& members, const Meta& meta) {
   Extra out;
   if (meta.others != default_notes()) {
-    out.push_back({std::string(kMeta), json::take(object_of(meta.others))});
+    out.push_back({std::string(kMeta), json::take(extra_to_json(meta.others))});
   }
   for (const ExtraField& member : members) {
     if (!is_default(member.name) && member.name != kMeta) {
@@ -86,11 +86,6 @@ Result<fs::path> root_folder(const fs::path& file) {
   return folder.filename() == ".ai" ? folder.parent_path() : folder;
 }
 
-const RawJson* find(const Extra& members, std::string_view name) {
-  const auto found = std::ranges::find(members, name, &ExtraField::name);
-  return found == members.end() ? nullptr : &found->value;
-}
-
 std::set<std::string_view> names_of(const Extra& members) {
   std::set<std::string_view> names;
   for (const ExtraField& member : members) {
@@ -99,49 +94,8 @@ std::set<std::string_view> names_of(const Extra& members) {
   return names;
 }
 
-void put(Extra& members, std::string_view name, RawJson value) {
-  const auto found = std::ranges::find(members, name, &ExtraField::name);
-  if (found == members.end()) {
-    members.push_back({std::string(name), std::move(value)});
-  } else {
-    found->value = std::move(value);
-  }
-}
-
 std::optional<std::string> text_of(const RawJson* value) {
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  json::Scanner scanner(value->text());
-  std::string text;
-  if (scanner.kind() != json::Kind::string || !scanner.string(text)) {
-    return std::nullopt;
-  }
-  return text;
-}
-
-Extra members_of(std::string_view object) {
-  Extra members;
-  json::Scanner scanner(object);
-  if (scanner.kind() != json::Kind::object) {
-    return {};
-  }
-  const bool whole = scanner.object([&](std::string_view name) {
-    std::string_view raw;
-    if (!scanner.raw(raw)) {
-      return false;
-    }
-    members.push_back({std::string(name), json::take(raw)});
-    return true;
-  });
-  return whole ? members : Extra{};
-}
-
-std::string object_of(const Extra& members) {
-  std::string out;
-  json::ObjectWriter object(out);
-  object.extra(members).close();
-  return out;
+  return value == nullptr ? std::nullopt : json::text_in(value->text());
 }
 
 Meta read_meta(const RawJson* meta) {
@@ -149,7 +103,7 @@ Meta read_meta(const RawJson* meta) {
     return {.others = default_notes()};
   }
   Meta read{.others = {}};
-  for (ExtraField& member : members_of(meta->text())) {
+  for (ExtraField& member : extra_from_json(meta->text())) {
     if (member.name == kTotalTurns) {
       read.total_turns = member.value.text();
     } else if (member.name == kLastUpdated) {
@@ -163,30 +117,28 @@ Meta read_meta(const RawJson* meta) {
 }
 
 std::string grown(const std::string& total_turns, std::int64_t by) {
-  std::int64_t number = 0;
-  const char* const last = total_turns.data() + total_turns.size();
-  const auto [end, code] = std::from_chars(total_turns.data(), last, number);
-  return by == 0 || code != std::errc{} || end != last ? total_turns : std::to_string(number + by);
+  const auto number = parse_number<std::int64_t>(total_turns);
+  return by == 0 || !number ? total_turns : std::to_string(*number + by);
 }
 
 void take_back_turns(Extra& members, std::int64_t turns) {
-  const RawJson* const meta = find(members, kMeta);
+  const RawJson* const meta = json::find_field(members, kMeta);
   if (meta == nullptr || turns == 0) {
     return;
   }
-  Extra inner = members_of(meta->text());
+  Extra inner = extra_from_json(meta->text());
   const Meta read = read_meta(meta);
-  put(inner, kTotalTurns, json::take(grown(read.total_turns, -turns)));
-  put(members, kMeta, json::take(object_of(inner)));
+  json::set_field(inner, kTotalTurns, json::take(grown(read.total_turns, -turns)));
+  json::set_field(members, kMeta, json::take(extra_to_json(inner)));
 }
 
 void add_native(const fs::path& project, const Extra& members, StoredSession& stored) {
   Session& session = stored.session;
-  const Meta meta = read_meta(find(members, kMeta));
+  const Meta meta = read_meta(json::find_field(members, kMeta));
   session.info.provider = provider_name(text_or_default(members, "provider"));
   session.info.model = text_or_default(members, "model");
   session.info.working_dir = project.native();
-  session.config = json::take(object_of(connection(members)));
+  session.config = json::take(extra_to_json(connection(members)));
   session.extra = unknown(members, meta);
   session.system_prompt = text_or_default(members, "system");
   const auto& messages = stored.log->own;

@@ -38,15 +38,10 @@ std::string provider_name(std::string_view written);
 // The folder that the file belongs to: the one around `.ai`. io when that cannot be told.
 Result<std::filesystem::path> root_folder(const std::filesystem::path& file);
 
-const RawJson* find(const Extra& members, std::string_view name);
-void put(Extra& members, std::string_view name, RawJson value);
 // Of many that are to be looked up. The members must outlive it.
 std::set<std::string_view> names_of(const Extra& members);
 // nullopt for a value that is no string.
 std::optional<std::string> text_of(const RawJson* value);
-// The members of an object, in their order; nothing when it is none.
-Extra members_of(std::string_view object);
-std::string object_of(const Extra& members);
 
 // {"last_updated","total_turns"} and what else stands in it.
 struct Meta {

@@ -154,7 +154,7 @@ Result<> DocumentStore::trash(const SessionId& id, Time /*when*/) {
 Result<> DocumentStore::restore(const SessionId& id) {
   return documents_.edit(id, [&id](FileSession& file) -> Result<Outcome> {
     if (file.stored.session.info.state != SessionState::trashed) {
-      return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+      return std::unexpected(not_in_trash(id));
     }
     file.stored.session.info.state = file.stored.state_before_trash;
     return Outcome::moved;

@@ -43,11 +43,6 @@ bool is_damaged(const Document& document) {
          });
 }
 
-fs::path with_suffix(fs::path file, std::string_view suffix) {
-  file += suffix;
-  return file;
-}
-
 // What stands beside a store of one file is named after it, and before it gets its name.
 Result<> move_beside(const fs::path& temporary, const fs::path& target) {
   const std::string begin = cat(temporary.filename().native(), ".");
@@ -55,7 +50,7 @@ Result<> move_beside(const fs::path& temporary, const fs::path& target) {
   for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename().native();
     if (name.starts_with(begin)) {
-      REPRISE_TRY(move_file(entry.path(), with_suffix(target, name.substr(begin.size() - 1))));
+      REPRISE_TRY(move_file(entry.path(), beside(target, name.substr(begin.size() - 1))));
     }
   }
   return {};
@@ -78,12 +73,9 @@ Result<> appear(
     const fs::path& named,
     const std::function<Result<>(const fs::path& place, const fs::path& target)>& fill) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  REPRISE_ASSIGN(const bool is_taken, is_there(target));
-  if (is_taken) {
-    return fail(Code::conflict, cat(target.native(), " already exists"));
-  }
+  REPRISE_TRY(check_new(target));
   REPRISE_TRY(make_private_folders(folder_of(target)));
-  const fs::path temporary = with_suffix(target, cat(".", ::getpid(), ".tmp"));
+  const fs::path temporary = beside(target, cat(".", ::getpid(), ".tmp"));
   auto filled = fill(temporary, target);
   if (filled) {
     filled = move_beside(temporary, target);
@@ -100,6 +92,11 @@ Result<> appear(
     (void)remove_with_beside(temporary);
   }
   return filled;
+}
+
+Damage damage_of(const fs::path& file, const Error& error) {
+  const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
+  return {file.native(), error.message, bytes ? bytes->substr(0, kExcerptMax) : ""};
 }
 
 Result<> write_file(const fs::path& file, const std::string& bytes) {
@@ -131,9 +128,7 @@ Result<> DocumentMaintenance::look_at(const fs::path& file, VerifyReport& report
   if (document.error().code == Code::not_found && kind != FileKind::link) {
     return {};  // moved or removed meanwhile
   }
-  const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
-  report.damage.push_back(
-      {file.native(), document.error().message, bytes ? bytes->substr(0, kExcerptMax) : ""});
+  report.damage.push_back(damage_of(file, document.error()));
   return {};
 }
 
@@ -155,9 +150,7 @@ void DocumentMaintenance::look_at_pending_turn(VerifyReport& report) const {
   const fs::path file = files_.pending_file();
   const auto turn = file.empty() ? Result<std::optional<PendingTurn>>() : read_pending_turn(file);
   if (!turn) {
-    const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
-    report.damage.push_back(
-        {file.native(), turn.error().message, bytes ? bytes->substr(0, kExcerptMax) : ""});
+    report.damage.push_back(damage_of(file, turn.error()));
     return;
   }
   const std::optional<PendingTurn>& held = *turn;
@@ -184,10 +177,8 @@ fs::path DocumentMaintenance::inside(const fs::path& target, const fs::path& fil
   }
   // A file beside the root: named after it.
   const std::string root = files_.root().native();
-  fs::path beside = target;
-  beside += file.native().starts_with(root) ? file.native().substr(root.size())
-                                            : cat(".", file.filename().native());
-  return beside;
+  return beside(target, file.native().starts_with(root) ? file.native().substr(root.size())
+                                                        : cat(".", file.filename().native()));
 }
 
 Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& target,

@@ -77,10 +77,7 @@ void add_message(StoredSession& stored, Message message) {
 }
 
 Result<FileIdentity> identify(const fs::path& file) {
-  struct stat status{};
-  if (::lstat(file.c_str(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, get_status(file));
   return FileIdentity{status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
                       nanoseconds(status.st_ctim)};
 }
@@ -159,7 +156,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
 
 Result<LockFile::Hold> Documents::lock() {
   if (options_.access == Access::read) {
-    return fail(Code::unsupported, cat(files_.root().native(), " is open for reading only"));
+    return std::unexpected(read_only(files_.root().native()));
   }
   LockFile* file = nullptr;
   bool is_first = false;
@@ -270,11 +267,10 @@ Result<> Documents::add(FileSession session) {
     }
     Document document;
     Target target{file, std::nullopt};
-    if (auto loaded = load(file); loaded) {
+    REPRISE_ASSIGN(const auto loaded, if_there(load(file)));
+    if (loaded) {
       document = *loaded->document;
       target.identity = loaded->identity;
-    } else if (loaded.error().code != Code::not_found) {
-      return std::unexpected(std::move(loaded).error());
     }
     document.sessions.push_back(session);
     REPRISE_TRY(make_private_folders(folder_of(file)));

@@ -106,10 +106,9 @@ Result<Documents::Draft> Documents::draft_of(const Found& found) {
     return Draft{*found.loaded.document, found.loaded.identity};
   }
   Draft draft;
-  if (auto loaded = load(found.file); loaded) {
+  REPRISE_ASSIGN(const auto loaded, if_there(load(found.file)));
+  if (loaded) {
     draft = {*loaded->document, loaded->identity};
-  } else if (loaded.error().code != Code::not_found) {
-    return std::unexpected(std::move(loaded).error());
   }
   draft.document.sessions.push_back(*found.session);
   return draft;

@@ -19,12 +19,9 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
   std::set<SessionId> seen;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   for (const fs::path& file : files) {
-    const auto loaded = load(file);
-    if (!loaded && loaded.error().code == Code::not_found) {
-      continue;  // moved meanwhile
-    }
+    REPRISE_ASSIGN(const auto loaded, if_there(load(file)));
     if (!loaded) {
-      return std::unexpected(loaded.error());
+      continue;  // moved meanwhile
     }
     const Document& document = *loaded->document;
     for (const FileSession& session : document.sessions) {

@@ -65,10 +65,7 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
   REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
   REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
   REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
-  const auto now = identify(from.file);
-  if (!now && now.error().code != Code::not_found) {
-    return std::unexpected(now.error());
-  }
+  REPRISE_ASSIGN(const auto now, if_there(identify(from.file)));
   if (!now || *now != from.loaded.identity) {
     return false;
   }
@@ -98,11 +95,10 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
   REPRISE_TRY(make_private_folders(folder_of(to)));
   Document there;
   Target target{to, std::nullopt};
-  if (auto loaded = load(to); loaded) {
+  REPRISE_ASSIGN(const auto loaded, if_there(load(to)));
+  if (loaded) {
     there = *loaded->document;
     target.identity = loaded->identity;
-  } else if (loaded.error().code != Code::not_found) {
-    return std::unexpected(std::move(loaded).error());
   }
   const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
   const SessionId id = moved->stored.session.info.id;

@@ -64,11 +64,8 @@ Result<bool> Documents::write(const Target& target, Document document) {
   bool is_target = true;
   FileIdentity written;
   const auto look = [&](const fs::path& temporary) -> Result<> {
-    const auto now = identify(file);
-    if (!now && now.error().code != Code::not_found) {
-      return std::unexpected(now.error());
-    }
-    is_target = target.identity ? now && *now == *target.identity : !now;
+    REPRISE_ASSIGN(const auto now, if_there(identify(file)));
+    is_target = now == target.identity;
     if (!is_target) {
       return fail(Code::conflict, cat(file.native(), " was replaced by another program"));
     }

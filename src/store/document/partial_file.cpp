@@ -33,10 +33,7 @@ struct Look {
   bool ends_a_line = true;
 };
 Result<Look> look_at(int fd, const fs::path& file, std::string_view start) {
-  struct stat status{};
-  if (::fstat(fd, &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd, file));
   Look look{.size = status.st_size};
   std::array<char, 256> first{};  // an id has at most 200 bytes
   REPRISE_ASSIGN(const std::size_t got, read_at(fd, first, 0, file));
@@ -102,20 +99,16 @@ std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
 // It is renewed every few seconds: what came since is read, and not all of a long answer.
 Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
   constexpr std::int64_t kFirstLook = 64 << 10;
-  auto opened = open_file(file, O_RDONLY);
-  if (!opened && opened.error().code == Code::not_found) {
+  REPRISE_ASSIGN(const auto in, if_there(open_file(file, O_RDONLY)));
+  if (!in) {
     return std::nullopt;
   }
-  REPRISE_ASSIGN(const Fd in, std::move(opened));
-  struct stat status{};
-  if (::fstat(in.get(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(in->get(), file));
   const std::string start = line_start(answer);
   for (std::int64_t look = kFirstLook;; look *= 8) {
     const std::int64_t from = std::max<std::int64_t>(0, status.st_size - look);
     std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
-    REPRISE_ASSIGN(const std::size_t got, read_at(in.get(), text, from, file));
+    REPRISE_ASSIGN(const std::size_t got, read_at(in->get(), text, from, file));
     text.resize(got);
     if (const auto lease = last_lease(text, start); lease || from == 0) {
       return lease;
@@ -124,11 +117,8 @@ Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId&
 }
 
 Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId& answer) {
-  auto bytes = read_file(file);
-  if (!bytes && bytes.error().code == Code::not_found) {
-    return std::vector<Block>{};
-  }
-  REPRISE_ASSIGN(const std::string text, std::move(bytes));
+  REPRISE_ASSIGN(const auto bytes, if_there(read_file(file)));
+  const std::string text = bytes.value_or("");
   const std::string start = line_start(answer);
   std::vector<Block> blocks;
   for (std::size_t at = 0; at < text.size();) {

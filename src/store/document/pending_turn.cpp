@@ -133,12 +133,8 @@ Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file,
 }
 
 Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file) {
-  auto bytes = read_file(file);
-  if (!bytes && bytes.error().code == Code::not_found) {
-    return std::nullopt;
-  }
-  REPRISE_ASSIGN(const std::string text, std::move(bytes));
-  const std::string_view line = first_line(text);
+  REPRISE_ASSIGN(const auto bytes, if_there(read_file(file)));
+  const std::string_view line = first_line(bytes ? std::string_view(*bytes) : "");
   if (json::find_member(line, "turn").empty()) {
     return std::nullopt;  // pieces of an answer whose turn is in the file
   }

@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::size_t kBlobPieceMax = std::size_t{1} << 20;
 
-Result<> check_place(const StoredSession& parent, Seq at) {
-  const SessionInfo& info = parent.session.info;
-  if (at.value < 0 || at > info.head) {
-    return fail(Code::invalid_argument, cat("cannot fork session ", info.id.str(), " at ", at.value,
-                                            ": it has ", info.head.value, " messages"));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<Appended> MemoryStore::replace_suffix(const SessionId& id, Seq from,
@@ -53,7 +44,7 @@ Result<> MemoryStore::fork(const SessionId& parent, Seq at, const Session& child
   REPRISE_TRY(check_new_session(child));
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(const StoredSession* const origin, get(parent));
-  REPRISE_TRY(check_place(*origin, at));
+  REPRISE_TRY(check_fork(parent, origin->session.info.head, at));
   const auto [place, is_new] = sessions_.try_emplace(child.info.id, child);
   if (!is_new) {
     return std::unexpected(session_exists(child.info.id));
@@ -212,7 +203,7 @@ Result<> MemoryStore::restore(const SessionId& id) {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(StoredSession* const stored, get(id));
   if (stored->session.info.state != SessionState::trashed) {
-    return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+    return std::unexpected(not_in_trash(id));
   }
   stored->session.info.state = stored->state_before_trash;
   return {};
@@ -228,18 +219,14 @@ Result<> MemoryStore::purge(const SessionId& id) {
 }
 
 Result<> MemoryStore::check_unshared(const SessionId& id) const {
-  std::string names;
+  std::vector<std::string> sharing;
   for (const auto& [other, stored] : sessions_) {
     const auto& origin = stored.session.info.forked_from;
     if (stored.shares_with_parent && origin && origin->session == id) {
-      names += cat(names.empty() ? "" : ", ", other.str());
+      sharing.push_back(other.str());
     }
   }
-  if (!names.empty()) {
-    return fail(Code::conflict, cat("session ", id.str(), " shares its messages with ", names,
-                                    ": purge those first"));
-  }
-  return {};
+  return store::check_unshared(id, sharing);
 }
 
 }  // namespace reprise::store

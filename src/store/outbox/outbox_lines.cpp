@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "reprise/outbox.h"
 #include "store/document/sidecar.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::outbox {
@@ -67,16 +68,16 @@ bool read_operation(json::Scanner& scanner, std::optional<OperationId>& out) {
   return true;
 }
 
-bool read_message(json::Scanner& scanner, OutboxStep& step) {
+bool read_messages(json::Scanner& scanner, OutboxStep& step) {
   std::string_view raw;
   if (!scanner.raw(raw)) {
     return false;
   }
-  auto message = message_from_json(raw);
-  if (!message) {
-    return scanner.fail("this is not a message");
+  auto messages = messages_from_json(raw);
+  if (!messages) {
+    return scanner.fail("this is not a list of messages");
   }
-  step.messages.push_back(*std::move(message));
+  step.messages = *std::move(messages);
   return true;
 }
 
@@ -95,7 +96,7 @@ bool read_member(json::Scanner& scanner, std::string_view name, OutboxStep& step
     return read_operation(scanner, step.end_partial);
   }
   if (name == "messages") {
-    return scanner.array([&] { return read_message(scanner, step); });
+    return read_messages(scanner, step);
   }
   return scanner.skip();
 }
@@ -147,12 +148,10 @@ std::unexpected<Error> wrong_line(const std::filesystem::path& file, int line, c
 }  // namespace
 
 std::string head_lines(const Session& session, const SessionId& aside, std::string_view store) {
-  std::string out;
-  json::ObjectWriter object(out);
-  object.field("reprise_spill", kVersion).field("store", store);
-  object.field("session", session.info.id.str()).field("aside", aside.str()).close();
+  const std::string head = json::object_of("reprise_spill", kVersion, "store", store, "session",
+                                           session.info.id.str(), "aside", aside.str());
   const std::string rest = session_sidecar({.session = session}, bare_session(session.info.id));
-  return cat(out, "\n", rest.empty() ? "{}" : rest, "\n");
+  return cat(head, "\n", rest.empty() ? "{}" : rest, "\n");
 }
 
 std::string step_line(const OutboxStep& step) {
@@ -165,14 +164,7 @@ std::string step_line(const OutboxStep& step) {
   if (step.end_partial) {
     object.field("end", step.end_partial->str());
   }
-  object.key("messages");
-  json::ArrayWriter array(out);
-  for (const Message& message : step.messages) {
-    array.item();
-    out += message_to_json(message);
-  }
-  array.close();
-  object.close();
+  object.raw("messages", messages_to_json(step.messages)).close();
   return out += '\n';
 }
 

@@ -106,14 +106,8 @@ std::string id_at(Seq seq) {
 
 // The id that the message came with; "" when it has none.
 std::string own_id(const Message& message) {
-  for (const ExtraField& field : message.extra) {
-    if (field.name == "id" && field.value.text().starts_with('"')) {
-      std::string id;
-      json::Scanner(field.value.text()).string(id);
-      return id;
-    }
-  }
-  return "";
+  const RawJson* const id = json::find_field(message.extra, "id");
+  return id == nullptr ? "" : json::text_in(id->text()).value_or("");
 }
 
 // The original refuses a file in which there is another.

@@ -119,12 +119,10 @@ Config read_config(std::string_view raw) {
   std::string settings;
   json::ObjectWriter object(settings);
   for (const ExtraField& member : members_of(raw)) {
-    std::string text;
-    json::Scanner scanner(member.value.text());
-    const bool is_text = scanner.kind() == json::Kind::string && scanner.string(text);
+    auto text = json::text_in(member.value.text());
     // "" stays with the settings: there it says that somebody wrote it.
-    if (is_text && !text.empty() && (member.name == "provider" || member.name == "model")) {
-      (member.name == "model" ? config.model : config.provider) = std::move(text);
+    if (text && !text->empty() && (member.name == "provider" || member.name == "model")) {
+      (member.name == "model" ? config.model : config.provider) = *std::move(text);
     } else {
       object.raw(member.name, member.value.text());
     }
@@ -260,11 +258,11 @@ bool read_strings(std::string_view raw, std::vector<std::string>& out) {
   json::Scanner scanner(raw);
   return scanner.array([&] {
     std::string text;
-    if (!scanner.string(text)) {
-      return false;
+    const bool is_text = scanner.string(text);
+    if (is_text) {
+      out.push_back(std::move(text));
     }
-    out.push_back(std::move(text));
-    return true;
+    return is_text;
   });
 }
 

@@ -80,10 +80,7 @@ std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view
 
 Result<SessionInfo> read_info(const fs::path& file, const Placed& placed) {
   REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
   if (status.st_size > kFileBytesMax) {
     return fail(Code::invalid_argument, cat("it is larger than ", kFileBytesMax, " bytes"));
   }

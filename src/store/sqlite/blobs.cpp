@@ -79,19 +79,11 @@ Result<> release_blobs(Connection& connection, const SessionId& id) {
 Result<> collect_blobs(Connection& connection, Clock& clock) {
   const Time before = clock.now() - kBlobPinned;
   REPRISE_ASSIGN(
-      Statement rows,
-      connection.query("SELECT hash FROM reprise_pins WHERE put_us = 0 UNION ALL"
+      const auto hashes,
+      connection.texts("SELECT hash FROM reprise_pins WHERE put_us = 0 UNION ALL"
                        " SELECT hash FROM (SELECT hash FROM reprise_pins WHERE put_us > 0"
                        " AND put_us < ? ORDER BY put_us LIMIT ?)",
                        microseconds_of(before), store::kBlobsCollectedMax));
-  std::vector<std::string> hashes;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, rows.step());
-    if (!more) {
-      break;
-    }
-    hashes.push_back(rows.text("hash"));
-  }
   for (const std::string& hash : hashes) {
     REPRISE_TRY(
         connection.run("DELETE FROM reprise_blobs WHERE hash = ?1"

@@ -302,10 +302,7 @@ Result<Statement> Connection::prepare(std::string_view sql) {
 
 Result<> Connection::script(const std::string& sql) {
   const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) {
-    return std::unexpected(error(code));
-  }
-  return {};
+  return code == SQLITE_OK ? Result<>() : std::unexpected(error(code));
 }
 
 std::int64_t Connection::changes() const {

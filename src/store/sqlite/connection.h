@@ -67,6 +67,9 @@ class Statement {
   Result<bool> step();
   // Runs it to its end.
   Result<> run();
+  // Calls `row`, which returns nothing or a Result<>, at each row that is left.
+  template <class Row>
+  Result<> each(const Row& row);
 
   // Columns by their names, which the statement's text gives them.
   bool is_null(std::string_view column) const { return is_null(columns_->at(column)); }
@@ -99,6 +102,21 @@ class Statement {
   int bound_ = 0;
   int failed_ = 0;
 };
+
+template <class Row>
+Result<> Statement::each(const Row& row) {
+  while (true) {
+    REPRISE_ASSIGN(const bool more, step());
+    if (!more) {
+      return {};
+    }
+    if constexpr (std::is_void_v<decltype(row())>) {
+      row();
+    } else {
+      REPRISE_TRY(row());
+    }
+  }
+}
 
 enum class OpenMode : std::uint8_t {
   read,            // never creates or changes a file
@@ -141,6 +159,15 @@ class Connection {
     REPRISE_ASSIGN(const bool row, statement.step());
     return row ? statement.first_integer() : 0;
   }
+  // The first column of all rows.
+  template <class... Values>
+  Result<std::vector<std::string>> texts(std::string_view sql, const Values&... values) {
+    std::vector<std::string> all;
+    REPRISE_ASSIGN(Statement statement, query(sql, values...));
+    REPRISE_TRY(statement.each([&] { statement.text(store::Column{0}, all.emplace_back()); }));
+    return all;
+  }
+
   // Any number of statements, not kept.
   Result<> script(const std::string& sql);
 

@@ -161,7 +161,7 @@ Result<Database::Reader> Database::salvaged() {
 
 Result<> Database::write(Durability durability, const Work& work) {
   if (options_.access == Access::read) {
-    return fail(Code::unsupported, cat(file_.string(), " is open for reading only"));
+    return std::unexpected(store::read_only(file_.string()));
   }
   auto done = writer_.run(durability, work);
   if (!done && done.error().code == Code::io) {
@@ -176,7 +176,7 @@ Result<> Database::make_room(const Work& work, const std::function<Result<>()>& 
 
 Result<bool> Database::empty_log(std::chrono::milliseconds patience) {
   if (options_.access == Access::read) {
-    return fail(Code::unsupported, cat(file_.string(), " is open for reading only"));
+    return std::unexpected(store::read_only(file_.string()));
   }
   return writer_.empty_log(patience);
 }

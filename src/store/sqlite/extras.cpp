@@ -54,14 +54,11 @@ Result<std::optional<std::string>> read_artefact(Connection& connection, const S
                                   " AND step = ? AND name = ? ORDER BY n",
                                   id.str(), step.value, name));
   std::optional<std::string> bytes;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return bytes;
-    }
+  REPRISE_TRY(row.each([&] {
     bytes = std::move(bytes).value_or("");
     *bytes += row.bytes("bytes");
-  }
+  }));
+  return bytes;
 }
 
 Result<std::vector<Artefacts::Entry>> read_entries(Connection& connection, const SessionId& id) {
@@ -72,13 +69,9 @@ Result<std::vector<Artefacts::Entry>> read_entries(Connection& connection, const
                        " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
                        id.str()));
   std::vector<Artefacts::Entry> entries;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      break;
-    }
+  REPRISE_TRY(row.each([&] {
     entries.push_back({Step{row.integer("step")}, row.text("name"), row.integer("size")});
-  }
+  }));
   REPRISE_ASSIGN(const auto snapshot, find_snapshot(connection, id));
   if (snapshot) {
     std::erase_if(entries,

@@ -64,13 +64,7 @@ Result<> ForeignDatabase::find_columns(std::span<const std::string_view> tables)
     Table table{std::string(name), {}, true};
     REPRISE_ASSIGN(Statement column,
                    connection_->prepare(cat("PRAGMA table_info(\"", name, "\")")));
-    for (;;) {
-      REPRISE_ASSIGN(const bool more, column.step());
-      if (!more) {
-        break;
-      }
-      table.columns.push_back(ascii_lower(column.text("name")));
-    }
+    REPRISE_TRY(column.each([&] { table.columns.push_back(ascii_lower(column.text("name"))); }));
     // Tables WITHOUT ROWID have none.
     table.has_row_number =
         sqlite3_table_column_metadata(connection_->handle(), "main", table.name.c_str(), "rowid",

@@ -45,15 +45,11 @@ Result<Fd> open_unnoticed(const fs::path& file) {
 }
 
 Result<FileMark> mark_of(const fs::path& file, std::size_t header_bytes) {
-  auto fd = open_unnoticed(file);
+  REPRISE_ASSIGN(const auto fd, if_there(open_unnoticed(file)));
   if (!fd) {
-    return fd.error().code == Code::not_found ? Result<FileMark>(FileMark{})
-                                              : std::unexpected(fd.error());
+    return FileMark{};
   }
-  struct stat status = {};
-  if (::fstat(fd->get(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd->get(), file));
   FileMark mark{true,
                 status.st_size,
                 status.st_ino,
@@ -111,9 +107,9 @@ Result<> copy_by_pieces(int from, int to, const fs::path& source, const fs::path
 }
 
 Result<> copy_one(const fs::path& from, const fs::path& to) {
-  auto source = open_unnoticed(from);
+  REPRISE_ASSIGN(const auto source, if_there(open_unnoticed(from)));
   if (!source) {
-    return source.error().code == Code::not_found ? Result<>() : std::unexpected(source.error());
+    return {};
   }
   REPRISE_ASSIGN(Fd target, open_file(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
   bool is_begun = false;
@@ -137,10 +133,7 @@ Result<> copy_one(const fs::path& from, const fs::path& to) {
 
 Result<bool> names_super_journal(const fs::path& journal) {
   REPRISE_ASSIGN(const Fd fd, open_file(journal, O_RDONLY));
-  struct stat status = {};
-  if (::fstat(fd.get(), &status) != 0) {
-    return std::unexpected(os_error("read", journal, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), journal));
   std::string end(kSuperJournalMark.size(), '\0');
   const std::int64_t at = status.st_size - static_cast<std::int64_t>(end.size());
   if (at < 0) {

@@ -16,4 +16,8 @@ namespace reprise::sqlite {
 // nothing may have changed at all.
 Result<> copy_foreign_files(const std::filesystem::path& file, const std::filesystem::path& to);
 
+// What is left to be read of an open file.
+Result<> copy_by_pieces(int from, int to, const std::filesystem::path& source,
+                        const std::filesystem::path& target);
+
 }  // namespace reprise::sqlite

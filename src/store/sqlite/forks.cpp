@@ -123,10 +123,7 @@ Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,
   REPRISE_TRY(require_session(connection, parent));
   REPRISE_ASSIGN(const std::int64_t head,
                  connection.integer("SELECT head FROM sessions WHERE id = ?", parent.str()));
-  if (at.value < 0 || at.value > head) {
-    return fail(Code::invalid_argument, cat("cannot fork session ", parent.str(), " at ", at.value,
-                                            ": it has ", head, " messages"));
-  }
+  REPRISE_TRY(store::check_fork(parent, Seq{head}, at));
   REPRISE_ASSIGN(const Base base, base_for(connection, parent.str(), at));
   Session forked = child;
   forked.info.forked_from = ForkOrigin{parent, at};

@@ -93,24 +93,13 @@ class SharedFile {
 };
 
 Result<> copy_file_if_there(const fs::path& from, const fs::path& to) {
-  auto source = open_file(from, O_RDONLY);
+  REPRISE_ASSIGN(const auto source, if_there(open_file(from, O_RDONLY)));
   if (!source) {
-    return source.error().code == Code::not_found ? Result<>() : std::unexpected(source.error());
+    return {};
   }
   REPRISE_ASSIGN(Fd copy, open_file(to, O_WRONLY | O_CREAT | O_EXCL, 0600));
-  std::vector<char> part(kPartBytes);
-  while (true) {
-    const ssize_t got = ::read(source->get(), part.data(), part.size());
-    if (got < 0 && errno != EINTR) {
-      return std::unexpected(os_error("read", from, errno));
-    }
-    if (got == 0) {
-      return copy.close(to);
-    }
-    if (got > 0) {
-      REPRISE_TRY(write_all(copy.get(), {part.data(), static_cast<std::size_t>(got)}, to));
-    }
-  }
+  REPRISE_TRY(copy_by_pieces(source->get(), copy.get(), from, to));
+  return copy.close(to);
 }
 
 Result<> copy_files(const fs::path& file, const fs::path& to, std::chrono::milliseconds timeout) {
@@ -144,20 +133,19 @@ Result<std::unique_ptr<Connection>> open_copy(const fs::path& file,
 
 Result<std::optional<JournalMark>> find_journal(const fs::path& file) {
   const fs::path journal = store::beside(file, "-journal");
-  struct stat status{};
-  if (::lstat(journal.c_str(), &status) != 0) {
-    return errno == ENOENT ? Result<std::optional<JournalMark>>()
-                           : std::unexpected(os_error("access", journal, errno));
+  REPRISE_ASSIGN(const auto status, find_status(journal));
+  if (!status) {
+    return std::nullopt;
   }
   // One whose beginning was wiped out is spent. What cannot be read may be hot.
   std::array<char, 1> first{1};
   if (const auto fd = open_file(journal, O_RDONLY); fd) {
     (void)read_at(fd->get(), first, 0, journal);
   }
-  if (status.st_size == 0 || first[0] == 0) {
+  if (status->st_size == 0 || first[0] == 0) {
     return std::nullopt;
   }
-  return JournalMark{status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  return JournalMark{status->st_size, status->st_mtim.tv_sec, status->st_mtim.tv_nsec};
 }
 
 Result<std::unique_ptr<Connection>> open_rolled_back(const fs::path& file,

@@ -23,15 +23,8 @@ namespace {
 using Names = std::set<std::string, std::less<>>;
 
 Result<Names> names(Connection& connection, std::string_view sql, std::string_view value) {
-  Names found;
-  REPRISE_ASSIGN(Statement rows, connection.query(sql, value));
-  while (true) {
-    REPRISE_ASSIGN(const bool row, rows.step());
-    if (!row) {
-      return found;
-    }
-    found.insert(rows.text("name"));
-  }
+  REPRISE_ASSIGN(const auto found, connection.texts(sql, value));
+  return Names(found.begin(), found.end());
 }
 
 Result<Names> columns_of(Connection& connection, std::string_view table) {
@@ -39,12 +32,7 @@ Result<Names> columns_of(Connection& connection, std::string_view table) {
 }
 
 bool has_all(const Names& there, std::initializer_list<std::string_view> wanted) {
-  for (const std::string_view name : wanted) {
-    if (!there.contains(name)) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::all_of(wanted, [&](std::string_view name) { return there.contains(name); });
 }
 
 void time_function(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
@@ -285,10 +273,7 @@ Result<> add_time_function(Connection& connection) {
   const int code = sqlite3_create_function_v2(connection.handle(), "reprise_us", 1,
                                               SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
                                               nullptr, time_function, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) {
-    return std::unexpected(connection.error(code));
-  }
-  return {};
+  return code == SQLITE_OK ? Result<>() : std::unexpected(connection.error(code));
 }
 
 Result<Shape> shape_of(Connection& connection) {

@@ -69,11 +69,7 @@ Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, con
   }
   REPRISE_ASSIGN(Statement rows,
                  connection.query("SELECT id, rowid AS row, content FROM main.tool_result_blobs"));
-  while (true) {
-    REPRISE_ASSIGN(const bool more, rows.step());
-    if (!more) {
-      break;
-    }
+  REPRISE_TRY(rows.each([&]() -> Result<> {
     // A row that is replaced gets another rowid.
     std::string id = rows.text("id");
     const auto known = known_.find(id);
@@ -82,7 +78,8 @@ Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, con
       rows_.insert_or_assign(content.str(), id);
       known_.insert_or_assign(std::move(id), rows.integer("row"));
     }
-  }
+    return {};
+  }));
   const auto row = rows_.find(hash.str());
   return row == rows_.end() ? std::nullopt : std::optional(row->second);
 }

@@ -199,10 +199,7 @@ std::optional<FileHeader> FileHeader::parse(std::string_view bytes) {
 
 Result<PageFile> PageFile::open(const std::filesystem::path& file) {
   REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY));
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) {
-    return std::unexpected(os_error("access", file, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
   PageFile pages(std::move(fd), file);
   const auto size = static_cast<std::uint64_t>(status.st_size);
   REPRISE_TRY(pages.find_header(size));

@@ -18,18 +18,16 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Sessio
                  connection.query(
                      "SELECT body FROM reprise_answers WHERE session_id = ? ORDER BY n", id.str()));
   std::optional<Partial> partial;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return partial;
-    }
+  REPRISE_TRY(row.each([&]() -> Result<> {
     if (!partial) {
       REPRISE_ASSIGN(partial, store::answer_from_json(row.bytes("body")));
-      continue;
+      return {};
     }
     REPRISE_ASSIGN(const auto delta, blocks_from_json(row.bytes("body")));
     store::append_delta(partial->blocks, delta);
-  }
+    return {};
+  }));
+  return partial;
 }
 
 // Without what has come of it; conflict when it is not running.

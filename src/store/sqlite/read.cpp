@@ -209,11 +209,7 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
   REPRISE_TRY(count_replaced(*reader, id));
   REPRISE_ASSIGN(Statement row, reader->query(query, id.str()));
   ReplacedMessages found;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return found;
-    }
+  REPRISE_TRY(row.each([&]() -> Result<> {
     Message message;
     std::optional<Damage> damage;
     if (read_message(row, file, message, damage)) {
@@ -224,7 +220,9 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
       ++found.report.damaged;
       found.report.damage.push_back(*std::move(damage));
     }
-  }
+    return {};
+  }));
+  return found;
 }
 
 }  // namespace

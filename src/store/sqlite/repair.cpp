@@ -31,14 +31,6 @@ struct Filled {
   std::string value;  // "?", or that with what stands for a NULL
 };
 
-std::string joined(const std::vector<Filled>& columns, std::string Filled::* part) {
-  std::string out;
-  for (const Filled& column : columns) {
-    out += cat(out.empty() ? "" : ", ", column.*part);
-  }
-  return out;
-}
-
 // A column of any table, whatever that calls it.
 std::string numbered(std::size_t column) {
   return cat("column_", column);
@@ -151,13 +143,8 @@ Result<> Repairing::prepare() {
 Result<std::vector<Filled>> Repairing::columns_of(std::string_view table) {
   REPRISE_ASSIGN(Statement row, target_.query(kFilledColumns, table));
   std::vector<Filled> columns;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return columns;
-    }
-    columns.push_back({row.text("name"), row.text("value")});
-  }
+  REPRISE_TRY(row.each([&] { columns.push_back({row.text("name"), row.text("value")}); }));
+  return columns;
 }
 
 Result<> Repairing::insert(const std::string& sql, const Statement& row, std::size_t count) {
@@ -309,11 +296,7 @@ constexpr std::string_view kMissing =
 
 Result<> Repairing::note_missing() {
   REPRISE_ASSIGN(Statement row, target_.prepare(kMissing));
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return {};
-    }
+  return row.each([&]() -> Result<> {
     const std::int64_t missing = row.integer("missing");
     report_.messages_lost += missing;
     REPRISE_TRY(keep_damage({session_place(file_, row.text("id")),
@@ -321,7 +304,8 @@ Result<> Repairing::note_missing() {
                                  missing == 1 ? " messages is missing" : " messages are missing"),
                              ""},
                             ""));
-  }
+    return {};
+  });
 }
 
 Result<> repair_pages(const std::filesystem::path& file, std::chrono::milliseconds busy_timeout,
@@ -355,13 +339,8 @@ namespace {
 
 Result<std::vector<Damage>> stored_damage(Statement row) {
   std::vector<Damage> damage;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return damage;
-    }
-    damage.push_back({row.text("place"), row.text("reason"), ""});
-  }
+  REPRISE_TRY(row.each([&] { damage.push_back({row.text("place"), row.text("reason"), ""}); }));
+  return damage;
 }
 
 Result<std::int64_t> count_missing(Connection& salvaged) {

@@ -30,14 +30,11 @@ constexpr std::size_t kHashDigits = 64;
 
 // Blocks that cannot be read become zeros.
 Result<> copy_readable(const fs::path& from, const fs::path& to) {
-  auto source = open_file(from, O_RDONLY);
+  REPRISE_ASSIGN(const auto source, if_there(open_file(from, O_RDONLY)));
   if (!source) {
-    return source.error().code == Code::not_found ? Result<>() : std::unexpected(source.error());
+    return {};
   }
-  struct stat status{};
-  if (::fstat(source->get(), &status) != 0) {
-    return std::unexpected(os_error("access", from, errno));
-  }
+  REPRISE_ASSIGN(const struct stat status, status_of(source->get(), from));
   REPRISE_ASSIGN(Fd copy, open_file(to, O_WRONLY | O_CREAT | O_EXCL, 0600));
   std::string block;
   for (std::int64_t at = 0; at < status.st_size; at += static_cast<std::int64_t>(block.size())) {
@@ -172,15 +169,11 @@ Result<> read_columns(Connection& schema, KnownTable& table) {
                               table.name));
   table.is_index = without_rowid != 0;
   table.columns.clear();
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return {};
-    }
+  return row.each([&] {
     const bool is_key = row.integer("pk") == 1 && row.integer("keys") == 1;
     table.columns.push_back({row.text("name"), row.text("type"), row.integer("notnull") != 0,
                              is_key && !table.is_index && row.bytes("type") == "INTEGER"});
-  }
+  });
 }
 
 // --- Which table an orphaned row belongs to ---

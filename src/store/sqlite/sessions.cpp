@@ -79,14 +79,6 @@ SessionRow row_of(const Session& session, Which which) {
   return row;
 }
 
-std::string joined(const std::vector<std::string_view>& columns, std::string_view after) {
-  std::string out;
-  for (const std::string_view column : columns) {
-    out += cat(out.empty() ? "" : ", ", column, after);
-  }
-  return out;
-}
-
 Result<> store_prompts(Connection& connection, const SessionId& id,
                        const std::vector<std::string>& prompts) {
   if (prompts.empty()) {
@@ -124,13 +116,10 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
     row.add("base", *base.session);
   }
   row.add("base_count", base.count.value);
-  std::string places;
-  for (std::size_t i = 0; i < row.columns.size(); ++i) {
-    places += i == 0 ? "?" : ", ?";
-  }
+  const std::string places = joined(row.columns, [](std::string_view) { return "?"; });
   REPRISE_ASSIGN(Statement insert,
-                 connection.prepare(cat("INSERT INTO sessions(", joined(row.columns, ""),
-                                        ") VALUES(", places, ")")));
+                 connection.prepare(
+                     cat("INSERT INTO sessions(", joined(row.columns), ") VALUES(", places, ")")));
   row.bind_to(insert);
   REPRISE_TRY(insert.run());
   REPRISE_TRY(set_slot(connection, info.id, info.updated_at));
@@ -186,9 +175,10 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   const std::string folder = session.info.working_dir;
   REPRISE_TRY(store::apply_patch(session, patch));
   const SessionRow row = row_of(session, Which::patched);
+  const auto assigned = [](std::string_view column) { return cat(column, " = ?"); };
   REPRISE_ASSIGN(Statement update,
                  connection.prepare(
-                     cat("UPDATE sessions SET ", joined(row.columns, " = ?"), " WHERE id = ?")));
+                     cat("UPDATE sessions SET ", joined(row.columns, assigned), " WHERE id = ?")));
   row.bind_to(update);
   update.bind(id.str());
   REPRISE_TRY(update.run());

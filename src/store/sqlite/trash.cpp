@@ -19,24 +19,12 @@ namespace {
 // Those that share messages of the session or of what is kept for it.
 Result<> check_unshared(Connection& connection, const SessionId& id) {
   REPRISE_ASSIGN(
-      Statement row,
-      connection.query(
+      const auto names,
+      connection.texts(
           "SELECT DISTINCT coalesce(kept_for, id) AS name FROM sessions WHERE kept_for IS NOT ?1"
           " AND (base = ?1 OR base IN (SELECT id FROM sessions WHERE kept_for = ?1)) LIMIT 10",
           id.str()));
-  std::string names;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      break;
-    }
-    names += cat(names.empty() ? "" : ", ", row.text("name"));
-  }
-  if (!names.empty()) {
-    return fail(Code::conflict, cat("session ", id.str(), " shares its messages with ", names,
-                                    ": purge those first"));
-  }
-  return {};
+  return store::check_unshared(id, names);
 }
 
 // Forks that the original program made hold copies of the messages, and name the session's large
@@ -46,22 +34,14 @@ Result<> check_unnamed(Connection& connection, const SessionId& id) {
   if (!has_results) {
     return {};
   }
-  REPRISE_ASSIGN(Statement row,
-                 connection.query("SELECT id FROM sessions AS s WHERE forked_from = ?1 AND"
+  REPRISE_ASSIGN(const auto forks,
+                 connection.texts("SELECT id FROM sessions AS s WHERE forked_from = ?1 AND"
                                   " base IS NULL AND kept_for IS NULL AND EXISTS (SELECT 1 FROM"
                                   " messages AS m WHERE m.session_id = s.id AND created_us IS NULL)"
                                   " ORDER BY id LIMIT 10",
                                   id.str()));
-  std::string forks;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      break;
-    }
-    forks += cat(forks.empty() ? "" : ", ", row.text("id"));
-  }
   if (!forks.empty()) {
-    return fail(Code::conflict, cat("session ", id.str(), " is needed by its forks ", forks,
+    return fail(Code::conflict, cat("session ", id.str(), " is needed by its forks ", joined(forks),
                                     ": purge those first"));
   }
   return {};
@@ -127,7 +107,7 @@ Result<> SqliteStore::restore(const SessionId& id) {
                        " trashed_us = NULL WHERE id = ? AND state = 'trashed'",
                        id.str()));
     if (connection.changes() == 0) {
-      return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+      return std::unexpected(store::not_in_trash(id));
     }
     return {};
   });

@@ -57,13 +57,10 @@ class Verifying {
 
 void Verifying::each(std::string_view sql, const std::function<void(const Statement&)>& row) {
   auto rows = connection_.prepare(sql);
-  auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
-  while (more && *more) {
-    row(*rows);
-    more = rows->step();
-  }
-  if (!more) {
-    add(file_, more.error().message);
+  const auto done =
+      rows ? rows->each([&] { row(*rows); }) : Result<>(std::unexpected(rows.error()));
+  if (!done) {
+    add(file_, done.error().message);
   }
 }
 
@@ -148,13 +145,7 @@ Result<std::string> Verifying::hash_of(std::string_view hash) {
       Statement row,
       connection_.query("SELECT bytes FROM reprise_blobs WHERE hash = ? ORDER BY n", hash));
   std::string whole;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      break;
-    }
-    whole += row.bytes("bytes");
-  }
+  REPRISE_TRY(row.each([&] { whole += row.bytes("bytes"); }));
   REPRISE_ASSIGN(const auto found, sha256(whole));
   return found.str();
 }

@@ -83,11 +83,8 @@ Result<bool> Writer::empty_log(milliseconds patience) {
       return (code & 0xff) == SQLITE_BUSY ? Result<>() : std::unexpected(connection.error(code));
     }
     // SQLite cuts it and does not sync that: a power cut would bring back what was in it.
-    const auto log = open_file(store::beside(file_, "-wal"), O_RDWR);
-    if (!log) {
-      return log.error().code == Code::not_found ? Result<>() : std::unexpected(log.error());
-    }
-    return sync_file(log->get(), file_);
+    REPRISE_ASSIGN(const auto log, if_there(open_file(store::beside(file_, "-wal"), O_RDWR)));
+    return log ? sync_file(log->get(), file_) : Result<>();
   };
   REPRISE_TRY(run_alone(work));
   return is_empty;
