@@ -2,6 +2,7 @@
 
 // The built-in tools, one function each, and how they read their input.
 
+#include "base/file.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -30,5 +31,12 @@ Tool make_list_dir_tool();
 Tool make_todo_write_tool();
 Tool make_recall_tool();      // in the sessions of the session's folder
 Tool make_recall_all_tool();  // in those of all folders; not one of add_builtin_tools()
+
+enum class EntryKind : std::uint8_t { file, folder };
+
+// A regular file or a folder inside `root`, opened for reading. `name` is relative to it, or an
+// absolute name inside it. invalid_argument for what lies outside and for devices, pipes and
+// sockets, which are not opened.
+Result<Fd> open_inside(const std::filesystem::path& root, const std::string& name, EntryKind kind);
 
 }  // namespace reprise

@@ -1,4 +1,5 @@
-#include "engine/confined.h"
+// Files inside one folder. What a name leads to is decided by the kernel (openat2,
+// RESOLVE_BENEATH): no "..", absolute name or link gets out, also when it changes meanwhile.
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -10,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/builtin_tools.h"
 
 namespace reprise {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "engine/copy_reduce.h"
-#include "engine/copy_replaced.h"
 #include "engine/history.h"
 #include "engine/lease.h"
 #include "model/known_time.h"

@@ -16,4 +16,14 @@ using Losses = std::set<std::string>;
 Session reduce(Session session, const SourceCapabilities& holds, Losses& losses);
 Message reduce(Message message, const SourceCapabilities& holds, Losses& losses);
 
+// Of step 0.
+inline constexpr std::string_view kReplacedArtefact = "replaced.jsonl";
+
+// How many the source keeps aside and does not hand out as artefacts.
+Result<std::int64_t> count_replaced(Source& source, const SessionId& id);
+
+// These, behind those that the source has as the artefact. Done again, it adds what has come since.
+// What stays behind is a loss; true: some is damaged.
+Result<bool> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses);
+
 }  // namespace reprise::engine

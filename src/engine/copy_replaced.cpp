@@ -1,4 +1,5 @@
-#include "engine/copy_replaced.h"
+// Messages of a session that gave way to others, in a copy of it: where the target has artefacts
+// they are the one that chat directories give them, one message a line.
 
 #include <algorithm>
 #include <iterator>
@@ -6,6 +7,8 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "engine/copy_reduce.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/tool_runner.h"
+// Runs the tool calls of one answer: checked, approved, then up to kToolsAtOnce side by side.
 
 #include <algorithm>
 #include <condition_variable>
@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "engine/blobs.h"
 #include "engine/tool_input.h"
+#include "engine/turn.h"
 #include "reprise/conversation.h"
 
 namespace reprise {

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/builtin_tools.h"
-#include "engine/confined.h"
 #include "engine/one_line.h"
 #include "reprise/tool.h"
 

@@ -6,7 +6,6 @@
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/reply.h"
-#include "engine/tool_runner.h"
 #include "engine/turn.h"
 
 namespace reprise {

@@ -3,7 +3,6 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "model/media.h"
-#include "provider/anthropic_reader.h"
 #include "provider/codec.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"

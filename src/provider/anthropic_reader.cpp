@@ -1,4 +1,4 @@
-#include "provider/anthropic_reader.h"
+// Reads the answers of Anthropic's Messages.
 
 #include "base/json_scan.h"
 #include "base/json_view.h"

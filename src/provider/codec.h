@@ -77,4 +77,9 @@ std::unique_ptr<Codec> make_openai_responses(std::string_view base_url = {},
                                              std::optional<bool> store = std::nullopt);
 std::unique_ptr<Codec> make_anthropic();
 
+// `out` must outlive what reads into it. Items that go back to the server are marked with `host`;
+// "" for none.
+std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyOut& out);
+std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out, std::string_view host);
+
 }  // namespace reprise::provider

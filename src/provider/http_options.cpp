@@ -1,4 +1,4 @@
-#include "provider/http_options.h"
+// What a provider over HTTP is told: checked once, before anything is sent.
 
 #include <algorithm>
 #include <iterator>
@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/variable.h"
 #include "provider/codec.h"
+#include "provider/http_provider.h"
 #include "provider/key_mask.h"
 #include "provider/refusal.h"
 

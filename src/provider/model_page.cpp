@@ -1,8 +1,9 @@
-#include "provider/model_page.h"
+// Asking a server for its models.
 
 #include "base/http.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "provider/http_provider.h"
 #include "provider/model_list.h"
 #include "provider/refusal.h"
 #include "reprise/provider.h"

@@ -11,7 +11,6 @@
 #include "provider/codec.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"
-#include "provider/responses_reader.h"
 
 namespace reprise::provider {
 namespace {

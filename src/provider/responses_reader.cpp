@@ -1,4 +1,4 @@
-#include "provider/responses_reader.h"
+// Reads the answers of OpenAI's Responses.
 
 #include "base/json_scan.h"
 #include "base/json_view.h"

@@ -11,7 +11,7 @@
 #include "store/call.h"
 #include "store/chain/files.h"
 #include "store/chatdir/layout.h"
-#include "store/context/find.h"
+#include "store/context/files.h"
 #include "store/postgres/url.h"
 #include "store/sessions/places.h"
 

@@ -6,7 +6,6 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "store/chain/row.h"
 #include "store/document/document_format.h"
 #include "store/document/file_session.h"
 #include "store/document/member_lines.h"

@@ -11,6 +11,7 @@
 
 #include "reprise/error.h"
 #include "store/document/document_format.h"
+#include "store/stored_session.h"
 
 namespace reprise::store::chain {
 
@@ -21,5 +22,13 @@ inline constexpr std::string_view kProvider = "openai-responses";
 Document decode(const std::filesystem::path& file, std::string_view bytes);
 
 std::string encode(Document& document);
+
+// corrupt, with the reason, for a row that names no conversation.
+Result<StoredSession> decode_row(std::string_view json);
+
+// Spelled for its place in the file: the first line as it stands, the others indented.
+std::string encode_row(const StoredSession& stored);
+// The same for a row that was read: its members in their order, their values untouched.
+std::string respell_row(std::string_view json);
 
 }  // namespace reprise::store::chain

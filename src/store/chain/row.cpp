@@ -1,4 +1,4 @@
-#include "store/chain/row.h"
+// One row of the index.
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@ constexpr std::size_t kUuidBytes = 36;
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 // nullopt for another digit than one of this base, and for what does not fit into 48 bits.
-std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t base) {
+std::optional<std::uint64_t> parse_in_base(std::string_view text, std::uint64_t base) {
   if (text.empty() || text.size() > kGroupDigits.back()) {
     return std::nullopt;
   }
@@ -55,7 +55,7 @@ std::optional<std::string> archive_name(const SessionId& id) {
   std::string out;
   for (const std::size_t digits : kGroupDigits) {
     const std::string_view group = take_group(rest);
-    const auto number = parse_number(group, 16);
+    const auto number = parse_in_base(group, 16);
     if (group.size() != digits || !number) {
       return std::nullopt;
     }
@@ -68,7 +68,7 @@ std::optional<SessionId> parse_archive_name(std::string_view text) {
   std::string uuid;
   std::string_view rest = text;
   for (const std::size_t digits : kGroupDigits) {
-    const auto number = parse_number(take_group(rest), 36);
+    const auto number = parse_in_base(take_group(rest), 36);
     if (!number) {
       return std::nullopt;
     }

@@ -1,4 +1,4 @@
-#include "store/chatdir/backup.h"
+// A snapshot of a whole chat directory while others go on writing.
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,5 @@
-#include "store/chatdir/content.h"
+// The words of a message as such chats spell them: `content` is a string, or an array of parts
+// (text, reasoning, tool-call, tool-result, image). What is no part we know stays as it is.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/message.h"
+#include "store/chatdir/line.h"
 
 namespace reprise::store::chatdir {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/message.h"
-#include "store/chatdir/content.h"
 #include "store/chatdir/cursor.h"
 #include "store/chatdir/schema.h"
 #include "store/chatdir/trailer.h"

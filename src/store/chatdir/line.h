@@ -3,6 +3,7 @@
 // One line of messages.jsonl: {"role":…,"content":…,"reprise":{…}}. The last member is ours: what
 // role and content cannot say, or the original would not accept (schema.h), and the trailer.
 
+#include "base/json_scan.h"
 #include "reprise/message.h"
 #include "store/chatdir/schema.h"
 #include "store/chatdir/trailer.h"
@@ -29,5 +30,13 @@ Result<Line> read_line(std::string_view text);
 // The quick way for the most common kind of line, a message that is nothing but one text; nullopt
 // for all others. `found` is the line's trailer where that is known.
 std::optional<Line> read_plain_line(std::string_view text, const FoundTrailer* found = nullptr);
+
+// Appends the value of `content`. What a part cannot say is left out: a reader of the result sees
+// other blocks then.
+void append_content(std::string& out, const std::vector<Block>& blocks);
+
+// Reads the value of `content`, a string or an array. `lossy` becomes true when text was no
+// Unicode and U+FFFD stands for it.
+bool read_content(json::Scanner& scanner, std::vector<Block>& blocks, bool& lossy);
 
 }  // namespace reprise::store::chatdir

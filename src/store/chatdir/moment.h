@@ -44,4 +44,7 @@ struct Moment {
 // are read, as they would have changed again when they are copied. busy when all changes too fast.
 Result<Moment> find_moment(Chats& chats, const std::set<std::filesystem::path>& busy);
 
+// All files of a chat's folder that are no record, into a folder that is made. Links are left out.
+Result<> copy_other_files(const std::filesystem::path& from, const std::filesystem::path& to);
+
 }  // namespace reprise::store::chatdir

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
@@ -15,6 +14,7 @@
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/moment.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/trailer.h"
 #include "store/chatdir/unfinished.h"

@@ -32,4 +32,10 @@ Document decode(const Origin& origin, std::string_view bytes);
 // unsupported when there is more than one session. Brings `encoded` up to date.
 Result<std::string> encode(const Origin& origin, Document& document);
 
+// The common beginning once, then the turns of both sides by the time of their questions, each
+// turn in one piece; a last turn that both have, once. Nothing that is in `found` is left out, and
+// all of `written` that was not taken back on purpose is there. `found` as it is when it follows
+// from what was written, or holds another conversation.
+Document merge(const Origin& origin, const Document& written, Document found);
+
 }  // namespace reprise::store::context

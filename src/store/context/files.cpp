@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/context/codec.h"
-#include "store/context/merge.h"
 #include "store/document/document_format.h"
 #include "store/document/document_store.h"
 #include "store/document/one_file.h"

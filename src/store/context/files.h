@@ -38,4 +38,7 @@ class ContextFiles final : public OneFile {
   const Origin origin_;
 };
 
+// Whether there is a file with the members of one. A damaged file is none.
+Result<bool> is_context_file(const std::filesystem::path& file);
+
 }  // namespace reprise::store::context

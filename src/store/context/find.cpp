@@ -1,4 +1,4 @@
-#include "store/context/find.h"
+// Where a project keeps its context file.
 
 #include <cerrno>
 #include <system_error>
@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "reprise/open_store.h"
+#include "store/context/files.h"
 #include "store/context/members.h"
 
 namespace reprise {

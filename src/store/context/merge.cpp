@@ -1,4 +1,5 @@
-#include "store/context/merge.h"
+// Two versions of one conversation: what we wrote, and what a program that does not know our lock
+// has put in its place.
 
 #include <algorithm>
 #include <iterator>

@@ -1,9 +1,11 @@
-#include "store/sessions/derived.h"
+// What the original looks for in members of its own, and Reprise says elsewhere: they follow from
+// the title and the messages.
 
 #include <algorithm>
 
 #include "base/grapheme.h"
 #include "base/text.h"
+#include "store/sessions/session_members.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::sessions {

@@ -9,6 +9,7 @@
 #include "store/document/file_session.h"
 #include "store/sessions/members.h"
 #include "store/sessions/signature.h"
+#include "store/stored_session.h"
 
 namespace reprise::store::sessions {
 
@@ -22,5 +23,18 @@ struct RawMember {
 };
 // Remembers those that would be written otherwise.
 void note_spelling(FileSession& file, const std::vector<RawMember>& members);
+
+// The title as the original takes it: of 1 to 50 characters. Without one it is the folder's name.
+std::string name_of(const SessionInfo& info);
+
+inline constexpr std::string_view kPrompts = "prompt_history";
+// The original keeps this many prompts. Those that are derived have a limit of bytes besides: they
+// stand in the file twice.
+inline constexpr std::size_t kPromptsMax = 100;
+inline constexpr std::size_t kPromptBytesMax = std::size_t{1} << 18;
+
+// The user's messages that the prompt history does not have, the newest first. It has as many equal
+// ones as stand in it, the oldest messages first.
+std::vector<std::string> prompts_beside(const StoredSession& stored);
 
 }  // namespace reprise::store::sessions

@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"
-#include "store/sessions/derived.h"
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "store/sqlite/functions.h"
 
 namespace reprise::sqlite {
 namespace {

@@ -247,4 +247,9 @@ class Transaction {
 // The error a SQLite result code means, for messages about `file`.
 Error error_of(int code, int os_errno, std::string_view detail, const std::filesystem::path& file);
 
+// reprise_contains(text, word): whether the word, in small letters, stands in the text, the case of
+// ASCII letters apart. Each call takes one off `left`, which outlives the handle; when none is left
+// the statement fails.
+void add_functions(sqlite3* handle, std::int64_t& left);
+
 }  // namespace reprise::sqlite

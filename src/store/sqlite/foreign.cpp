@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "store/paths.h"
-#include "store/sqlite/foreign_copy.h"
 #include "store/sqlite/private_folder.h"
 
 namespace reprise::sqlite {

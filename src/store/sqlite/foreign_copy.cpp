@@ -1,4 +1,4 @@
-#include "store/sqlite/foreign_copy.h"
+// A consistent copy of a database's files, made without SQLite and without a lock.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "store/paths.h"
+#include "store/sqlite/private_folder.h"
 
 namespace reprise::sqlite {
 namespace {

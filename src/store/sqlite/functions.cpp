@@ -1,4 +1,4 @@
-#include "store/sqlite/functions.h"
+// Functions for our own statements. Nothing that is stored uses them: other programs have none.
 
 #include <sqlite3.h>
 
@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
 namespace {

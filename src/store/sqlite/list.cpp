@@ -1,4 +1,4 @@
-#include "store/sqlite/list.h"
+// Pages of sessions, by keyset: a page costs the same at ten sessions and at a million.
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,10 @@
 #include "reprise/store.h"
 #include "store/query.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/repair.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -237,8 +239,6 @@ Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, W
   return page;
 }
 
-}  // namespace
-
 Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& query) {
   REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, true));
   const bool odd_prefix = !std::ranges::all_of(
@@ -262,6 +262,19 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
     REPRISE_TRY(snapshot.commit());
   }
   return listed;
+}
+
+}  // namespace
+
+Result<SessionPage> SqliteStore::list(const SessionQuery& query) {
+  return database_.read([&](const Database::Reader& reader) -> Result<SessionPage> {
+    REPRISE_ASSIGN(SessionPage page, list_sessions(*reader, query));
+    if (reader.is_salvaged() && query.after.empty()) {
+      REPRISE_ASSIGN(auto damage, damage_of_salvaged(*reader, ""));
+      std::ranges::move(damage, std::back_inserter(page.damage));
+    }
+    return page;
+  });
 }
 
 }  // namespace reprise::sqlite

@@ -1,4 +1,6 @@
-#include "store/sqlite/read.h"
+// Reading a session's messages: in pages, so that memory is bounded and a slow sink holds neither a
+// statement nor the log. What is delivered is one state of the session all the same: when a suffix
+// is replaced between two pages, reading goes on in the kept session that has the old one.
 
 #include <algorithm>
 #include <iterator>
@@ -12,6 +14,7 @@
 #include "store/sqlite/original.h"
 #include "store/sqlite/repair.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -185,15 +188,6 @@ void Reading::advance(std::int64_t seq) {
   }
 }
 
-}  // namespace
-
-Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
-                                 const MessageSink& sink) {
-  return Reading(database, id, range).run(sink);
-}
-
-namespace {
-
 struct ReplacedMessages {
   std::vector<Message> messages;
   ReadReport report;
@@ -209,7 +203,7 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
   REPRISE_TRY(count_replaced(*reader, id));
   REPRISE_ASSIGN(Statement row, reader->query(query, id.str()));
   ReplacedMessages found;
-  REPRISE_TRY(row.each([&]() -> Result<> {
+  const auto take = [&]() -> Result<> {
     Message message;
     std::optional<Damage> damage;
     if (read_message(row, file, message, damage)) {
@@ -221,17 +215,21 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
       found.report.damage.push_back(*std::move(damage));
     }
     return {};
-  }));
+  };
+  REPRISE_TRY(row.each(take));
   return found;
 }
 
 }  // namespace
 
-Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink) {
-  ReplacedMessages found;
-  REPRISE_TRY(database.read([&](const Database::Reader& reader) -> Result<> {
-    REPRISE_ASSIGN(found, find_replaced(reader, id, database.name()));
-    return {};
+Result<ReadReport> SqliteStore::read(const SessionId& id, ReadRange range,
+                                     const MessageSink& sink) {
+  return Reading(database_, id, range).run(sink);
+}
+
+Result<ReadReport> SqliteStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  REPRISE_ASSIGN(ReplacedMessages found, database_.read([&](const Database::Reader& reader) {
+    return find_replaced(reader, id, database_.name());
   }));
   for (Message& message : found.messages) {
     if (sink(std::move(message)) == Flow::stop) {

@@ -18,7 +18,6 @@
 #include "store/sqlite/salvage.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
-#include "store/sqlite/verify.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -376,12 +375,6 @@ Result<VerifyReport> report_of_salvaged(Connection& salvaged) {
                  salvaged.prepare("SELECT place, reason FROM reprise_damage ORDER BY id"));
   REPRISE_ASSIGN(report.damage, stored_damage(std::move(row)));
   return report;
-}
-
-Result<VerifyReport> SqliteStore::verify() {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return reader.is_salvaged() ? report_of_salvaged(*reader)
-                              : verify_database(*reader, database_.progress());
 }
 
 Result<VerifyReport> SqliteStore::repair_into(const std::filesystem::path& target) {

@@ -1,8 +1,5 @@
 #include "store/sqlite/sqlite_store.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -13,10 +10,7 @@
 #include "store/sqlite/copy.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/forks.h"
-#include "store/sqlite/list.h"
 #include "store/sqlite/messages.h"
-#include "store/sqlite/read.h"
-#include "store/sqlite/repair.h"
 #include "store/sqlite/sessions.h"
 
 namespace reprise {
@@ -42,28 +36,12 @@ Result<> SqliteStore::update(const SessionId& id, const SessionPatch& patch) {
   });
 }
 
-Result<SessionPage> SqliteStore::list(const SessionQuery& query) {
-  return database_.read([&](const Database::Reader& reader) -> Result<SessionPage> {
-    REPRISE_ASSIGN(SessionPage page, list_sessions(*reader, query));
-    if (reader.is_salvaged() && query.after.empty()) {
-      REPRISE_ASSIGN(auto damage, damage_of_salvaged(*reader, ""));
-      std::ranges::move(damage, std::back_inserter(page.damage));
-    }
-    return page;
-  });
-}
-
 Result<Appended> SqliteStore::append(const SessionId& id, std::vector<Message> messages,
                                      AppendOptions options) {
   const Batch batch = make_batch(messages, options);
   return database_.write_for<Appended>(options.durability, [&](Connection& connection) {
     return append_messages(connection, id, batch);
   });
-}
-
-Result<ReadReport> SqliteStore::read(const SessionId& id, ReadRange range,
-                                     const MessageSink& sink) {
-  return read_messages(database_, id, range, sink);
 }
 
 Result<SessionChanges> SqliteStore::changes_since(std::string_view position) {
@@ -87,10 +65,6 @@ Result<Appended> SqliteStore::replace_suffix(const SessionId& id, Seq from,
 Result<std::int64_t> SqliteStore::count_replaced(const SessionId& id) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
   return sqlite::count_replaced(*reader, id);
-}
-
-Result<ReadReport> SqliteStore::read_replaced(const SessionId& id, const MessageSink& sink) {
-  return sqlite::read_replaced(database_, id, sink);
 }
 
 Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child) {

@@ -29,19 +29,23 @@ class SqliteStore final : public Store,
   Result<> create(const Session& session) override;
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
-  Result<SessionPage> list(const SessionQuery& query) override;
   Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                           AppendOptions options) override;
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<SessionChanges> changes_since(std::string_view position) override;
   Result<> begin(const Session& session) override;
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
-  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
   Result<> backup(const std::filesystem::path& target) override;
+
+  // list.cpp
+  Result<SessionPage> list(const SessionQuery& query) override;
+
+  // read.cpp
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
 
   // partials.cpp
   Result<> add_partial(const SessionId& id, const OperationId& answer,
@@ -76,8 +80,10 @@ class SqliteStore final : public Store,
   Result<> purge(const SessionId& id) override;
   Result<std::vector<Remnant>> remnants() override;
 
-  // repair.cpp
+  // verify.cpp
   Result<VerifyReport> verify() override;
+
+  // repair.cpp
   Result<VerifyReport> repair_into(const std::filesystem::path& target) override;
 
  private:

@@ -1,17 +1,20 @@
-#include "store/sqlite/verify.h"
+// Looks at everything a database holds and lists what is wrong.
 
 #include "base/encode.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/repair.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
 
-class Verifying {
+class DatabaseCheck {
  public:
-  Verifying(Connection& connection, const ProgressSink& progress)
+  DatabaseCheck(Connection& connection, const ProgressSink& progress)
       : connection_(connection), progress_(progress), file_(connection.name()) {}
 
   VerifyReport run() {
@@ -55,7 +58,7 @@ class Verifying {
   VerifyReport report_;
 };
 
-void Verifying::each(std::string_view sql, const std::function<void(const Statement&)>& row) {
+void DatabaseCheck::each(std::string_view sql, const std::function<void(const Statement&)>& row) {
   auto rows = connection_.prepare(sql);
   const auto done =
       rows ? rows->each([&] { row(*rows); }) : Result<>(std::unexpected(rows.error()));
@@ -64,13 +67,13 @@ void Verifying::each(std::string_view sql, const std::function<void(const Statem
   }
 }
 
-void Verifying::each_is_damage(std::string_view table, std::string_view sql) {
+void DatabaseCheck::each_is_damage(std::string_view table, std::string_view sql) {
   each(sql, [&](const Statement& row) {
     add(row_place(file_, table, row.integer("row")), row.text("reason"));
   });
 }
 
-void Verifying::check_structure() {
+void DatabaseCheck::check_structure() {
   each("PRAGMA main.integrity_check(100)", [&](const Statement& row) {
     if (row.bytes("integrity_check") != "ok") {
       add(file_, row.text("integrity_check"));
@@ -82,7 +85,7 @@ void Verifying::check_structure() {
   });
 }
 
-void Verifying::check_sessions() {
+void DatabaseCheck::check_sessions() {
   each(cat("SELECT ", info_select(),
            " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
            " WHERE s.kept_for IS NULL"),
@@ -95,7 +98,7 @@ void Verifying::check_sessions() {
        });
 }
 
-void Verifying::check_messages() {
+void DatabaseCheck::check_messages() {
   each(cat("SELECT ", message_select(), " FROM messages"), [&](const Statement& row) {
     Message message;
     std::optional<Damage> damage;
@@ -110,7 +113,7 @@ void Verifying::check_messages() {
                  " WHERE typeof(seq) <> 'integer' OR seq < 0");
 }
 
-void Verifying::check_sharing() {
+void DatabaseCheck::check_sharing() {
   each_is_damage("sessions",
                  "SELECT rowid AS row, 'it has messages beyond its head ' || head AS reason"
                  " FROM sessions AS s"
@@ -122,7 +125,7 @@ void Verifying::check_sharing() {
                  " WHERE s.base IS NOT NULL AND (b.id IS NULL OR b.head < s.base_count)");
 }
 
-void Verifying::check_blobs() {
+void DatabaseCheck::check_blobs() {
   each(
       "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE NOT EXISTS"
       " (SELECT 1 FROM reprise_blobs AS b WHERE b.hash = r.hash)",
@@ -140,7 +143,7 @@ void Verifying::check_blobs() {
   });
 }
 
-Result<std::string> Verifying::hash_of(std::string_view hash) {
+Result<std::string> DatabaseCheck::hash_of(std::string_view hash) {
   REPRISE_ASSIGN(
       Statement row,
       connection_.query("SELECT bytes FROM reprise_blobs WHERE hash = ? ORDER BY n", hash));
@@ -152,11 +155,15 @@ Result<std::string> Verifying::hash_of(std::string_view hash) {
 
 }  // namespace
 
-Result<VerifyReport> verify_database(Connection& connection, const ProgressSink& progress) {
+Result<VerifyReport> SqliteStore::verify() {
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  if (reader.is_salvaged()) {
+    return report_of_salvaged(*reader);
+  }
   // One state of it all, whatever others write meanwhile.
   // Not committed: a damaged database may refuse even that.
-  REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(connection, "BEGIN"));
-  return Verifying(connection, progress).run();
+  REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
+  return DatabaseCheck(*reader, database_.progress()).run();
 }
 
 }  // namespace reprise::sqlite
