@@ -1,7 +1,6 @@
 #include "engine/copy.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <stop_token>
@@ -14,6 +13,7 @@
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "store/redact.h"
+#include "store/rules.h"
 
 namespace reprise {
 namespace {
@@ -50,7 +50,7 @@ class Copy {
       : source_(source),
         target_(target),
         id_(std::move(id)),
-        holds_(target.capabilities()),
+        can_(target.capabilities()),
         stop_(std::move(stop)),
         progress_(progress) {}
 
@@ -59,12 +59,11 @@ class Copy {
     take_answer(now);
     const Session& session = now.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
-    Session reduced = reduce(session, holds_, losses_);
-    if (session.info.state == SessionState::archived &&
-        target_.capabilities().archives == nullptr) {
+    Session reduced = reduce(session, can_, losses_);
+    if (session.info.state == SessionState::archived && can_.archives == nullptr) {
       losses_.emplace("that it was archived");
     }
-    if (!holds_.messages) {
+    if (!can_.messages) {
       REPRISE_TRY(add_responses(reduced, session.info.head));
     }
     if (!present) {
@@ -72,7 +71,7 @@ class Copy {
       copied_.fate = CopyFate::copied;
     }
     target_head_ = present ? present->info.head : Seq{};
-    if (holds_.messages) {
+    if (can_.messages) {
       REPRISE_TRY(messages(session.info.head));
     } else if (session.info.head.value > 0) {
       losses_.emplace("the text of messages");
@@ -164,7 +163,7 @@ class Copy {
       }
       REPRISE_ASSIGN(std::vector<Message> batch, next_batch(at, source_head));
       for (Message& message : batch) {
-        message = reduce(std::move(message), holds_, losses_);
+        message = reduce(std::move(message), can_, losses_);
       }
       const auto there = static_cast<std::size_t>(
           std::clamp<std::int64_t>(target_head_.value - at_target.value, 0, std::ssize(batch)));
@@ -199,7 +198,7 @@ class Copy {
     }));
     for (std::size_t i = 0; i < count; ++i) {
       Losses none;
-      if (i < there.size() && reduce(there[i], holds_, none) == batch[i]) {
+      if (i < there.size() && reduce(there[i], can_, none) == batch[i]) {
         continue;
       }
       const Seq differs = at_target.next(static_cast<std::int64_t>(i));
@@ -216,7 +215,7 @@ class Copy {
   }
 
   bool has_grown(const Message& there, const Message& here) const {
-    if (target_.capabilities().rewriting == nullptr || there.role != role::kAssistant ||
+    if (can_.rewriting == nullptr || there.role != role::kAssistant ||
         here.role != role::kAssistant) {
       return false;
     }
@@ -243,7 +242,7 @@ class Copy {
     copied_.messages += std::ssize(batch);
     const AppendOptions options = {
         .expected_head = target_head_, .operation = operation, .durability = durability};
-    Rewriting* const rewriting = target_.capabilities().rewriting;
+    Rewriting* const rewriting = can_.rewriting;
     REPRISE_ASSIGN(const Appended appended,
                    from ? rewriting->replace_suffix(id_, *from, std::move(batch), options)
                         : target_.append(id_, std::move(batch), options));
@@ -255,22 +254,15 @@ class Copy {
   }
 
   Result<> blobs_of(const Message& message) {
-    for (const Block& block : message.blocks) {
-      if (const auto* const result = std::get_if<ToolResultBlock>(&block);
-          result != nullptr && result->blob) {
-        REPRISE_TRY(blob(*result->blob));
-      }
-      if (const auto* const image = std::get_if<ImageBlock>(&block);
-          image != nullptr && image->blob) {
-        REPRISE_TRY(blob(*image->blob));
-      }
+    for (const BlobHash& hash : store::blobs_in(message.blocks)) {
+      REPRISE_TRY(blob(hash));
     }
     return {};
   }
 
   Result<> blob(const BlobHash& hash) {
     BlobReader* const from = source_.capabilities().blob_reader;
-    Blobs* const to = target_.capabilities().blobs;
+    Blobs* const to = can_.blobs;
     if (from == nullptr || to == nullptr) {
       losses_.insert(cat("blob ", hash.str()));
       return {};
@@ -334,7 +326,7 @@ class Copy {
 
   // As the last step: what is archived is not written to.
   Result<> archive(const SessionInfo& source) {
-    Archives* const to = target_.capabilities().archives;
+    Archives* const to = can_.archives;
     return source.state == SessionState::archived && to != nullptr
                ? to->archive(id_, source.updated_at)
                : Result<>();
@@ -342,7 +334,7 @@ class Copy {
 
   Result<> todos() {
     TodoReader* const from = source_.capabilities().todo_reader;
-    Todos* const to = target_.capabilities().todos;
+    Todos* const to = can_.todos;
     if (from == nullptr) {
       return {};
     }
@@ -367,7 +359,7 @@ class Copy {
 
   Result<> artefacts() {
     ArtefactReader* const from = source_.capabilities().artefact_reader;
-    Artefacts* const to = target_.capabilities().artefacts;
+    Artefacts* const to = can_.artefacts;
     if (from == nullptr) {
       return {};
     }
@@ -441,7 +433,7 @@ class Copy {
   Source& source_;
   Store& target_;
   SessionId id_;
-  const SourceCapabilities& holds_;
+  const Capabilities& can_;  // of the target
   std::stop_token stop_;
   const ProgressSink& progress_;
   Seq target_head_;

@@ -14,10 +14,11 @@ namespace {
 
 class OutboxReplay {
  public:
-  OutboxReplay(const OutboxSession& outbox, Store& target) : outbox_(outbox), target_(target) {}
+  OutboxReplay(const OutboxSession& outbox, Store& target)
+      : outbox_(outbox), target_(target), can_(target.capabilities()) {}
 
   Result<CopiedSession> run() {
-    if (!target_.capabilities().messages) {
+    if (!can_.messages) {
       return fail(Code::unsupported, "this store holds no message text");
     }
     REPRISE_TRY(find_places());
@@ -42,7 +43,7 @@ class OutboxReplay {
     if (session) {
       own_head_ = session->info.head;
     } else if (!outbox_.steps.empty() && outbox_.steps.front().after == Seq{}) {
-      REPRISE_TRY(target_.create(engine::reduce(outbox_.session, target_.capabilities(), losses_)));
+      REPRISE_TRY(target_.create(engine::reduce(outbox_.session, can_, losses_)));
       own_head_ = Seq{};
       copied_.fate = CopyFate::copied;
     }
@@ -92,10 +93,10 @@ class OutboxReplay {
     std::vector<Message> messages;
     messages.reserve(step.messages.size());
     for (const Message& message : step.messages) {
-      messages.push_back(engine::reduce(message, target_.capabilities(), losses_));
+      messages.push_back(engine::reduce(message, can_, losses_));
     }
     options.operation = step.operation;
-    Rewriting* const rewriting = from ? target_.capabilities().rewriting : nullptr;
+    Rewriting* const rewriting = from ? can_.rewriting : nullptr;
     const Seq place = rewriting != nullptr && from ? *from : options.expected_head.value_or(Seq{});
     if (rewriting != nullptr) {
       REPRISE_ASSIGN(const auto done, find_done(id, messages, place, Then::end));
@@ -143,14 +144,14 @@ class OutboxReplay {
   }
 
   Result<> begin_aside(Seq place) {
-    Session child = engine::reduce(outbox_.session, target_.capabilities(), losses_);
+    Session child = engine::reduce(outbox_.session, can_, losses_);
     child.info.id = outbox_.aside;
     child.info.forked_from.reset();
     if (!own_head_) {
       aside_from_ = Seq{};
       return target_.create(child);
     }
-    Forking* const forking = target_.capabilities().forking;
+    Forking* const forking = can_.forking;
     if (forking == nullptr) {
       return fail(
           Code::unsupported,
@@ -177,6 +178,7 @@ class OutboxReplay {
 
   const OutboxSession& outbox_;
   Store& target_;
+  const Capabilities& can_;        // of the target
   std::optional<Seq> own_head_;    // when this began; nullopt: it is not there
   std::optional<Seq> aside_from_;  // nullopt: it is not there
   Seq aside_head_;
