@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "base/json_scan.h"
+#include "base/json_scan.h"  // IWYU pragma: export
 
 namespace reprise {
 

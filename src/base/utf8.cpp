@@ -62,7 +62,7 @@ std::size_t ascii_blocks(std::string_view bytes) {
 // How many bytes at `i` are as they should be, and how many there should be (0: bad lead byte).
 struct Match {
   std::size_t matched;
-  std::size_t wanted;
+  std::size_t length;
 };
 
 Match match_at(std::string_view bytes, std::size_t i) {
@@ -101,7 +101,7 @@ std::size_t valid_prefix(std::string_view bytes) {
     }
     // One character, and those of two bytes behind it: alphabets come in words.
     const Match match = match_at(bytes, i);
-    if (match.matched != match.wanted) {
+    if (match.matched != match.length) {
       return i;
     }
     i += match.matched;
@@ -170,7 +170,7 @@ std::size_t incomplete_tail(std::string_view bytes) {
       continue;  // a continuation byte: its lead is further left
     }
     const Match match = match_at(bytes, i);
-    return match.matched == back && match.wanted > back ? back : 0;
+    return match.matched == back && match.length > back ? back : 0;
   }
   return 0;
 }

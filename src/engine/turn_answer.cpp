@@ -1,7 +1,5 @@
 // What a turn makes of what came: messages, results of tools, and its outcome.
 
-#include <iterator>
-
 #include "base/text.h"
 #include "engine/message_of.h"
 #include "engine/record.h"

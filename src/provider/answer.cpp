@@ -24,13 +24,13 @@ Want Answer::data(std::string_view bytes) {
   }
   if (form_ == Form::unknown) {
     body_ += bytes;  // blanks may come first, and keep a slow connection open
-    const std::string_view begun = trimmed(body_);
-    if (begun.empty()) {
+    const std::string_view body = trimmed(body_);
+    if (body.empty()) {
       body_.clear();
       outcome_ = check_quiet(bytes.size(), out_.bytes());
       return outcome_ ? Want::more : Want::nothing;
     }
-    form_ = begun.front() == '{' ? Form::json : Form::events;
+    form_ = body.front() == '{' ? Form::json : Form::events;
     const std::string first = std::exchange(body_, {});
     return take(first);
   }

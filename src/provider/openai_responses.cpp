@@ -3,7 +3,6 @@
 // they get the whole history, with the reasoning that came from them.
 
 #include <atomic>
-#include <charconv>
 
 #include "base/json_view.h"
 #include "base/text.h"

@@ -4,7 +4,6 @@
 
 #include "base/http.h"
 #include "base/json_view.h"
-#include "base/json_write.h"
 #include "reprise/message.h"
 
 namespace reprise::provider {

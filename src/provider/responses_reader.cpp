@@ -1,6 +1,5 @@
 // Reads the answers of OpenAI's Responses.
 
-#include "base/json_scan.h"
 #include "base/json_view.h"
 #include "provider/codec.h"
 #include "provider/refusal.h"

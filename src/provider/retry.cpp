@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
-#include <system_error>
 #include <vector>
 
 #include "base/http.h"

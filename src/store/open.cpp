@@ -1,8 +1,6 @@
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
 
 #include "base/file.h"

@@ -110,11 +110,11 @@ class KilledChats : public testing::Test {
     ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
     const pid_t child = in_child([&] { return Life(directory_.root(), pipe[1], seed).run(); });
     ::close(pipe[1]);
-    std::string said(65536, '\0');
+    std::string stored(65536, '\0');
     // A first word; then death at any point.
-    const ssize_t got = ::read(pipe[0], said.data(), said.size());
+    const ssize_t got = ::read(pipe[0], stored.data(), stored.size());
     ASSERT_GT(got, 0);
-    said.resize(static_cast<std::size_t>(got));
+    stored.resize(static_cast<std::size_t>(got));
     const std::chrono::microseconds wait(random_() % 120'000);
     std::thread killer([&] {
       std::this_thread::sleep_for(wait);
@@ -123,12 +123,12 @@ class KilledChats : public testing::Test {
     std::array<char, 65536> piece{};
     while (const ssize_t more = ::read(pipe[0], piece.data(), piece.size())) {
       ASSERT_GT(more, 0);
-      said.append(piece.data(), static_cast<std::size_t>(more));
+      stored.append(piece.data(), static_cast<std::size_t>(more));
     }
     killer.join();
     ::close(pipe[0]);
     EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
-    take(said);
+    take(stored);
   }
 
   // Every acknowledged message is there, in order; of the moment of the kill one more may be.
@@ -144,24 +144,24 @@ class KilledChats : public testing::Test {
       ++listed[info.id.str()];
       record_.try_emplace(info.id.str());  // made in the moment of the kill
     }
-    for (auto& [name, said] : record_) {
+    for (auto& [name, stored] : record_) {
       const SessionId id = session_id(name);
       EXPECT_EQ(listed[name], 1) << name;
       EXPECT_EQ(places_of(id), 1) << name;
       const auto there = texts_of(*store, id);
-      ASSERT_GE(there.size(), said.size()) << name;
-      ASSERT_LE(there.size(), said.size() + 1) << name;
-      for (std::size_t i = 0; i < said.size(); ++i) {
-        ASSERT_EQ(there[i], said[i]) << name << " " << i;
+      ASSERT_GE(there.size(), stored.size()) << name;
+      ASSERT_LE(there.size(), stored.size() + 1) << name;
+      for (std::size_t i = 0; i < stored.size(); ++i) {
+        ASSERT_EQ(there[i], stored[i]) << name << " " << i;
       }
-      said = there;
+      stored = there;
     }
   }
 
   std::size_t messages() const {
     std::size_t count = 0;
-    for (const auto& [name, said] : record_) {
-      count += said.size();
+    for (const auto& [name, stored] : record_) {
+      count += stored.size();
     }
     return count;
   }
@@ -178,10 +178,11 @@ class KilledChats : public testing::Test {
   }
 
   // Whole lines only: what was cut was not acknowledged.
-  void take(std::string_view said) {
-    for (std::size_t end = said.find('\n'); end != std::string_view::npos; end = said.find('\n')) {
-      const std::string_view line = said.substr(0, end);
-      said.remove_prefix(end + 1);
+  void take(std::string_view stored) {
+    for (std::size_t end = stored.find('\n'); end != std::string_view::npos;
+         end = stored.find('\n')) {
+      const std::string_view line = stored.substr(0, end);
+      stored.remove_prefix(end + 1);
       const std::string_view rest = line.substr(5);
       const std::size_t blank = rest.find(' ');
       auto& texts = record_[std::string(rest.substr(0, blank))];

@@ -134,7 +134,7 @@ TEST(ContextCodec, KeepsWhatItDoesNotKnow) {
   ASSERT_EQ(document.sessions.size(), 1U);
   const FileSession& file = document.sessions.front();
   EXPECT_EQ(file.stored.session.info.head, Seq{2});
-  EXPECT_EQ(file.kept.size(), 5U);
+  EXPECT_EQ(file.raw_entries.size(), 5U);
   EXPECT_EQ(file.damage.size(), 5U);
   EXPECT_EQ(file.damage[1].where, cat(here().file.native(), ": conversation entry 3"));
   const std::string written = write(document);
@@ -146,9 +146,9 @@ TEST(ContextCodec, KeepsWhatItDoesNotKnow) {
     EXPECT_NE(written.find(part), std::string::npos) << part << "\n" << written;
   }
   const Document again = read(written);
-  EXPECT_EQ(again.sessions.front().kept.size(), 5U);
-  EXPECT_EQ(again.sessions.front().kept.front().before, 0);
-  EXPECT_EQ(again.sessions.front().kept.back().before, 2);
+  EXPECT_EQ(again.sessions.front().raw_entries.size(), 5U);
+  EXPECT_EQ(again.sessions.front().raw_entries.front().before, 0);
+  EXPECT_EQ(again.sessions.front().raw_entries.back().before, 2);
   EXPECT_EQ(messages_in(again.sessions.front()), messages_in(file));
   Session expected = file.stored.session;
   expected.config = again.sessions.front().stored.session.config;  // what was missing is there
@@ -164,7 +164,7 @@ TEST(ContextCodec, KeptEntriesStayInTheirPlaceWhenMessagesFollow) {
   EXPECT_LT(written.find("\n    1,"), written.find("\"a\""));
   EXPECT_LT(written.find("\"a\""), written.find("\n    2,"));
   EXPECT_LT(written.find("\n    2,"), written.find("\"b\""));
-  EXPECT_EQ(read(written).sessions.front().kept, file.kept);
+  EXPECT_EQ(read(written).sessions.front().raw_entries, file.raw_entries);
 }
 
 TEST(ContextCodec, HoldsEverythingASessionAndItsMessagesCanBe) {

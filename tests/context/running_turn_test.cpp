@@ -413,9 +413,9 @@ TEST_F(RunningTurn, IsVerifiedAndBackedUpWithItsFile) {
   must(store->capabilities().backup->backup(copy));
   const auto kept = must(open_context_store(copy, {.access = Access::read}));
   EXPECT_EQ(texts_in(*kept), texts_in(*store));
-  const fs::path mended = folder_.path() / "mended" / "kept.json";
-  EXPECT_EQ(must(store->capabilities().repair->repair_into(mended)).messages, before + 1);
-  EXPECT_EQ(texts_in(*must(open_context_store(mended))), texts_in(*store));
+  const fs::path repaired = folder_.path() / "mended" / "kept.json";
+  EXPECT_EQ(must(store->capabilities().repair->repair_into(repaired)).messages, before + 1);
+  EXPECT_EQ(texts_in(*must(open_context_store(repaired))), texts_in(*store));
   must(replace_file(beside_, "{\"answer\":\"a\",\"turn\":7}\n"));
   const VerifyReport report = must(store->capabilities().verifying->verify());
   ASSERT_EQ(report.damage.size(), 1U);

@@ -65,7 +65,7 @@ TEST(Signature, OfWhatWeWriteIsOverTheWholeFile) {
   store::FileSession file = read(fixture());
   store::add_message(file.stored, full_message());
   file.stored.session.extra.push_back({"zeta", raw(R"({"b":1e3,"a":"\u0041"})")});
-  file.kept.push_back({3, raw(R"({"b":0.10,"a":1})")});
+  file.raw_entries.push_back({3, raw(R"({"b":0.10,"a":1})")});
   const SigningKey key = fixture_key();
   for (int round = 0; round < 3; ++round) {
     const std::string json = must(store::sessions::write_session(file, &key));

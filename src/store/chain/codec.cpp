@@ -88,11 +88,11 @@ class Reader {
       session.encoded.text = respell_row(raw);
       return;
     }
-    const auto number = document_.sessions.size() + document_.kept.size() + 1;
+    const auto number = document_.sessions.size() + document_.raw_entries.size() + 1;
     document_.damage.push_back({cat(file_.native(), ": row ", number),
                                 stored ? "another row has its id" : stored.error().message,
                                 std::string(raw.substr(0, kExcerptMax))});
-    document_.kept.push_back(
+    document_.raw_entries.push_back(
         {static_cast<std::int64_t>(document_.sessions.size()), json::take(raw)});
   }
 
@@ -115,25 +115,25 @@ bool is_as_read(const StoredSession& stored, std::string_view text) {
 
 std::string rows_text(Document& document) {
   std::string out;
-  auto kept = document.kept.begin();
+  auto entry = document.raw_entries.begin();
   std::int64_t place = 0;
   const auto add = [&out](std::string_view row) {
     out += out.empty() ? kBetweenRows.substr(1) : kBetweenRows;
     out += row;
   };
-  const auto add_kept = [&](std::int64_t until) {
-    for (; kept != document.kept.end() && kept->before <= until; ++kept) {
-      add(respell_row(kept->json.text()));
+  const auto add_raw_entries = [&](std::int64_t until) {
+    for (; entry != document.raw_entries.end() && entry->before <= until; ++entry) {
+      add(respell_row(entry->json.text()));
     }
   };
   for (FileSession& session : document.sessions) {
-    add_kept(place++);
+    add_raw_entries(place++);
     if (!is_as_read(session.stored, session.encoded.text)) {
       session.encoded.text = encode_row(session.stored);
     }
     add(session.encoded.text);
   }
-  add_kept(std::numeric_limits<std::int64_t>::max());
+  add_raw_entries(std::numeric_limits<std::int64_t>::max());
   return out.empty() ? "[]" : cat("[", out, "\n  ]");
 }
 

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/lock_file.h"
@@ -25,7 +24,7 @@ namespace fs = std::filesystem;
 
 // A chat that was archived before, and came back without its archive being removed: what was
 // packed then stays beside what is packed now.
-Result<> keep_older(const MovingNames& names) {
+Result<> link_older(const MovingNames& names) {
   const fs::path older = names.archive / kZipFile;
   REPRISE_TRY(refuse_links(older));
   if (::link(older.c_str(), (names.new_archive / cat(kZipFile, ".bak")).c_str()) != 0 &&
@@ -60,9 +59,9 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   }
   REPRISE_ASSIGN(const std::shared_ptr<Chat> chat, chats_.get(id));
   const MovingNames names(layout, id);
-  REPRISE_ASSIGN(const FolderMetadata folder, facts_of_folder(names.chat));
+  REPRISE_ASSIGN(const FolderMetadata folder, metadata_of_folder(names.chat));
   REPRISE_ASSIGN(const LockFile::Hold chat_hold, chat->lock());
-  REPRISE_ASSIGN(const StoredSession session, chat->look_at_owner());
+  REPRISE_ASSIGN(const StoredSession session, chat->load_with_lease());
   const auto& answering = session.session.info.answering;
   if (answering && state_of(*answering) != OwnerState::gone) {
     return fail(Code::busy, cat("session ", id.str(), " has a running answer"));
@@ -71,7 +70,7 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   REPRISE_TRY(make_private_folders(names.new_archive));
   auto packed = pack_chat({names.chat, folder, session, when}, names.new_archive);
   if (packed) {
-    packed = keep_older(names);
+    packed = link_older(names);
   }
   if (!packed) {
     (void)remove_tree(names.new_archive);  // half a copy, or the next archiving removes it

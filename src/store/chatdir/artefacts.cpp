@@ -1,9 +1,7 @@
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <iterator>
 #include <system_error>
 
@@ -70,13 +68,13 @@ std::string_view file_of(std::string_view name) {
 // The record is no artefact; what was kept aside of it (answers that gave way among it) can be
 // read.
 bool is_record(std::string_view file) {
-  return std::ranges::any_of(std::array{kMessagesFile, kFactsFile, kAnswerFile, kLockFile},
+  return std::ranges::any_of(std::array{kMessagesFile, kMetadataFile, kAnswerFile, kLockFile},
                              [file](std::string_view one) { return file == one; });
 }
 
 bool is_beside_record(std::string_view file) {
   return file.starts_with(kReplacedFile) || file.starts_with(kMessagesFile) ||
-         file.starts_with(kFactsFile);
+         file.starts_with(kMetadataFile);
 }
 
 fs::path folder_of_step(Step step) {

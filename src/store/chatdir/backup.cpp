@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/lock_file.h"
@@ -69,15 +68,15 @@ Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
       }
     }
     if (chat.metadata) {
-      REPRISE_ASSIGN(const std::string metadata, chat.facts_bytes.empty()
-                                                     ? read_file(from / kFactsFile)
-                                                     : Result<std::string>(chat.facts_bytes));
-      REPRISE_TRY(replace_file(to / kFactsFile, metadata));
+      REPRISE_ASSIGN(const std::string metadata, chat.metadata_bytes.empty()
+                                                     ? read_file(from / kMetadataFile)
+                                                     : Result<std::string>(chat.metadata_bytes));
+      REPRISE_TRY(replace_file(to / kMetadataFile, metadata));
     }
   }
   // Messages may have been added, which the copy does not have.
-  REPRISE_ASSIGN(const ChatMoment now, look_at_chat(chat.listed));
-  return (now.metadata == chat.metadata || !chat.facts_bytes.empty()) &&
+  REPRISE_ASSIGN(const ChatMoment now, identify_chat(chat.listed));
+  return (now.metadata == chat.metadata || !chat.metadata_bytes.empty()) &&
          (now.answer == chat.answer || !chat.answer) &&
          (now.record == chat.record || !chat.listed.place.is_packed());
 }
@@ -88,7 +87,7 @@ Result<bool> copy_chat(const ChatMoment& chat, const fs::path& to) {
   if (copied) {
     return copied;
   }
-  REPRISE_ASSIGN(const ChatMoment now, look_at_chat(chat.listed));
+  REPRISE_ASSIGN(const ChatMoment now, identify_chat(chat.listed));
   return now == chat ? copied : Result<bool>(false);
 }
 
@@ -165,7 +164,7 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
   REPRISE_ASSIGN(const auto entries, list_folder(from));
   for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename();
-    if (name == kMessagesFile || name == kFactsFile || name == kLockFile) {
+    if (name == kMessagesFile || name == kMetadataFile || name == kLockFile) {
       continue;
     }
     REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <mutex>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/lock_file.h"
@@ -99,13 +98,13 @@ Chat::Stamp Chat::stamp_of(const struct stat& status) {
       (static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000) + status.st_mtim.tv_nsec};
 }
 
-Result<Chat::Stamp> Chat::stamp_of_facts() const {
-  REPRISE_ASSIGN(const auto status, find_status(file(kFactsFile)));
+Result<Chat::Stamp> Chat::stamp_of_metadata() const {
+  REPRISE_ASSIGN(const auto status, find_status(file(kMetadataFile)));
   return status ? stamp_of(*status) : Stamp();
 }
 
 Result<Chat::ReadMetadata> Chat::metadata() {
-  REPRISE_ASSIGN(const Stamp before, stamp_of_facts());
+  REPRISE_ASSIGN(const Stamp before, stamp_of_metadata());
   {
     const std::lock_guard lock(mutex_);
     if (metadata_ && metadata_->stamp == before) {
@@ -113,29 +112,29 @@ Result<Chat::ReadMetadata> Chat::metadata() {
     }
   }
   ReadMetadata read{.metadata = nullptr, .stamp = {}, .damage = {}};
-  REPRISE_ASSIGN(auto opened, if_there(open_file(file(kFactsFile), O_RDONLY)));
+  REPRISE_ASSIGN(auto opened, if_there(open_file(file(kMetadataFile), O_RDONLY)));
   std::optional<std::string> bytes;
   if (opened) {
-    REPRISE_ASSIGN(const struct stat status, status_of(opened->get(), file(kFactsFile)));
+    REPRISE_ASSIGN(const struct stat status, status_of(opened->get(), file(kMetadataFile)));
     read.open = std::make_shared<const Fd>(*std::move(opened));
     read.stamp = stamp_of(status);
-    REPRISE_ASSIGN(bytes, if_there(read_file(file(kFactsFile))));
+    REPRISE_ASSIGN(bytes, if_there(read_file(file(kMetadataFile))));
   }
   auto metadata =
-      bytes ? facts_from_json(id_, *bytes)
+      bytes ? metadata_from_json(id_, *bytes)
             : derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
   if (!metadata && !bytes) {
     return std::unexpected(std::move(metadata).error());
   }
   if (!metadata) {
-    read.damage = Damage{cat(id_.str(), "/", kFactsFile), metadata.error().message,
+    read.damage = Damage{cat(id_.str(), "/", kMetadataFile), metadata.error().message,
                          bytes->substr(0, kExcerptBytesMax)};
     metadata =
         derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
     REPRISE_TRY(metadata);
   }
   read.metadata = std::make_shared<const MetadataFile>(*std::move(metadata));
-  REPRISE_ASSIGN(const Stamp after, stamp_of_facts());
+  REPRISE_ASSIGN(const Stamp after, stamp_of_metadata());
   if (after == read.stamp) {
     const std::lock_guard lock(mutex_);
     metadata_ = read;
@@ -198,12 +197,12 @@ Result<StoredSession> Chat::session(const MetadataFile& metadata, const LogState
   return stored;
 }
 
-Result<StoredSession> Chat::look() {
+Result<StoredSession> Chat::load() {
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const ReadMetadata metadata, this->metadata());
     REPRISE_ASSIGN(const LogState state, this->state());
     // What a step changes stands in both files: they must be of one moment.
-    REPRISE_ASSIGN(const Stamp now, stamp_of_facts());
+    REPRISE_ASSIGN(const Stamp now, stamp_of_metadata());
     if (now != metadata.stamp && tries < kTries) {
       continue;
     }
@@ -215,8 +214,8 @@ Result<StoredSession> Chat::look() {
   }
 }
 
-Result<StoredSession> Chat::look_at_owner() {
-  REPRISE_ASSIGN(StoredSession stored, look());
+Result<StoredSession> Chat::load_with_lease() {
+  REPRISE_ASSIGN(StoredSession stored, load());
   if (stored.partial) {
     REPRISE_ASSIGN(const auto lease, read_lease(file(kAnswerFile), stored.partial->answer));
     if (lease) {
@@ -282,7 +281,7 @@ Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
 }
 
 Result<std::optional<Partial>> Chat::find_partial() {
-  REPRISE_ASSIGN(StoredSession stored, look_at_owner());
+  REPRISE_ASSIGN(StoredSession stored, load_with_lease());
   if (stored.partial) {
     REPRISE_ASSIGN(stored.partial->blocks, read_partial(file(kAnswerFile), stored.partial->answer));
   }
@@ -293,7 +292,7 @@ Result<> Chat::check_runs(const OperationId& answer) {
   if (settings_.access == Access::read) {
     return std::unexpected(read_only(layout_.root().native()));
   }
-  REPRISE_ASSIGN(const StoredSession stored, look());
+  REPRISE_ASSIGN(const StoredSession stored, load());
   if (!stored.partial || stored.partial->answer != answer) {
     return std::unexpected(answer_not_running(id_, answer));
   }
@@ -359,7 +358,7 @@ Result<StoredSession> Chat::change(const std::function<Result<>(StoredSession&)>
   if (place_.is_trashed()) {
     metadata.now.stored.session.info.state = session.state_before_trash;
   }
-  REPRISE_TRY(write_facts(place_.folder, metadata));
+  REPRISE_TRY(write_metadata(place_.folder, metadata));
   return session;
 }
 

@@ -10,22 +10,14 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
-#include "reprise/open_store.h"
 #include "store/chatdir/chat_metadata.h"
+#include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
-#include "store/chatdir/message_log.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
 
-struct ChatSettings {
-  Access access = Access::write;
-  std::chrono::milliseconds busy_timeout{10'000};
-  std::int64_t messages_max = 0;
-  std::string working_dir = {};  // of chats that do not say theirs: the chat directory itself
-  Derive derive = Derive::all;
-  ProgressSink on_progress = {};
-};
+class MessageLog;
 
 // Thread-safe. It stays usable when its folder has been moved away, but says not_found then.
 class Chat {
@@ -43,9 +35,9 @@ class Chat {
 
   // As a reader finds it: the session, its todos, its running answer without the text, whose lease
   // is the one that it began with.
-  Result<StoredSession> look();
+  Result<StoredSession> load();
   // The same with the lease as it is now.
-  Result<StoredSession> look_at_owner();
+  Result<StoredSession> load_with_lease();
   // What is wrong with the chat apart from its messages.
   Result<std::vector<Damage>> damage();
   Result<ReadReport> read(const ReadRange& range, const MessageSink& sink);
@@ -84,7 +76,7 @@ class Chat {
   std::filesystem::path file(std::string_view name) const { return place_.folder / name; }
   static Result<Identity> identity_of(const std::filesystem::path& folder);
   static Stamp stamp_of(const struct stat& status);
-  Result<Stamp> stamp_of_facts() const;
+  Result<Stamp> stamp_of_metadata() const;
   Result<ReadMetadata> metadata();
   // The log when it is open already and good; null when it is not.
   Result<std::shared_ptr<MessageLog>> open_log();

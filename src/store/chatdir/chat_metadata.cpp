@@ -8,6 +8,7 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -128,11 +129,41 @@ void set_state(StoredSession& stored, State state) {
 
 }  // namespace
 
+std::string state_to_json(const State& state) {
+  std::string out;
+  json::ObjectWriter object(out);
+  if (state.usage != Usage{}) {
+    object.raw("usage", usage_to_json(state.usage));
+  }
+  if (state.answering) {
+    object.raw("answering", answer_to_json(*state.answering));
+  }
+  if (is_known(state.updated_at)) {
+    object.field("updated_at", format_time(state.updated_at));
+  }
+  object.close();
+  return out == "{}" ? "" : out;
+}
+
+State state_from_json(std::string_view json) {
+  State state;
+  if (auto usage = usage_from_json(json::find_member(json, "usage")); usage) {
+    state.usage = *std::move(usage);
+  }
+  const auto updated = json::text_in(json::find_member(json, "updated_at"));
+  state.updated_at = parse_time(updated.value_or("")).value_or(Time{});
+  if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
+    state.answering = PartialStart{running->answer, running->owner, running->provider,
+                                   running->model, running->started_at};
+  }
+  return state;
+}
+
 const ChatMetadata& MetadataFile::at(const LogPoint& log) const {
   return cut && cut->log == log ? *cut : now;
 }
 
-std::string facts_to_json(const MetadataFile& metadata) {
+std::string metadata_to_json(const MetadataFile& metadata) {
   std::string out;
   json::ObjectWriter object(out);
   object.field("version", kVersion);
@@ -153,7 +184,7 @@ std::string facts_to_json(const MetadataFile& metadata) {
   return out;
 }
 
-Result<MetadataFile> facts_from_json(const SessionId& id, std::string_view json) {
+Result<MetadataFile> metadata_from_json(const SessionId& id, std::string_view json) {
   return MetadataReader(id, json).read();
 }
 

@@ -4,7 +4,7 @@
 // chat that the original made has none; then what can be told is told from its other files.
 
 #include "store/chatdir/layout.h"
-#include "store/chatdir/message_log.h"
+#include "store/chatdir/log_end.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -31,12 +31,20 @@ struct MetadataFile {
   const ChatMetadata& at(const LogPoint& log) const;
 };
 
-std::string facts_to_json(const MetadataFile& metadata);
-// corrupt for what is no such JSON.
-Result<MetadataFile> facts_from_json(const SessionId& id, std::string_view json);
+// What a session has come to, besides its messages.
+struct State {
+  Usage usage = {};
+  std::optional<PartialStart> answering = {};
+  Time updated_at = {};  // only where the line's own time is not known
+};
+std::string state_to_json(const State& state);
+State state_from_json(std::string_view json);
 
-// How much is wanted of a chat that has no reprise.json: looking into each step costs.
-enum class Derive : std::uint8_t { all, all_but_usage };
+std::string metadata_to_json(const MetadataFile& metadata);
+// corrupt for what is no such JSON.
+Result<MetadataFile> metadata_from_json(const SessionId& id, std::string_view json);
+
+enum class Derive : std::uint8_t;
 
 // For a chat that has no reprise.json. io when something in it cannot be looked at: the next change
 // would write down what is told here.

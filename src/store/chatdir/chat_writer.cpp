@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <set>
 
 #include "base/file.h"
@@ -55,13 +54,13 @@ Result<bool> ends_line(int fd, std::int64_t end, const fs::path& file) {
 
 }  // namespace
 
-Result<> write_facts(const fs::path& folder, const MetadataFile& metadata) {
-  const fs::path file = folder / kFactsFile;
+Result<> write_metadata(const fs::path& folder, const MetadataFile& metadata) {
+  const fs::path file = folder / kMetadataFile;
   if (const auto there = read_file(file);
-      there && !facts_from_json(metadata.now.stored.session.info.id, *there)) {
+      there && !metadata_from_json(metadata.now.stored.session.info.id, *there)) {
     REPRISE_TRY(quarantine(file, *there));
   }
-  return replace_file(file, facts_to_json(metadata));
+  return replace_file(file, metadata_to_json(metadata));
 }
 
 ChatWriter::ChatWriter(fs::path folder, MetadataFile metadata, std::shared_ptr<MessageLog> log,
@@ -78,7 +77,7 @@ Result<> ChatWriter::settle() {
   if (metadata_.cut) {
     metadata_.now = metadata_.at(point_of(log));
     metadata_.cut.reset();
-    REPRISE_TRY(write_facts(folder_, metadata_));
+    REPRISE_TRY(write_metadata(folder_, metadata_));
   }
   if (log.is_torn()) {
     FileWindow window(log_->fd(), log_->file());
@@ -149,7 +148,7 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
       now_.operations.emplace(*options.operation, Appended{first, head, true});
     }
     metadata_.now = {std::move(now_), point_of(log_->state())};
-    REPRISE_TRY(write_facts(folder_, metadata_));
+    REPRISE_TRY(write_metadata(folder_, metadata_));
   }
   return appended;
 }
@@ -157,34 +156,33 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
 // The names of the tools whose results the messages hold. The call is in the messages themselves or
 // in one not long before them.
 Result<ToolNames> ChatWriter::names_for(Seq before, const std::vector<Message>& messages) const {
-  std::set<std::string> wanted;
+  std::set<std::string> unresolved;
   ToolNames names;
   for (const Message& message : messages) {
     add_tool_names(names, message);
     for (const Block& block : message.blocks) {
       if (const auto* const result = std::get_if<ToolResultBlock>(&block);
           result != nullptr && !names.contains(result->tool_use_id)) {
-        wanted.insert(result->tool_use_id);
+        unresolved.insert(result->tool_use_id);
       }
     }
   }
-  if (wanted.empty()) {
+  if (unresolved.empty()) {
     return names;
   }
-  const auto look = [&](Message&& earlier) {
+  const auto visit = [&](Message&& earlier) {
     ToolNames called;
     add_tool_names(called, earlier);
     for (auto& [id, name] : called) {
-      if (wanted.erase(id) > 0) {
+      if (unresolved.erase(id) > 0) {
         names.try_emplace(id, std::move(name));
       }
     }
-    return wanted.empty() ? Flow::stop : Flow::go_on;
+    return unresolved.empty() ? Flow::stop : Flow::go_on;
   };
   const ReadRange range{
       .from = {before.value - kCallSearchMax}, .to = before, .newest_first = true};
-  const auto no_tail = [](const LogState&) { return false; };
-  REPRISE_TRY(read_messages(*log_, range, no_tail, "", look));
+  REPRISE_TRY(read_messages(*log_, range, ignore_torn, "", visit));
   return names;
 }
 
@@ -229,7 +227,7 @@ Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOp
 }
 
 // Puts what gives way into the file of what was replaced. Returns where it began.
-Result<std::int64_t> ChatWriter::keep_replaced(Seq from) {
+Result<std::int64_t> ChatWriter::append_replaced(Seq from) {
   const LogState log = log_->state();
   const auto places = log_->places(from, log.head, 1, false);
   const std::int64_t begin = places.empty() ? log.end : places.front().offset;
@@ -266,8 +264,7 @@ Result<std::int64_t> ChatWriter::write_anew(int out, Seq to) const {
     }
     return written ? Flow::go_on : Flow::stop;
   };
-  const auto no_tail = [](const LogState&) { return false; };
-  REPRISE_TRY(read_messages(*log_, {.to = to}, no_tail, "", write));
+  REPRISE_TRY(read_messages(*log_, {.to = to}, ignore_torn, "", write));
   REPRISE_TRY(std::move(written));
   return end;
 }
@@ -299,7 +296,7 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
 // A new messages.jsonl. Until it has its name, the metadata that belong to it wait as a cut.
 Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
                              const AppendOptions& options) {
-  REPRISE_ASSIGN(const std::int64_t begin, keep_replaced(from));
+  REPRISE_ASSIGN(const std::int64_t begin, append_replaced(from));
   REPRISE_ASSIGN(const bool has_lines, ends_line(log_->fd(), begin, log_->file()));
   const auto fill = [&](int out) -> Result<> {
     std::int64_t start = begin;
@@ -323,13 +320,13 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     }
     REPRISE_ASSIGN(point, point_at_end(temporary));
     metadata_.cut = ChatMetadata{now_, point};
-    return write_facts(folder_, metadata_);
+    return write_metadata(folder_, metadata_);
   };
   REPRISE_TRY(replace_file(log_->file(), fill, announce));
   metadata_.now = {std::move(now_), point};
   metadata_.cut.reset();
   // It has happened. Where this fails, the cut still says the same, until the next write.
-  (void)write_facts(folder_, metadata_);
+  (void)write_metadata(folder_, metadata_);
   return {};
 }
 

@@ -11,7 +11,7 @@
 namespace reprise::store::chatdir {
 
 // Replaces reprise.json. One that could not be read is kept aside first.
-Result<> write_facts(const std::filesystem::path& folder, const MetadataFile& metadata);
+Result<> write_metadata(const std::filesystem::path& folder, const MetadataFile& metadata);
 
 class ChatWriter {
  public:
@@ -31,7 +31,7 @@ class ChatWriter {
                              const AppendOptions& options);
   Result<> append(const std::vector<Message>& messages, const AppendOptions& options);
   Result<> replace(Seq from, const std::vector<Message>& messages, const AppendOptions& options);
-  Result<std::int64_t> keep_replaced(Seq from);
+  Result<std::int64_t> append_replaced(Seq from);
   Result<std::int64_t> write_anew(int out, Seq to) const;
   Result<std::int64_t> end_batch(Seq to, std::int64_t end, std::string& line) const;
 

@@ -40,7 +40,7 @@ Result<> fill_folder(const fs::path& folder, const Session& session,
   info.answering.reset();
   metadata.now.stored.session.usage = {};
   REPRISE_TRY(replace_file(folder / kMessagesFile, ""));
-  REPRISE_TRY(write_facts(folder, metadata));
+  REPRISE_TRY(write_metadata(folder, metadata));
   if (messages.empty()) {
     return {};
   }
@@ -86,9 +86,9 @@ Result<std::optional<Session>> ChatdirStore::find(const SessionId& id) {
     return std::nullopt;
   }
   if (place->is_packed()) {
-    return look_at_packed(id, *place).stored.session;
+    return read_packed_session(id, *place).stored.session;
   }
-  auto found = chats_.with(id, [](Chat& chat) { return chat.look_at_owner(); });
+  auto found = chats_.with(id, [](Chat& chat) { return chat.load_with_lease(); });
   if (!found && found.error().code == Code::not_found) {
     REPRISE_ASSIGN(const auto now, chats_.layout().find(id));
     if (!now) {
@@ -125,7 +125,7 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
       continue;
     }
     const std::shared_ptr<Chat>& chat = *opened;
-    const auto stored = chat->look_at_owner();
+    const auto stored = chat->load_with_lease();
     if (const auto is_here = chat->is_in_place(); !stored && is_here && !*is_here) {
       continue;  // it has left meanwhile
     }
@@ -151,7 +151,7 @@ Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQu
   if (has_chat) {
     return {};  // it hides the archive
   }
-  PackedSession packed = look_at_packed(listed.id, listed.place);
+  PackedSession packed = read_packed_session(listed.id, listed.place);
   std::ranges::move(packed.damage, std::back_inserter(damage));
   if (matches(packed.stored.session.info, query)) {
     matching.push_back(std::move(packed.stored.session.info));
@@ -167,18 +167,18 @@ Result<SessionPage> ChatdirStore::list(const SessionQuery& asked) {
     query.short_id_prefix.clear();
   }
   REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
-  const auto wanted = [&query](SessionState state) {
+  const auto includes = [&query](SessionState state) {
     return std::ranges::find(query.states, state) != query.states.end();
   };
   std::vector<SessionInfo> matching;
   std::vector<Damage> damage;
-  if (wanted(SessionState::active) || wanted(SessionState::closed)) {
+  if (includes(SessionState::active) || includes(SessionState::closed)) {
     REPRISE_TRY(list_at(Spot::chats, checked, matching, damage));
   }
-  if (wanted(SessionState::archived)) {
+  if (includes(SessionState::archived)) {
     REPRISE_TRY(list_at(Spot::archive, checked, matching, damage));
   }
-  if (wanted(SessionState::trashed)) {
+  if (includes(SessionState::trashed)) {
     REPRISE_TRY(list_at(Spot::trash, checked, matching, damage));
   }
   SessionPage page = make_page(std::move(matching), query);
@@ -237,9 +237,9 @@ Result<std::optional<Partial>> ChatdirStore::find_partial(const SessionId& id) {
 Result<std::vector<Todo>> ChatdirStore::todos(const SessionId& id) {
   REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
   if (place && place->is_packed()) {
-    return look_at_packed(id, *place).stored.todos;
+    return read_packed_session(id, *place).stored.todos;
   }
-  REPRISE_ASSIGN(StoredSession session, chats_.with(id, [](Chat& chat) { return chat.look(); }));
+  REPRISE_ASSIGN(StoredSession session, chats_.with(id, [](Chat& chat) { return chat.load(); }));
   return std::move(session.todos);
 }
 

@@ -66,6 +66,16 @@ Result<std::shared_ptr<Chat>> Chats::at(const Layout::Listed& listed, Derive der
   return Chat::open(layout_, listed.id, listed.place, std::move(settings));
 }
 
+Result<bool> Chats::has_moved(const Chat& chat) {
+  REPRISE_ASSIGN(const bool is_in_place, chat.is_in_place());
+  REPRISE_ASSIGN(const bool is_unfinished,
+                 is_in_place ? chat.is_unfinished() : Result<bool>(false));
+  if (is_unfinished) {
+    REPRISE_TRY(finish_unfinished());
+  }
+  return !is_in_place || is_unfinished;
+}
+
 Result<> Chats::finish_unfinished() {
   if (settings_.access == Access::read) {
     return {};  // what is there can be read as it is
@@ -99,7 +109,7 @@ Result<LockFile::Hold> Chats::lock() {
   // Whoever was at it held the lock: behind that it is done, or was interrupted.
   REPRISE_TRY(finish_interrupted(layout_));
   if (is_first) {
-    (void)sweep_left(layout_);                    // the next one tries again
+    (void)remove_stranded(layout_);               // the next one tries again
     (void)make_private_folders(layout_.trash());  // on a full disk it could not be made
   }
   return hold;

@@ -9,11 +9,24 @@
 #include <mutex>
 
 #include "base/lock_file.h"
-#include "reprise/types.h"
-#include "store/chatdir/chat.h"
+#include "reprise/open_store.h"
 #include "store/chatdir/layout.h"
 
 namespace reprise::store::chatdir {
+
+class Chat;
+
+// How much to find out about a chat that has no reprise.json: looking into each step costs.
+enum class Derive : std::uint8_t { all, all_but_usage };
+
+struct ChatSettings {
+  Access access = Access::write;
+  std::chrono::milliseconds busy_timeout{10'000};
+  std::int64_t messages_max = 0;
+  std::string working_dir = {};  // of chats that do not say theirs: the chat directory itself
+  Derive derive = Derive::all;
+  ProgressSink on_progress = {};
+};
 
 // Thread-safe.
 class Chats {
@@ -45,7 +58,9 @@ class Chats {
   Result<LockFile::Hold> lock();
 
  private:
-  static constexpr int kTries = 5;
+  static constexpr int kAttemptsMax = 5;
+  // Whether the chat was moved, or a move of it was finished just now.
+  Result<bool> has_moved(const Chat& chat);
 
   const Layout layout_;
   const ChatSettings settings_;
@@ -56,19 +71,15 @@ class Chats {
 
 template <class Work>
 auto Chats::with(const SessionId& id, const Work& work) -> decltype(work(std::declval<Chat&>())) {
-  for (int tries = 1;; ++tries) {
+  for (int attempts = 1;; ++attempts) {
     REPRISE_ASSIGN(const std::shared_ptr<Chat> chat, get(id));
     auto result = work(*chat);
-    if (result || tries == kTries) {
+    if (result || attempts == kAttemptsMax) {
       return result;
     }
-    REPRISE_ASSIGN(const bool is_in_place, chat->is_in_place());
-    if (is_in_place) {
-      REPRISE_ASSIGN(const bool is_unfinished, chat->is_unfinished());
-      if (!is_unfinished) {
-        return result;
-      }
-      REPRISE_TRY(finish_unfinished());
+    REPRISE_ASSIGN(const bool is_moved, has_moved(*chat));
+    if (!is_moved) {
+      return result;
     }
   }
 }

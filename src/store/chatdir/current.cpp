@@ -116,7 +116,7 @@ Result<std::optional<SessionId>> ChatdirStore::current() {
 
 Result<> ChatdirStore::write_model(const SessionId& id) {
   REPRISE_ASSIGN(const StoredSession stored,
-                 chats_.with(id, [](Chat& chat) { return chat.look(); }));
+                 chats_.with(id, [](Chat& chat) { return chat.load(); }));
   if (stored.session.info.model.empty()) {
     return {};
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/grapheme.h"
@@ -13,6 +12,7 @@
 #include "base/text.h"
 #include "reprise/store.h"
 #include "store/chatdir/chat_metadata.h"
+#include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
@@ -75,7 +75,7 @@ Result<> take_model(const fs::path& file, std::string_view name, SessionInfo& in
 // The first line with words of what was asked first.
 Result<std::string> title_of(const fs::path& messages) {
   std::string title;
-  const auto look = [&title](Message&& message) {
+  const auto visit = [&title](Message&& message) {
     if (message.role != role::kUser) {
       return Flow::go_on;
     }
@@ -85,8 +85,7 @@ Result<std::string> title_of(const fs::path& messages) {
     title = trimmed(grapheme_prefix(rest, kTitleCharactersMax));
     return title.empty() ? Flow::go_on : Flow::stop;
   };
-  const auto no_tail = [](const LogState&) { return false; };
-  const auto read = read_first(messages, kTitleSearchEnd, no_tail, "", look);
+  const auto read = read_first(messages, kTitleSearchEnd, ignore_torn, "", visit);
   // What is damaged has no title; reading the messages says why.
   if (!read && read.error().code == Code::io) {
     return std::unexpected(read.error());

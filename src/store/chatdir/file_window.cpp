@@ -1,12 +1,8 @@
 #include "store/chatdir/file_window.h"
 
 #include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -19,16 +15,16 @@ Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {
     const auto before = static_cast<std::int64_t>(buffer_bytes_ - bytes);
     from = std::max<std::int64_t>(0, offset - before);
   }
-  std::size_t wanted = std::max(buffer_bytes_, static_cast<std::size_t>(offset - from) + bytes);
+  std::size_t count = std::max(buffer_bytes_, static_cast<std::size_t>(offset - from) + bytes);
   struct stat about{};
   if (::fstat(fd_, &about) == 0 && S_ISREG(about.st_mode)) {
     // A short file needs no long buffer, which would have to be filled with zeros first.
     const std::int64_t left = std::max<std::int64_t>(0, about.st_size - from);
-    wanted = std::min(wanted, static_cast<std::size_t>(left));
+    count = std::min(count, static_cast<std::size_t>(left));
   }
-  if (buffer_.size() != wanted) {
+  if (buffer_.size() != count) {
     buffer_ = std::string();
-    buffer_.resize(wanted);
+    buffer_.resize(count);
   }
   begin_ = from;
   const auto got = read_at(fd_, buffer_, from, file_);
@@ -69,9 +65,9 @@ Result<FileWindow::LineView> FileWindow::line(std::int64_t offset, std::int64_t 
 Result<> copy_bytes(FileWindow& window, std::int64_t from, std::int64_t to, int out,
                     const std::filesystem::path& target) {
   while (from < to) {
-    const auto wanted = std::min<std::int64_t>(to - from, FileWindow::kBufferBytes);
+    const auto count = std::min<std::int64_t>(to - from, FileWindow::kBufferBytes);
     REPRISE_ASSIGN(const std::string_view bytes,
-                   window.view(from, static_cast<std::size_t>(wanted)));
+                   window.view(from, static_cast<std::size_t>(count)));
     if (bytes.empty()) {
       return fail(Code::corrupt, cat(window.file().native(), " has become shorter"));
     }

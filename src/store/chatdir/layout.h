@@ -18,13 +18,13 @@ namespace reprise::store::chatdir {
 
 inline constexpr std::string_view kMessagesFile = "messages.jsonl";
 inline constexpr std::string_view kReplacedFile = "replaced.jsonl";
-inline constexpr std::string_view kFactsFile = "reprise.json";
+inline constexpr std::string_view kMetadataFile = "reprise.json";
 inline constexpr std::string_view kAnswerFile = ".answer.jsonl";
 inline constexpr std::string_view kLockFile = ".lock";
 inline constexpr std::string_view kMaking = ".making-";    // and the id: not yet in its place
 inline constexpr std::string_view kLeaving = ".leaving-";  // and the id: on its way out
 inline constexpr std::string_view kZipFile = "chat.zip";
-inline constexpr std::string_view kZipFactsFile = "chat.json";
+inline constexpr std::string_view kZipMetadataFile = "chat.json";
 
 // Where a session was found.
 enum class Spot : std::uint8_t { chats, trash, archive, trashed_archive };

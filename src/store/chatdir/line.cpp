@@ -68,7 +68,7 @@ std::string content_member(const Message& message) {
 }
 
 // What the native members do not say, as the beginning of our member: "" or members and a comma.
-std::string rest_members(std::string& native, const Message& message, bool is_accepted) {
+std::string sidecar_members(std::string& native, const Message& message, bool is_accepted) {
   if (has_line_end(native)) {
     blank_line_ends(native);
     // Opaque JSON of several lines: what it looks like is kept as text.
@@ -124,7 +124,7 @@ struct Ours {
   std::optional<Time> created = {};
   std::string whole = {};
   std::optional<std::vector<Block>> content = {};
-  bool has_rest = false;
+  bool has_sidecar = false;
   bool names_added = false;
 };
 
@@ -143,7 +143,7 @@ bool read_ours_member(json::Scanner& scanner, std::string_view name, Ours& ours)
     return read_content(scanner, ours.content.emplace(), lossy);
   }
   ours.names_added = ours.names_added || name == kToolNames;
-  ours.has_rest = ours.has_rest || name != kToolNames;
+  ours.has_sidecar = ours.has_sidecar || name != kToolNames;
   return scanner.skip();
 }
 
@@ -160,21 +160,21 @@ Result<> add_ours(Line& line, std::string_view json) {
     drop_tool_names(message);
   }
   if (!ours.whole.empty()) {
-    REPRISE_ASSIGN(Message said, message_from_json(ours.whole));
-    if (is_shown_by(message, said)) {
-      message = std::move(said);
+    REPRISE_ASSIGN(Message stored, message_from_json(ours.whole));
+    if (is_shown_by(message, stored)) {
+      message = std::move(stored);
       message.seq = {};
     }
   } else if (ours.content) {
-    Message said = message;
-    said.blocks = *std::move(ours.content);
-    REPRISE_TRY(add_message_sidecar(said, json));
-    if (is_shown_by(message, said)) {
-      message = std::move(said);
+    Message stored = message;
+    stored.blocks = *std::move(ours.content);
+    REPRISE_TRY(add_message_sidecar(stored, json));
+    if (is_shown_by(message, stored)) {
+      message = std::move(stored);
     } else {
       REPRISE_TRY(add_message_sidecar(message, json));
     }
-  } else if (ours.has_rest) {
+  } else if (ours.has_sidecar) {
     REPRISE_TRY(add_message_sidecar(message, json));
   }
   if (ours.created) {
@@ -281,7 +281,7 @@ Result<> append_line(std::string& out, std::int64_t start, const Message& messag
   const std::size_t begin = out.size();
   const std::optional<Message> form = accepted_form(message, names);
   std::string native = native_members(form ? *form : message);
-  const std::string rest = rest_members(native, message, !form);
+  const std::string rest = sidecar_members(native, message, !form);
   out.append(native).append(",").append(json::quoted(kSidecar)).append(":{").append(rest);
   trailer.created_at = message.created_at;
   trailer.line = start;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "reprise/session.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {

@@ -2,17 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <ctime>
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/trailer.h"

@@ -2,8 +2,6 @@
 
 // The end of a messages.jsonl: from it alone follows, as a rule, what the record has come to.
 
-#include <sys/stat.h>
-
 #include <ctime>
 #include <memory>
 

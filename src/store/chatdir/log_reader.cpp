@@ -61,9 +61,9 @@ class Reporter {
   Reporter(const MessageLog& log, std::string_view name)
       : log_(log), name_(name), window_(log.fd(), log.file()) {}
 
-  Result<> injuries(Seq from, Seq to) {
-    for (const MessageLog::Injury& injury : log_.injuries(from, to)) {
-      REPRISE_TRY(add(injury.line, injury.offset, injury.length, injury.reason));
+  Result<> damaged_spans(Seq from, Seq to) {
+    for (const MessageLog::DamagedSpan& span : log_.damaged_spans(from, to)) {
+      REPRISE_TRY(add(span.line, span.offset, span.length, span.reason));
     }
     return {};
   }
@@ -134,7 +134,7 @@ class Reporter {
 Result<ReadReport> report_of(const MessageLog& log, Span span, const TornCheck& torn,
                              std::string_view name, const Delivery& delivery) {
   Reporter reporter(log, name);
-  REPRISE_TRY(reporter.injuries({span.from}, {span.to}));
+  REPRISE_TRY(reporter.damaged_spans({span.from}, {span.to}));
   REPRISE_TRY(reporter.flaws(delivery.flaws()));
   const LogState state = log.state();
   const bool may_be_torn = state.is_torn() && span.to == state.head.value;

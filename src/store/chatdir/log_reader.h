@@ -15,6 +15,9 @@ namespace reprise::store::chatdir {
 inline constexpr std::int64_t kExcerptBytesMax = 10'000;
 
 using TornCheck = std::function<Result<bool>(const LogState&)>;
+inline Result<bool> ignore_torn(const LogState& /*state*/) {
+  return false;
+}
 
 // Delivers the messages of the range that are there now. Damage names `name`, the file as people
 // know it.

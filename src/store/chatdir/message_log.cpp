@@ -29,7 +29,7 @@ bool same_time(const timespec& a, const timespec& b) {
 }
 
 // After damage: more of it, or lines whose batch began in it.
-bool is_rest_of_batch(const Piece& piece) {
+bool continues_damage(const Piece& piece) {
   return piece.damage.empty() ? piece.in_place && piece.trailer->number > 1 : piece.ends_line;
 }
 
@@ -86,7 +86,7 @@ Result<bool> MessageLog::refresh() {
 
 void MessageLog::forget_unsettled() {
   places_.resize(settled_places_);
-  injuries_.resize(settled_injuries_);
+  damaged_spans_.resize(settled_spans_);
   trailers_.clear();
   newest_trailer_ = state_.trailer;
   newest_is_last_ = state_.trailer_is_last;
@@ -106,7 +106,7 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
                   .size = size,
                   .shown = places_.size()};
   Splitter splitter(reading.window, state_.end, line_, size,
-                    visit ? Words::wanted : Words::skipped);
+                    visit ? SplitMode::messages : SplitMode::boundaries);
   while (true) {
     REPRISE_ASSIGN(std::optional<Piece> piece, splitter.next());
     REPRISE_ASSIGN(const bool counts, take_in(reading, piece, splitter.line()));
@@ -134,8 +134,8 @@ Result<bool> MessageLog::take_in(Reading& reading, const std::optional<Piece>& p
                                 : Result<bool>(false));
   // Another program may have taken what was torn for whole, and gone on after it.
   in_batch_ = in_batch_ && (!piece || torn || continues_batch(*piece));
-  const bool is_rest = reading.after_damage && piece && is_rest_of_batch(*piece);
-  if (!torn && !in_batch_ && !is_rest) {
+  const bool is_continuation = reading.after_damage && piece && continues_damage(*piece);
+  if (!torn && !in_batch_ && !is_continuation) {
     settle(piece ? piece->offset : reading.size, piece ? piece->line : last_line);
   }
   if (!piece || torn || (!piece->damage.empty() && !piece->ends_line)) {
@@ -186,16 +186,17 @@ bool MessageLog::continues_batch(const Piece& piece) const {
 void MessageLog::take(const Piece& piece) {
   const Seq next = next_seq();
   if (!piece.damage.empty()) {
-    add_injury({next, piece.offset, piece.length, piece.line, std::string(piece.damage)});
+    add_damaged_span({next, piece.offset, piece.length, piece.line, std::string(piece.damage)});
     return;
   }
   Seq seq = next;
   if (piece.in_place && piece.trailer->seq > next) {
     seq = piece.trailer->seq;
     const std::int64_t last = seq.value - 1;
-    add_injury({seq, piece.offset, 0, piece.line,
-                last == next.value ? cat("message ", last, " is missing")
-                                   : cat("messages ", next.value, " to ", last, " are missing")});
+    add_damaged_span({seq, piece.offset, 0, piece.line,
+                      last == next.value
+                          ? cat("message ", last, " is missing")
+                          : cat("messages ", next.value, " to ", last, " are missing")});
   }
   places_.push_back({piece.offset, piece.length, seq});
   newest_is_last_ = piece.trailer != nullptr;
@@ -207,16 +208,16 @@ void MessageLog::take(const Piece& piece) {
 }
 
 // Damaged lines one after the other are one damage.
-void MessageLog::add_injury(Injury injury) {
-  if (!injuries_.empty() && injury.length > 0) {
-    Injury& last = injuries_.back();
-    const std::int64_t gap = injury.offset - (last.offset + last.length);
-    if (last.before == injury.before && last.length > 0 && gap >= 0 && gap <= kLineEndMax) {
-      last.length = injury.offset + injury.length - last.offset;
+void MessageLog::add_damaged_span(DamagedSpan span) {
+  if (!damaged_spans_.empty() && span.length > 0) {
+    DamagedSpan& last = damaged_spans_.back();
+    const std::int64_t gap = span.offset - (last.offset + last.length);
+    if (last.before == span.before && last.length > 0 && gap >= 0 && gap <= kLineEndMax) {
+      last.length = span.offset + span.length - last.offset;
       return;
     }
   }
-  injuries_.push_back(std::move(injury));
+  damaged_spans_.push_back(std::move(span));
 }
 
 void MessageLog::learn(const Trailer& trailer, Seq seq) {
@@ -237,7 +238,7 @@ void MessageLog::settle(std::int64_t end, std::int64_t line) {
   }
   trailers_.clear();
   settled_places_ = places_.size();
-  settled_injuries_ = injuries_.size();
+  settled_spans_ = damaged_spans_.size();
   line_ = line;
   state_.end = end;
   state_.head = next_seq();
@@ -261,22 +262,22 @@ std::vector<MessageLog::Place> MessageLog::places(Seq from, Seq to, std::size_t 
   const auto end = places_.begin() + static_cast<std::ptrdiff_t>(settled_places_);
   const auto first = std::ranges::lower_bound(places_.begin(), end, from, {}, &Place::seq);
   const auto last = std::ranges::lower_bound(first, end, std::max(from, to), {}, &Place::seq);
-  const auto wanted = static_cast<std::ptrdiff_t>(
+  const auto selected = static_cast<std::ptrdiff_t>(
       std::min(count, static_cast<std::size_t>(std::distance(first, last))));
   if (newest_first) {
-    return {std::make_reverse_iterator(last), std::make_reverse_iterator(last - wanted)};
+    return {std::make_reverse_iterator(last), std::make_reverse_iterator(last - selected)};
   }
-  return {first, first + wanted};
+  return {first, first + selected};
 }
 
-std::vector<MessageLog::Injury> MessageLog::injuries(Seq from, Seq to) const {
+std::vector<MessageLog::DamagedSpan> MessageLog::damaged_spans(Seq from, Seq to) const {
   const std::lock_guard lock(mutex_);
-  std::vector<Injury> found;
-  for (std::size_t i = 0; i < settled_injuries_; ++i) {
-    const Injury& injury = injuries_[i];
-    const bool at_end = injury.before == state_.head && to >= state_.head;
-    if ((injury.before >= from && injury.before < to) || at_end) {
-      found.push_back(injury);
+  std::vector<DamagedSpan> found;
+  for (std::size_t i = 0; i < settled_spans_; ++i) {
+    const DamagedSpan& span = damaged_spans_[i];
+    const bool at_end = span.before == state_.head && to >= state_.head;
+    if ((span.before >= from && span.before < to) || at_end) {
+      found.push_back(span);
     }
   }
   return found;

@@ -8,8 +8,6 @@
 //  (2) The seq of a line of ours that stands where it was written is the one it says: lines missing
 //      before it are a gap, and reported. All other messages follow one another.
 
-#include <sys/stat.h>
-
 #include <ctime>
 #include <memory>
 #include <mutex>
@@ -18,13 +16,13 @@
 
 #include "base/file.h"
 #include "reprise/store.h"
-#include "store/chatdir/file_window.h"
-#include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/splitter.h"
-#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
+
+class FileWindow;
+struct Line;
+struct Piece;
 
 // Thread-safe.
 class MessageLog {
@@ -36,7 +34,7 @@ class MessageLog {
     Seq seq;
   };
   // Bytes that are no message, or messages that are missing.
-  struct Injury {
+  struct DamagedSpan {
     Seq before;  // the seq of the message that follows
     std::int64_t offset = 0;
     std::int64_t length = 0;
@@ -61,7 +59,7 @@ class MessageLog {
   // At most `count` messages of [from, to): the first of them, or the last, the last one first.
   std::vector<Place> places(Seq from, Seq to, std::size_t count, bool newest_first) const;
   // What lies before messages of [from, to); what follows the last message belongs to it.
-  std::vector<Injury> injuries(Seq from, Seq to) const;
+  std::vector<DamagedSpan> damaged_spans(Seq from, Seq to) const;
   std::optional<Appended> find_operation(const OperationId& operation) const;
   bool knows_request(const std::string& request) const;
 
@@ -92,7 +90,7 @@ class MessageLog {
   bool continues_batch(const Piece& piece) const;
   void settle(std::int64_t end, std::int64_t line);
   void learn(const Trailer& trailer, Seq seq);
-  void add_injury(Injury injury);
+  void add_damaged_span(DamagedSpan span);
   Seq next_seq() const { return places_.empty() ? Seq{} : places_.back().seq.next(); }
   Result<int> writable();
   Result<> take_back(std::int64_t size, Error error);
@@ -106,14 +104,14 @@ class MessageLog {
   std::int64_t line_ = 1;  // the number of the line that begins at the end
   // Those that count come first, then what may yet turn out to be torn.
   std::vector<Place> places_;
-  std::vector<Injury> injuries_;
+  std::vector<DamagedSpan> damaged_spans_;
   std::vector<std::pair<std::shared_ptr<const Trailer>, Seq>>
       trailers_;  // of lines that do not count yet
   std::shared_ptr<const Trailer> newest_trailer_;
   bool newest_is_last_ = false;
   bool in_batch_ = false;
   std::size_t settled_places_ = 0;
-  std::size_t settled_injuries_ = 0;
+  std::size_t settled_spans_ = 0;
   std::unordered_map<std::string, Appended> operations_;
   std::unordered_set<std::string> requests_;
 };

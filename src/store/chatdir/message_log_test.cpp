@@ -97,14 +97,14 @@ class MessageLogTest : public testing::Test {
   fs::path file_;
 };
 
-std::string said(std::string_view text) {
+std::string stored(std::string_view text) {
   return cat(R"({"role":"user","content":")", text, "\"}");
 }
 
 TEST_F(MessageLogTest, LoadsWhatTheOriginalLoads) {
   const Texts expected = {"one", "two"};
-  const std::string one = said("one");
-  const std::string two = said("two");
+  const std::string one = stored("one");
+  const std::string two = stored("two");
   for (const std::string& bytes :
        {one + "\n" + two + "\n", one + "\n" + two, one + "\r\n" + two + "\r\n",
         "\xEF\xBB\xBF" + one + "\n" + two + "\n", "\n\n" + one + "\n\n  \n" + two + "\n\n"}) {
@@ -112,14 +112,14 @@ TEST_F(MessageLogTest, LoadsWhatTheOriginalLoads) {
     EXPECT_EQ(loaded.texts, expected) << bytes;
     EXPECT_EQ(loaded.damage, Texts{}) << bytes;
   }
-  EXPECT_EQ(load(said("a\u2028b") + "\n").texts, Texts{"a\u2028b"});
+  EXPECT_EQ(load(stored("a\u2028b") + "\n").texts, Texts{"a\u2028b"});
   EXPECT_EQ(load("").texts, Texts{});
 }
 
 TEST_F(MessageLogTest, LoadsWhatTheOriginalLoses) {
   const Texts expected = {"one", "two"};
-  const std::string one = said("one");
-  const std::string two = said("two");
+  const std::string one = stored("one");
+  const std::string two = stored("two");
   for (const std::string& bytes :
        {one + two + "\n", one + " " + two + "\n", one + "," + two, "[" + one + "," + two + "]\n",
         "[\n  " + one + ",\n  " + two + "\n]\n",
@@ -130,14 +130,14 @@ TEST_F(MessageLogTest, LoadsWhatTheOriginalLoses) {
     EXPECT_EQ(loaded.texts, expected) << bytes;
     EXPECT_EQ(loaded.damage, Texts{}) << bytes;
   }
-  const Loaded broken = load(said("one\ntwo\n\nthree\tfour") + "\n" + said("next") + "\n");
+  const Loaded broken = load(stored("one\ntwo\n\nthree\tfour") + "\n" + stored("next") + "\n");
   EXPECT_EQ(broken.texts, (Texts{"one\ntwo\n\nthree\tfour", "next"}));
   EXPECT_EQ(broken.damage, Texts{});
 }
 
 TEST_F(MessageLogTest, ReportsWhatIsNoMessage) {
   const Loaded loaded =
-      load("null\n" + said("one") + "\n5\n\"str\"\ntrue\n" + said("two") + "\n[]\n");
+      load("null\n" + stored("one") + "\n5\n\"str\"\ntrue\n" + stored("two") + "\n[]\n");
   EXPECT_EQ(loaded.texts, (Texts{"one", "two"}));
   EXPECT_EQ(loaded.damage, (Texts{"m: line 1: JSON that is not a message",
                                   "m: line 3: JSON that is not a message"}));
@@ -146,9 +146,9 @@ TEST_F(MessageLogTest, ReportsWhatIsNoMessage) {
 
 TEST_F(MessageLogTest, DamageCostsOnlyItself) {
   const Loaded loaded =
-      load(said("one") + "\n{\"role\":\"user\",\"content\":\"cut\n" + said("two") + "\nnoise\n" +
-           said("three") + " more noise\n" + said("four") + "\n" +
-           R"({"role":"user","content":"ab)" + said("glued") + "\n" + said("last") + "\n");
+      load(stored("one") + "\n{\"role\":\"user\",\"content\":\"cut\n" + stored("two") +
+           "\nnoise\n" + stored("three") + " more noise\n" + stored("four") + "\n" +
+           R"({"role":"user","content":"ab)" + stored("glued") + "\n" + stored("last") + "\n");
   EXPECT_EQ(loaded.texts, (Texts{"one", "two", "three", "four", "glued", "last"}));
   EXPECT_EQ(loaded.damage, (Texts{"m: line 2: not a whole JSON object", "m: line 4: not JSON",
                                   "m: line 5: not JSON", "m: line 7: not a whole JSON object"}));
@@ -158,11 +158,12 @@ TEST_F(MessageLogTest, DamageCostsOnlyItself) {
 }
 
 TEST_F(MessageLogTest, BytesThatAreNoUnicodeAreShownAndReported) {
-  const Loaded loaded = load(said("a\xFF") + "\n" + said("\\ud800") + "\n" + said("fine") + "\n");
+  const Loaded loaded =
+      load(stored("a\xFF") + "\n" + stored("\\ud800") + "\n" + stored("fine") + "\n");
   EXPECT_EQ(loaded.texts, (Texts{"a\uFFFD", "\uFFFD", "fine"}));
   EXPECT_EQ(loaded.damage, (Texts{"m: line 1: text that is not valid Unicode, shown as U+FFFD",
                                   "m: line 2: text that is not valid Unicode, shown as U+FFFD"}));
-  EXPECT_EQ(loaded.excerpts[0], said("a\xFF")) << "the bytes as they are";
+  EXPECT_EQ(loaded.excerpts[0], stored("a\xFF")) << "the bytes as they are";
 }
 
 TEST_F(MessageLogTest, TheLastOfTwoMembersCounts) {
@@ -173,21 +174,22 @@ TEST_F(MessageLogTest, TheLastOfTwoMembersCounts) {
 
 TEST_F(MessageLogTest, ATailOfNulsIsTorn) {
   const std::string nuls(5000, '\0');
-  auto log = open(said("one") + "\n" + nuls);
+  auto log = open(stored("one") + "\n" + nuls);
   EXPECT_EQ(load(*log).texts, Texts{"one"});
   EXPECT_EQ(load(*log).damage, Texts{"m: line 2: the end was cut off in writing"});
   EXPECT_EQ(load(*log).excerpts, Texts{nuls});
   EXPECT_TRUE(log->state().is_torn());
-  EXPECT_EQ(load(said("one") + "\n" + nuls + said("glued") + "\n").texts, (Texts{"one", "glued"}));
+  EXPECT_EQ(load(stored("one") + "\n" + nuls + stored("glued") + "\n").texts,
+            (Texts{"one", "glued"}));
 }
 
 TEST_F(MessageLogTest, LongDamageIsReportedInShort) {
   const std::string noise(50'000, 'x');
-  const Loaded loaded = load(noise + "\n" + said("one") + "\n");
+  const Loaded loaded = load(noise + "\n" + stored("one") + "\n");
   EXPECT_EQ(loaded.texts, Texts{"one"});
   EXPECT_EQ(loaded.excerpts, Texts{noise.substr(0, 10'000)});
   const Loaded deep = load(std::string(100'000, '[') + "\n" + R"({"content":)" +
-                           std::string(100'000, '[') + "\n" + said("one") + "\n");
+                           std::string(100'000, '[') + "\n" + stored("one") + "\n");
   EXPECT_EQ(deep.texts, Texts{"one"});
   EXPECT_EQ(deep.damage.size(), 1U);
   const Loaded objects = load([] {
@@ -195,14 +197,14 @@ TEST_F(MessageLogTest, LongDamageIsReportedInShort) {
     for (int i = 0; i < 100'000; ++i) {
       text += R"({"a":)";
     }
-    return text + "\n" + said("one") + "\n";
+    return text + "\n" + stored("one") + "\n";
   }());
   EXPECT_EQ(objects.texts, Texts{"one"});
 }
 
 TEST_F(MessageLogTest, AVeryLongLineIsAMessage) {
   const std::string text(90'000'000, 'x');
-  auto log = open(said("before") + "\n" + said(text) + "\n" + said("after") + "\n");
+  auto log = open(stored("before") + "\n" + stored(text) + "\n" + stored("after") + "\n");
   const Loaded loaded = load(*log);
   ASSERT_EQ(loaded.texts.size(), 3U);
   EXPECT_TRUE(loaded.texts[1] == text);
@@ -215,7 +217,7 @@ TEST_F(MessageLogTest, ManyDamagedLinesAreReadInReasonableTime) {
   for (int i = 0; i < 20'000; ++i) {
     text += "{\"role\":\n";
   }
-  EXPECT_EQ(load(text + "}\n" + said("one") + "\n").texts.back(), "one");
+  EXPECT_EQ(load(text + "}\n" + stored("one") + "\n").texts.back(), "one");
 }
 
 TEST_F(MessageLogTest, BatchesCountWhenTheyAreWhole) {
@@ -308,7 +310,7 @@ TEST_F(MessageLogTest, TheEndAloneTellsTheState) {
     EXPECT_EQ((*peeked)->trailer->seq, log->state().trailer->seq);
   }
   for (const std::string& bytes :
-       {said("foreign") + "\n", ours({{"a"}}) + said("foreign") + "\n", " " + ours({{"a"}}),
+       {stored("foreign") + "\n", ours({{"a"}}) + stored("foreign") + "\n", " " + ours({{"a"}}),
         ours({{"a", "b"}}).substr(0, ours({{"a"}}).size() + 30)}) {
     open(bytes);
     const auto peeked = peek_state(file_);
@@ -364,7 +366,7 @@ TEST_F(MessageLogTest, NoticesAnotherFile) {
   log = open(ours({{"a"}, {"b"}}));
   const Fd out = *open_file(file_, O_WRONLY | O_TRUNC);
   EXPECT_FALSE(log->refresh().value()) << "emptied";
-  ASSERT_TRUE(write_all(out.get(), said("other") + "\n" + std::string(2000, ' ') + "\n", file_));
+  ASSERT_TRUE(write_all(out.get(), stored("other") + "\n" + std::string(2000, ' ') + "\n", file_));
   EXPECT_FALSE(log->refresh().value()) << "written anew, and longer";
 }
 

@@ -15,16 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLooksMax = 200;
+constexpr int kAttemptsMax = 200;
 
-Result<Moment> look_at_all(Chats& chats, const std::set<fs::path>& busy) {
+Result<Moment> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   Moment moment;
   for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
     REPRISE_ASSIGN(const auto all, chats.layout().list(spot));
     for (const Layout::Listed& listed : all) {
-      REPRISE_ASSIGN(ChatMoment chat, look_at_chat(listed));
+      REPRISE_ASSIGN(ChatMoment chat, identify_chat(listed));
       if (busy.contains(listed.place.folder)) {
-        chat.facts_bytes = read_file(listed.place.folder / kFactsFile).value_or("");
+        chat.metadata_bytes = read_file(listed.place.folder / kMetadataFile).value_or("");
       }
       moment.chats.emplace(listed.place.folder, std::move(chat));
     }
@@ -38,13 +38,13 @@ Result<Moment> look_at_all(Chats& chats, const std::set<fs::path>& busy) {
 
 }  // namespace
 
-Result<ChatMoment> look_at_chat(const Layout::Listed& listed) {
+Result<ChatMoment> identify_chat(const Layout::Listed& listed) {
   const bool is_packed = listed.place.is_packed();
   const fs::path& folder = listed.place.folder;
   ChatMoment chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
   REPRISE_ASSIGN(chat.record, if_there(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
   REPRISE_ASSIGN(chat.metadata,
-                 if_there(identify(folder / (is_packed ? kZipFactsFile : kFactsFile))));
+                 if_there(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
   REPRISE_ASSIGN(const auto answer, if_there(identify(folder / kAnswerFile)));
   chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
   return chat;
@@ -52,8 +52,8 @@ Result<ChatMoment> look_at_chat(const Layout::Listed& listed) {
 
 Result<Moment> find_moment(Chats& chats, const std::set<fs::path>& busy) {
   std::optional<Moment> last;
-  for (int looks = 0; looks < kLooksMax; ++looks) {
-    REPRISE_ASSIGN(Moment now, look_at_all(chats, busy));
+  for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
+    REPRISE_ASSIGN(Moment now, identify_all(chats, busy));
     if (last == now) {
       return *std::move(last);  // its metadata was read between the two
     }

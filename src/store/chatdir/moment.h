@@ -24,14 +24,14 @@ struct ChatMoment {
   std::optional<FileIdentity> record;    // messages.jsonl, or chat.zip
   std::optional<FileIdentity> metadata;  // reprise.json, or chat.json
   std::optional<ino_t> answer;           // of the running one
-  std::string facts_bytes = {};          // of a chat that changes all the time
+  std::string metadata_bytes = {};       // of a chat that changes all the time
 
   friend bool operator==(const ChatMoment& a, const ChatMoment& b) {
     return a.listed.place.folder == b.listed.place.folder && a.record == b.record &&
            a.metadata == b.metadata && a.answer == b.answer;
   }
 };
-Result<ChatMoment> look_at_chat(const Layout::Listed& listed);
+Result<ChatMoment> identify_chat(const Layout::Listed& listed);
 
 struct Moment {
   std::map<std::filesystem::path, ChatMoment> chats;  // by their folders

@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kFactsBytesMax = std::int64_t{64} << 20;
+constexpr std::int64_t kMetadataBytesMax = std::int64_t{64} << 20;
 
 // The chat's files by the names they get in the zip; those of folders end with '/'.
 Result<> list_files(const fs::path& folder, const std::string& prefix,
@@ -86,9 +86,9 @@ std::string describe(const Packed& packed) {
       .raw("usage", step_usage_to_json(stored.session.usage))
       .field("title", info.title)
       .field("messages", info.head.value);
-  const std::string ours = facts_to_json(metadata);
+  const std::string ours = metadata_to_json(metadata);
   object.raw("reprise", trimmed(ours));
-  const auto& [mode, modified] = packed.chat_facts;
+  const auto& [mode, modified] = packed.folder_metadata;
   object.raw("reprise_folder",
              json::object_of("mode", std::int64_t{mode}, "seconds", std::int64_t{modified.tv_sec},
                              "nanoseconds", std::int64_t{modified.tv_nsec}));
@@ -106,7 +106,7 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
   const JsonView view(json);
   MetadataFile metadata(id);
   if (const std::string_view ours = view["reprise"].raw(); !ours.empty()) {
-    REPRISE_ASSIGN(metadata, facts_from_json(id, ours));
+    REPRISE_ASSIGN(metadata, metadata_from_json(id, ours));
   }
   StoredSession& stored = metadata.now.stored;
   SessionInfo& info = stored.session.info;
@@ -163,7 +163,7 @@ Result<> set_folder(const std::optional<mode_t>& mode, const std::optional<times
 
 // What chat.json says of the chat's own folder; archives of the original say nothing.
 Result<> set_own_folder(const fs::path& zip, const fs::path& folder) {
-  const auto description = read_file(folder_of(zip) / kZipFactsFile, kFactsBytesMax);
+  const auto description = read_file(folder_of(zip) / kZipMetadataFile, kMetadataBytesMax);
   if (!description) {
     return {};  // the chat is whole without it
   }
@@ -207,7 +207,7 @@ Result<Fd> unnamed_file() {
 
 }  // namespace
 
-Result<FolderMetadata> facts_of_folder(const fs::path& chat) {
+Result<FolderMetadata> metadata_of_folder(const fs::path& chat) {
   REPRISE_ASSIGN(const struct stat status, get_status(chat));
   constexpr mode_t kPermissions = 0777;
   return FolderMetadata{.mode = status.st_mode & kPermissions, .modified = status.st_mtim};
@@ -225,7 +225,7 @@ Result<> pack_chat(const Packed& packed, const fs::path& folder) {
     REPRISE_TRY(write_zip(files, zip, Packing::stored));
     REPRISE_TRY(check_zip(zip));
   }
-  return replace_file(folder / kZipFactsFile, describe(packed));
+  return replace_file(folder / kZipMetadataFile, describe(packed));
 }
 
 Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& folder) {
@@ -253,16 +253,16 @@ Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& f
   return sync_folders(folder);
 }
 
-PackedSession look_at_packed(const SessionId& id, const Place& place) {
-  const fs::path file = place.folder / kZipFactsFile;
-  const auto bytes = read_file(file, kFactsBytesMax);
+PackedSession read_packed_session(const SessionId& id, const Place& place) {
+  const fs::path file = place.folder / kZipMetadataFile;
+  const auto bytes = read_file(file, kMetadataBytesMax);
   auto described =
       bytes ? read_description(id, *bytes) : Result<StoredSession>(std::unexpected(bytes.error()));
   PackedSession packed{.stored = {.session = {.info = {.id = id}}}, .damage = {}};
   if (described) {
     packed.stored = *std::move(described);
   } else {
-    packed.damage.push_back({cat(id.str(), "/", kZipFactsFile), described.error().message,
+    packed.damage.push_back({cat(id.str(), "/", kZipMetadataFile), described.error().message,
                              bytes ? bytes->substr(0, kExcerptBytesMax) : ""});
   }
   SessionInfo& info = packed.stored.session.info;

@@ -16,12 +16,12 @@ struct FolderMetadata {
   mode_t mode = 0700;
   timespec modified = {};
 };
-Result<FolderMetadata> facts_of_folder(const std::filesystem::path& chat);
+Result<FolderMetadata> metadata_of_folder(const std::filesystem::path& chat);
 
 // What is archived: the folder as it was before anybody locked the chat.
 struct Packed {
   const std::filesystem::path& chat;
-  FolderMetadata chat_facts;
+  FolderMetadata folder_metadata;
   const StoredSession& session;
   Time when;
 };
@@ -39,7 +39,7 @@ struct PackedSession {
   StoredSession stored;
   std::vector<Damage> damage;
 };
-PackedSession look_at_packed(const SessionId& id, const Place& place);
+PackedSession read_packed_session(const SessionId& id, const Place& place);
 
 // Reads the messages without unpacking the chat.
 Result<ReadReport> read_packed(const SessionId& id, const Place& place, const ReadRange& range,

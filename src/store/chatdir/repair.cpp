@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -26,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLeft =
+constexpr std::string_view kStrandedReason =
     "a session that no list shows, left by an unfinished rename: rename the folder to its id";
 
 void take(std::vector<Damage> damage, VerifyReport& report) {
@@ -123,23 +122,23 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   REPRISE_TRY(copy_other_files(from, to));
   REPRISE_TRY(write_messages(from / kMessagesFile, to / kMessagesFile));
   if (report.damage.size() > damage_before) {
-    for (const std::string_view name : {kMessagesFile, kFactsFile}) {
+    for (const std::string_view name : {kMessagesFile, kMetadataFile}) {
       REPRISE_TRY(copy_as_it_is(from / name, to / cat(name, ".bak"), report));
     }
   }
-  REPRISE_ASSIGN(StoredSession session, chat.look());
+  REPRISE_ASSIGN(StoredSession session, chat.load());
   if (chat.place().is_trashed()) {
     session.session.info.state = session.state_before_trash;
   }
   MetadataFile metadata(chat.id());
   REPRISE_ASSIGN(const LogPoint end, point_at_end(to / kMessagesFile));
   metadata.now = {std::move(session), end};
-  return write_facts(to, metadata);
+  return write_metadata(to, metadata);
 }
 
 // An archive is as good as its zip.
-void look_at_packed_session(const Layout::Listed& listed, VerifyReport& report) {
-  PackedSession packed = look_at_packed(listed.id, listed.place);
+void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
+  PackedSession packed = read_packed_session(listed.id, listed.place);
   take(std::move(packed.damage), report);
   if (const auto checked = check_zip(listed.place.folder / kZipFile); !checked) {
     report.damage.push_back({listed.id.str(), checked.error().message, ""});
@@ -156,7 +155,7 @@ void look_at_packed_session(const Layout::Listed& listed, VerifyReport& report) 
 
 Result<> copy_left(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(copy_other_files(from, to));
-  for (const std::string_view name : {kMessagesFile, kFactsFile}) {
+  for (const std::string_view name : {kMessagesFile, kMetadataFile}) {
     REPRISE_ASSIGN(const auto bytes, if_there(read_file(from / name)));
     if (bytes) {
       REPRISE_TRY(replace_file(to / name, *bytes));
@@ -192,7 +191,7 @@ Result<VerifyReport> ChatdirStore::verify() {
   for (const Layout::Listed& listed : all) {
     chats_.tell("verifying", report.sessions++, all.size());
     if (listed.place.is_packed()) {
-      look_at_packed_session(listed, report);
+      verify_packed(listed, report);
       continue;
     }
     const auto chat = chats_.at(listed);
@@ -202,9 +201,9 @@ Result<VerifyReport> ChatdirStore::verify() {
     }
   }
   chats_.tell("verifying", report.sessions, all.size());
-  REPRISE_ASSIGN(const std::vector<fs::path> left, find_left(chats_.layout()));
+  REPRISE_ASSIGN(const std::vector<fs::path> left, find_stranded(chats_.layout()));
   for (const fs::path& folder : left) {
-    report.damage.push_back({folder.native(), std::string(kLeft), ""});
+    report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
   }
   return report;
 }
@@ -220,7 +219,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
     chats_.tell("repairing", report.sessions++, all.size());
     const bool is_trashed = listed.place.is_trashed();
     if (listed.place.is_packed()) {
-      look_at_packed_session(listed, report);
+      verify_packed(listed, report);
       const auto folder = is_trashed ? to.trashed(listed.id) : to.archive(listed.id);
       REPRISE_TRY(copy_other_files(listed.place.folder, folder));
       continue;
@@ -233,9 +232,9 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
     }
   }
   chats_.tell("repairing", report.sessions, all.size());
-  REPRISE_ASSIGN(const std::vector<fs::path> left, find_left(chats_.layout()));
+  REPRISE_ASSIGN(const std::vector<fs::path> left, find_stranded(chats_.layout()));
   for (const fs::path& folder : left) {
-    report.damage.push_back({folder.native(), std::string(kLeft), ""});
+    report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
     REPRISE_TRY(copy_left(folder, target / folder.lexically_relative(chats_.layout().root())));
   }
   for (const fs::path& file : {chats_.layout().current_file(), chats_.layout().model_file()}) {

@@ -1,7 +1,6 @@
 #include "store/chatdir/schema.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"

@@ -39,12 +39,12 @@ bool is_in_place(const FoundTrailer& found, std::int64_t start) {
 }  // namespace
 
 Splitter::Splitter(FileWindow& window, std::int64_t offset, std::int64_t line, std::int64_t end,
-                   Words words)
+                   SplitMode mode)
     : window_(window),
       at_(offset),
       line_(line),
       end_(end),
-      words_(words),
+      mode_(mode),
       patience_(std::max(kPatienceMin, 2 * (end - offset))) {}
 
 Result<> Splitter::skip_blanks() {
@@ -87,7 +87,7 @@ Result<std::optional<Piece>> Splitter::next() {
   auto found = find_trailer(line.text);
   if (found && is_in_place(*found, start)) {
     Piece piece = take(line.text.size(), "");
-    if (words_ == Words::wanted && found->trailer->of == 1) {
+    if (mode_ == SplitMode::messages && found->trailer->of == 1) {
       piece.read = read_plain_line(line.text, &*found);
     }
     piece.trailer = std::move(found->trailer);
@@ -103,7 +103,7 @@ Result<std::optional<Piece>> Splitter::next() {
 // What stands at the beginning of the rest of a line. The view of the line is gone afterwards.
 // `trailer` is the one at the line's end.
 Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trailer> trailer) {
-  if (words_ == Words::wanted) {
+  if (mode_ == SplitMode::messages) {
     if (auto line = read_plain_line(text); line) {
       Piece piece = take(text.size(), "");
       piece.trailer = std::move(trailer);
@@ -134,12 +134,12 @@ Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trail
 // An object that does not end in its line; damage of this length when it ends nowhere near.
 Result<Piece> Splitter::object_over_lines(std::size_t damaged) {
   for (std::size_t bytes = kObjectBytesMin; bytes <= kObjectBytesMax; bytes *= 16) {
-    const auto wanted = std::min(bytes, static_cast<std::size_t>(end_ - at_));
-    patience_ -= static_cast<std::int64_t>(wanted);
+    const auto length = std::min(bytes, static_cast<std::size_t>(end_ - at_));
+    patience_ -= static_cast<std::int64_t>(length);
     if (patience_ < 0) {
       break;
     }
-    REPRISE_ASSIGN(const std::string_view text, window_.view(at_, wanted));
+    REPRISE_ASSIGN(const std::string_view text, window_.view(at_, length));
     json::Scanner scanner(text, json::Controls::accepted);
     if (scanner.skip()) {
       const auto lines = std::ranges::count(text.substr(0, scanner.position()), '\n');
@@ -147,7 +147,7 @@ Result<Piece> Splitter::object_over_lines(std::size_t damaged) {
       line_ += lines;
       return piece;
     }
-    if (scanner.position() < text.size() || wanted < bytes) {
+    if (scanner.position() < text.size() || length < bytes) {
       break;
     }
   }

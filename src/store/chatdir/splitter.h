@@ -28,13 +28,13 @@ struct Piece {
 };
 
 // Whether the caller is going to read what is found.
-enum class Words : std::uint8_t { skipped, wanted };
+enum class SplitMode : std::uint8_t { boundaries, messages };
 
 class Splitter {
  public:
   // Reads from `offset` on, which is in line `line`, to `end`. The window must outlive it.
   Splitter(FileWindow& window, std::int64_t offset, std::int64_t line, std::int64_t end,
-           Words words = Words::skipped);
+           SplitMode mode = SplitMode::boundaries);
 
   // nullopt at the end.
   Result<std::optional<Piece>> next();
@@ -53,7 +53,7 @@ class Splitter {
   std::int64_t at_;
   std::int64_t line_;
   std::int64_t end_;
-  Words words_;
+  SplitMode mode_;
   std::int64_t patience_;  // bytes that may still be read in vain
 };
 

@@ -8,7 +8,6 @@
 #include <set>
 #include <stop_token>
 #include <thread>
-#include <type_traits>
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"

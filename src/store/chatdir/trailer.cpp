@@ -6,9 +6,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/capabilities.h"
 #include "store/chatdir/cursor.h"
-#include "store/stored_json.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -97,36 +95,6 @@ bool read_trailer_member(json::Scanner& scanner, std::string_view name, Trailer&
 }
 
 }  // namespace
-
-std::string state_to_json(const State& state) {
-  std::string out;
-  json::ObjectWriter object(out);
-  if (state.usage != Usage{}) {
-    object.raw("usage", usage_to_json(state.usage));
-  }
-  if (state.answering) {
-    object.raw("answering", answer_to_json(*state.answering));
-  }
-  if (is_known(state.updated_at)) {
-    object.field("updated_at", format_time(state.updated_at));
-  }
-  object.close();
-  return out == "{}" ? "" : out;
-}
-
-State state_from_json(std::string_view json) {
-  State state;
-  if (auto usage = usage_from_json(json::find_member(json, "usage")); usage) {
-    state.usage = *std::move(usage);
-  }
-  const auto updated = json::text_in(json::find_member(json, "updated_at"));
-  state.updated_at = parse_time(updated.value_or("")).value_or(Time{});
-  if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
-    state.answering = PartialStart{running->answer, running->owner, running->provider,
-                                   running->model, running->started_at};
-  }
-  return state;
-}
 
 void append_trailer(std::string& out, const Trailer& trailer) {
   out += kMarkKey;

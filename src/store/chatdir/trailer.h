@@ -13,7 +13,7 @@
 
 #include <memory>
 
-#include "reprise/store.h"
+#include "reprise/types.h"
 
 namespace reprise::store::chatdir {
 
@@ -31,15 +31,6 @@ struct Trailer {
 
   bool ends_batch() const { return number == of; }
 };
-
-// What a session has come to, besides its messages.
-struct State {
-  Usage usage = {};
-  std::optional<PartialStart> answering = {};
-  Time updated_at = {};  // only where the line's own time is not known
-};
-std::string state_to_json(const State& state);
-State state_from_json(std::string_view json);
 
 // The trailer at the end of these bytes, which need not be a whole line, and where it stands in
 // them; nullopt when there is none.

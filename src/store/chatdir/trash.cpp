@@ -1,8 +1,6 @@
 // The trash: a folder beside the chats. A session is in exactly one place, because it gets there
 // by one rename.
 
-#include <cerrno>
-
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"

@@ -1,10 +1,5 @@
 #include "store/chatdir/unfinished.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <system_error>
-
 #include "base/file.h"
 #include "base/json_view.h"
 #include "base/json_write.h"
@@ -31,13 +26,13 @@ fs::path doing_file(const Layout& layout) {
   return layout.archives() / ".doing";
 }
 
-Result<> conclude(const MovingNames& names) {
+Result<> remove_marker(const MovingNames& names) {
   REPRISE_TRY(remove_tree(names.leaving));
   REPRISE_TRY(remove_if_there(names.doing));
   return sync_folder(folder_of(names.doing));
 }
 
-Result<> take_away(const MovingNames& names, const fs::path& folder) {
+Result<> move_to_leaving(const MovingNames& names, const fs::path& folder) {
   REPRISE_ASSIGN(const bool has_folder, is_there(folder));
   if (!has_folder) {
     return {};
@@ -59,17 +54,17 @@ Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
   REPRISE_ASSIGN(const bool has_new, is_there(names.new_archive));
   if (has_new) {
     // An older archive of the same chat is in the new one already.
-    REPRISE_TRY(take_away(names, names.archive));
+    REPRISE_TRY(move_to_leaving(names, names.archive));
     REPRISE_TRY(move_file(names.new_archive, names.archive));
   }
   REPRISE_ASSIGN(const bool has_chat, is_there(names.chat));
   REPRISE_ASSIGN(const bool was_changed,
                  has_chat ? is_changed(names, packed.log) : Result<bool>(false));
   if (!was_changed) {
-    REPRISE_TRY(take_away(names, names.chat));
+    REPRISE_TRY(move_to_leaving(names, names.chat));
     REPRISE_TRY(clear_current(layout, packed.id));
   }
-  return conclude(names);
+  return remove_marker(names);
 }
 
 Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
@@ -77,7 +72,7 @@ Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
   REPRISE_ASSIGN(const bool has_new, is_there(names.new_chat));
   REPRISE_ASSIGN(const bool has_chat, is_there(names.chat));
   if (has_new && has_chat) {
-    REPRISE_TRY(conclude(names));
+    REPRISE_TRY(remove_marker(names));
     return remove_tree(names.new_chat);
   }
   if (has_new) {
@@ -87,9 +82,9 @@ Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
     REPRISE_TRY(move_file(names.new_chat, names.chat));
   }
   if (has_new || has_chat) {
-    REPRISE_TRY(take_away(names, names.archive));
+    REPRISE_TRY(move_to_leaving(names, names.archive));
   }
-  return conclude(names);
+  return remove_marker(names);
 }
 
 }  // namespace
@@ -163,7 +158,7 @@ Result<bool> is_only_copy(const Layout& layout, const fs::path& made, const Sess
 
 }  // namespace
 
-Result<> sweep_left(const Layout& layout) {
+Result<> remove_stranded(const Layout& layout) {
   for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
     REPRISE_ASSIGN(const auto entries, list_if_there(folder));
     for (const fs::directory_entry& entry : entries) {
@@ -186,7 +181,7 @@ Result<> sweep_left(const Layout& layout) {
   return {};
 }
 
-Result<std::vector<fs::path>> find_left(const Layout& layout) {
+Result<std::vector<fs::path>> find_stranded(const Layout& layout) {
   std::vector<fs::path> left;
   auto unfinished = find_unfinished(layout);
   if (!unfinished && unfinished.error().code != Code::corrupt) {

@@ -41,11 +41,11 @@ Result<std::optional<Unfinished>> find_unfinished(const Layout& layout);
 
 // Folders in the making that nobody will finish, with messages of sessions that are nowhere else.
 // Empty while somebody is at it.
-Result<std::vector<std::filesystem::path>> find_left(const Layout& layout);
+Result<std::vector<std::filesystem::path>> find_stranded(const Layout& layout);
 
 // Removes what nobody will finish and nobody needs: folders in the making, and those on their way
 // out. The store's lock is held, and what was interrupted is finished.
-Result<> sweep_left(const Layout& layout);
+Result<> remove_stranded(const Layout& layout);
 
 // Puts in place what was made, removes what it replaces. The store's lock is held. A chat that was
 // changed after it was packed stays, beside the archive; so does one that another program made

@@ -74,7 +74,7 @@ class Reader {
     const std::optional<SessionId> id = id_in(rest_);
     SessionInfo& info = session_.stored.session.info;
     info.id = id.value_or(info.id);
-    if (id || !session_.kept.empty() || !session_.stored.log->own.empty()) {
+    if (id || !session_.raw_entries.empty() || !session_.stored.log->own.empty()) {
       finish(std::move(session_));
     } else if (!rest_.empty()) {
       set_aside("the member reprise names no session");
@@ -157,8 +157,8 @@ class Reader {
       add_message(session_.stored, *std::move(message));
       return true;
     }
-    const auto number = static_cast<std::int64_t>(session_.kept.size()) + encoded.count + 1;
-    session_.kept.push_back({encoded.count, json::take(raw)});
+    const auto number = static_cast<std::int64_t>(session_.raw_entries.size()) + encoded.count + 1;
+    session_.raw_entries.push_back({encoded.count, json::take(raw)});
     session_.damage.push_back({cat(origin_.file.native(), ": conversation entry ", number),
                                "it is not a message; it stays in the file, but is not sent",
                                std::string(raw.substr(0, kExcerptMax))});
@@ -218,7 +218,7 @@ class Reader {
       all.push_back(std::make_shared<const Message>(std::move(moved)));
     }
     stored.session.info.head = Seq{std::ssize(all)};
-    for (KeptEntry& entry : session.kept) {
+    for (RawEntry& entry : session.raw_entries) {
       entry.before += !later.empty() && entry.before > at ? std::ssize(*messages) : 0;
     }
   }

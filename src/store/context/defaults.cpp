@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <optional>
-#include <system_error>
 #include <type_traits>
 
 #include "base/file.h"

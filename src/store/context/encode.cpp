@@ -148,15 +148,15 @@ class Writer {
     EncodedMessages& encoded = session.encoded;
     std::vector<Message> before = after_last_entry(session);
     const std::int64_t entries = encoded.count - std::ssize(before);
-    auto kept = std::ranges::lower_bound(session.kept, entries, {}, &KeptEntry::before);
+    auto entry = std::ranges::lower_bound(session.raw_entries, entries, {}, &RawEntry::before);
     const auto& messages = session.stored.log->own;
     for (; encoded.count < std::ssize(messages); ++encoded.count) {
       const Message& message = *messages[static_cast<std::size_t>(encoded.count)];
       if (!has_entry(message)) {
         before.push_back(message);
       } else {
-        for (; kept != session.kept.end() && kept->before <= encoded.count; ++kept) {
-          encoded.text.append(kBetweenEntries).append(respell_entry(kept->json.text()));
+        for (; entry != session.raw_entries.end() && entry->before <= encoded.count; ++entry) {
+          encoded.text.append(kBetweenEntries).append(respell_entry(entry->json.text()));
         }
         encoded.text.append(kBetweenEntries).append(encode_entry(message, before));
         before.clear();
@@ -176,7 +176,7 @@ class Writer {
       };
       add(text);
       const std::int64_t entries = session->encoded.count - std::ssize(after_last_entry(*session));
-      for (const KeptEntry& entry : session->kept) {
+      for (const RawEntry& entry : session->raw_entries) {
         if (entry.before >= entries) {
           add(cat(kBetweenEntries, respell_entry(entry.json.text())));
         }

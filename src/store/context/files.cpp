@@ -41,7 +41,7 @@ fs::path ContextFiles::partial_file(const SessionId& id) const {
   return is_used ? std::move(in_trash) : pending_file();
 }
 
-std::string ContextFiles::held_for(const fs::path& copy, std::string bytes) const {
+std::string ContextFiles::pending_bytes_for(const fs::path& copy, std::string bytes) const {
   const auto there = origin_of(copy);
   if (!there) {
     return bytes;

@@ -25,7 +25,8 @@ class ContextFiles final : public OneFile {
   std::filesystem::path pending_file() const override;
   std::filesystem::path partial_file(const SessionId& id) const override;
   std::filesystem::path partial_in_trash(const SessionId& id) const override;
-  std::string held_for(const std::filesystem::path& copy, std::string bytes) const override;
+  std::string pending_bytes_for(const std::filesystem::path& copy,
+                                std::string bytes) const override;
   std::string aside_suffix() const override;
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/text.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/json_scan.h"
 #include "store/context/codec.h"
 #include "store/context/entry.h"
 #include "store/context/members.h"
@@ -133,7 +132,7 @@ class Merge {
       merged.log->own.push_back(std::make_shared<const Message>(std::move(numbered)));
     }
     merged.session.info.head = Seq{merged.log->size()};
-    move_kept(theirs, common, tail);
+    move_raw_entries(theirs, common, tail);
     take_back_turns(theirs, common);
     theirs_.encoded.cut(static_cast<std::int64_t>(common));
     theirs_.stored = std::move(merged);
@@ -151,8 +150,8 @@ class Merge {
     }
   }
 
-  void move_kept(const Messages& theirs, std::size_t common, const Messages& tail) {
-    for (KeptEntry& entry : theirs_.kept) {
+  void move_raw_entries(const Messages& theirs, std::size_t common, const Messages& tail) {
+    for (RawEntry& entry : theirs_.raw_entries) {
       const auto place = static_cast<std::size_t>(entry.before);
       if (place >= theirs.size()) {
         entry.before = static_cast<std::int64_t>(common + tail.size());
@@ -161,7 +160,7 @@ class Merge {
         entry.before = static_cast<std::int64_t>(common) + std::distance(tail.begin(), now);
       }
     }
-    std::ranges::stable_sort(theirs_.kept, {}, &KeptEntry::before);
+    std::ranges::stable_sort(theirs_.raw_entries, {}, &RawEntry::before);
   }
 
   // They have counted their turns; all that follow the common beginning are counted when written.

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "base/lock_file.h"
-#include "base/text.h"
 #include "store/document/document_format.h"
 #include "store/document/document_maintenance.h"
 #include "store/document/document_store.h"

@@ -11,9 +11,9 @@ namespace reprise::store {
 // What one file holds: one session, or several in the order of the file.
 struct Document {
   std::vector<FileSession> sessions;
-  Extra extra = {};                  // of the file, beside the sessions
-  std::vector<KeptEntry> kept = {};  // entries that are no session, by place
-  std::vector<Damage> damage = {};   // what belongs to no session; its bytes are in `kept`
+  Extra extra = {};                        // of the file, beside the sessions
+  std::vector<RawEntry> raw_entries = {};  // entries that are no session, by place
+  std::vector<Damage> damage = {};         // what belongs to no session; its bytes are in `kept`
   // The file's bytes say something that none of the above holds. Before the file is replaced they
   // are kept beside it (aside_suffix).
   std::optional<Damage> aside = {};
@@ -43,7 +43,8 @@ class DocumentFormat {
   // Then it is this one, of the only session there is.
   virtual std::filesystem::path pending_file() const { return {}; }
   // Its bytes as they belong beside a copy of the store: a session may be named by its place.
-  virtual std::string held_for(const std::filesystem::path& /*copy*/, std::string bytes) const {
+  virtual std::string pending_bytes_for(const std::filesystem::path& /*copy*/,
+                                        std::string bytes) const {
     return bytes;
   }
   // Where writers queue. Beside the root or in it; never a file of the format.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -21,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLooksMax = 200;
+constexpr int kAttemptsMax = 200;
 constexpr std::string_view kSignatureFailed =
     "its signature does not match: another program changed it, or signed it on another host";
 
@@ -112,7 +111,7 @@ void DocumentMaintenance::tell(std::string_view work, std::int64_t done, std::si
   }
 }
 
-Result<> DocumentMaintenance::look_at(const fs::path& file, VerifyReport& report) {
+Result<> DocumentMaintenance::verify_file(const fs::path& file, VerifyReport& report) {
   const auto document = documents_.load(file);
   if (document) {
     count(*document->document, report);
@@ -138,15 +137,15 @@ Result<VerifyReport> DocumentMaintenance::verify() {
   std::int64_t done = 0;
   for (const fs::path& file : files) {
     tell("verifying", done++, files.size());
-    REPRISE_TRY(look_at(file, report));
+    REPRISE_TRY(verify_file(file, report));
   }
-  look_at_pending_turn(report);
+  verify_pending_turn(report);
   tell("verifying", done, files.size());
   return report;
 }
 
 // Of a turn that is not in its session's file yet.
-void DocumentMaintenance::look_at_pending_turn(VerifyReport& report) const {
+void DocumentMaintenance::verify_pending_turn(VerifyReport& report) const {
   const fs::path file = files_.pending_file();
   const auto turn = file.empty() ? Result<std::optional<PendingTurn>>() : read_pending_turn(file);
   if (!turn) {
@@ -162,7 +161,7 @@ void DocumentMaintenance::look_at_pending_turn(VerifyReport& report) const {
     return;
   }
   if (const std::optional<Documents::Found>& found = *session; found) {
-    report.sessions += found->is_begun ? 1 : 0;
+    report.sessions += found->is_unsaved ? 1 : 0;
     report.messages += found->session->stored.session.info.head.value - held->first.value;
   }
 }
@@ -183,7 +182,7 @@ fs::path DocumentMaintenance::inside(const fs::path& target, const fs::path& fil
 
 Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& target,
                                      VerifyReport& report) {
-  REPRISE_TRY(look_at(file, report));
+  REPRISE_TRY(verify_file(file, report));
   auto bytes = read_file(file);
   if (!bytes) {
     return {};  // it is in the report
@@ -193,14 +192,14 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
     return write_file(target, *bytes);
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
-  std::optional<Document> mended =
+  std::optional<Document> repaired =
       document ? std::optional(*document->document) : files_.salvage(file, *bytes);
-  if (mended) {
-    for (FileSession& session : mended->sessions) {  // written anew, what is damaged among it
+  if (repaired) {
+    for (FileSession& session : repaired->sessions) {  // written anew, what is damaged among it
       session.encoded = {};
       session.spelled.clear();
     }
-    REPRISE_ASSIGN(const std::string text, files_.encode(*mended));
+    REPRISE_ASSIGN(const std::string text, files_.encode(*repaired));
     REPRISE_TRY(write_file(target, text));
   }
   REPRISE_TRY(quarantine(target, *bytes));
@@ -217,11 +216,11 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
       REPRISE_TRY(repair(file, inside(place, file), report));
     }
     tell("repairing", done, files.size());
-    look_at_pending_turn(report);
+    verify_pending_turn(report);
     const fs::path held = files_.pending_file();
     if (const auto bytes = held.empty() ? Result<std::string>() : read_file(held);
         bytes && !bytes->empty()) {
-      REPRISE_TRY(write_file(inside(place, held), files_.held_for(last, *bytes)));
+      REPRISE_TRY(write_file(inside(place, held), files_.pending_bytes_for(last, *bytes)));
     }
     return {};
   };
@@ -277,8 +276,9 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
     }
     REPRISE_TRY(bytes);
     const bool is_held = file == files_.pending_file();
-    REPRISE_TRY(write_file(inside(copy.place, file),
-                           is_held ? files_.held_for(copy.target, *std::move(bytes)) : *bytes));
+    REPRISE_TRY(
+        write_file(inside(copy.place, file),
+                   is_held ? files_.pending_bytes_for(copy.target, *std::move(bytes)) : *bytes));
     copy.state.insert_or_assign(file, identity);
   }
   tell("backing up", std::ssize(copy.state), state.size());
@@ -290,7 +290,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
 Result<> DocumentMaintenance::backup(const fs::path& target) {
   return appear(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
     Copy copy{.place = place, .target = last};
-    for (int looks = 0; looks < kLooksMax; ++looks) {
+    for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
       REPRISE_ASSIGN(const State before, state());
       Read read;
       for (const fs::path& file : copy.busy) {

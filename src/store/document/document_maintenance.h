@@ -34,8 +34,8 @@ class DocumentMaintenance {
   };
   Result<bool> copy_changed(const State& state, const Read& read, Copy& copy) const;
   void tell(std::string_view work, std::int64_t done, std::size_t total) const;  // of files
-  void look_at_pending_turn(VerifyReport& report) const;
-  Result<> look_at(const std::filesystem::path& file, VerifyReport& report);
+  void verify_pending_turn(VerifyReport& report) const;
+  Result<> verify_file(const std::filesystem::path& file, VerifyReport& report);
   Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,
                   VerifyReport& report);
   std::filesystem::path inside(const std::filesystem::path& target,

@@ -42,7 +42,7 @@ class DocumentWriter {
   }
 
   Result<Appended> finish(Documents& documents) {
-    REPRISE_ASSIGN(begun_, documents.spell_begun(id_));
+    REPRISE_ASSIGN(unsaved_, documents.encode_unsaved(id_));
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
     const auto& ended = write_.options.end_partial;
     const auto& begun = write_.options.begin_partial;
@@ -77,7 +77,7 @@ class DocumentWriter {
     if (from < head) {
       file.encoded.cut(from.value);
       // What stood between messages that have gone moves to the end of those that are left.
-      for (KeptEntry& entry : file.kept) {
+      for (RawEntry& entry : file.raw_entries) {
         entry.before = std::min(entry.before, from.value);
       }
     }
@@ -118,7 +118,7 @@ class DocumentWriter {
 
   Result<> hold(const OperationId& answer, Seq first) {
     if (!held_) {
-      held_ = PendingTurn{.session = id_, .first = first, .batches = {}, .begun = begun_};
+      held_ = PendingTurn{.session = id_, .first = first, .batches = {}, .begun = unsaved_};
     }
     PendingBatch batch{.messages = write_.messages,
                        .options = {.operation = write_.options.operation,
@@ -138,7 +138,7 @@ class DocumentWriter {
   const SessionId& id_;
   DocumentWrite write_;
   std::optional<PendingTurn> held_;
-  std::string begun_;
+  std::string unsaved_;
   Appended appended_{};
   bool runs_beside_ = false;
 };

@@ -3,11 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <ctime>
 #include <iterator>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "base/file.h"
@@ -134,7 +132,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const auto file, files_.find_file(id));
     if (!file) {
-      return find_begun(id);
+      return find_unsaved(id);
     }
     auto document = load(*file);
     if (!document && document.error().code == Code::not_found && tries < kTries) {
@@ -148,7 +146,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
     }
     const auto place = place_of(*document->document, id);
     if (place == document->document->sessions.end()) {
-      return find_begun(id);
+      return find_unsaved(id);
     }
     return Found{*file, *document, &*place};
   }
@@ -227,8 +225,9 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   }
   const fs::path place = home_of(session.stored);
   REPRISE_ASSIGN(const bool takes_turn,
-                 found.is_begun&& place != found.file ? holds_turn_of(id) : Result<bool>(false));
-  if (outcome == Outcome::held || (found.is_begun && !takes_turn && keep_begun(id, session))) {
+                 found.is_unsaved&& place != found.file ? holds_turn_of(id) : Result<bool>(false));
+  if (outcome == Outcome::held ||
+      (found.is_unsaved && !takes_turn && update_unsaved(id, session))) {
     return true;
   }
   if (place != found.file) {
@@ -250,8 +249,8 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
                               : move(target, place, std::move(document), index);
   };
   REPRISE_ASSIGN(const bool done, put());
-  if (done && found.is_begun) {
-    forget_begun(id);
+  if (done && found.is_unsaved) {
+    forget_unsaved(id);
   }
   return done;
 }
@@ -319,8 +318,8 @@ Result<> Documents::remove(const SessionId& id) {
   return retry([&]() -> Result<bool> {
     REPRISE_ASSIGN(const Found found, get(id));
     REPRISE_TRY(remove_partial_of(id));
-    if (found.is_begun) {
-      forget_begun(id);
+    if (found.is_unsaved) {
+      forget_unsaved(id);
       return true;
     }
     if (files_.is_folder()) {

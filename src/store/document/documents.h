@@ -56,7 +56,7 @@ class Documents {
     std::filesystem::path file;
     Loaded loaded;
     const FileSession* session;
-    bool is_begun = false;  // and not in the file
+    bool is_unsaved = false;  // and not in the file
   };
   // With the turn that is held beside the file.
   Result<std::optional<Found>> find(const SessionId& id);
@@ -86,7 +86,7 @@ class Documents {
   // in memory. A turn that comes to nothing leaves no trace.
   Result<> begin(FileSession session);
   // As it stands beside the file; "" for a session that was not begun here.
-  Result<std::string> spell_begun(const SessionId& id);
+  Result<std::string> encode_unsaved(const SessionId& id);
   Result<> remove(const SessionId& id);
   // What was kept aside, of whatever session.
   Result<std::vector<Remnant>> remnants() const;
@@ -110,11 +110,11 @@ class Documents {
   };
 
   Result<std::optional<Found>> find_in_file(const SessionId& id);
-  Result<std::optional<Found>> find_begun(const SessionId& id);
-  Result<FileSession> read_begun(const std::string& json) const;
-  bool keep_begun(const SessionId& id, const FileSession& changed);
-  void forget_begun(const SessionId& id);
-  void add_begun(std::vector<SessionInfo>& infos, std::vector<Damage>& damage);
+  Result<std::optional<Found>> find_unsaved(const SessionId& id);
+  Result<FileSession> read_unsaved(const std::string& json) const;
+  bool update_unsaved(const SessionId& id, const FileSession& changed);
+  void forget_unsaved(const SessionId& id);
+  void add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage);
   // A document to be written, and the file as it was when it was read.
   struct Draft {
     Document document;
@@ -160,7 +160,7 @@ class Documents {
   Known cache_;
   Known written_;  // the last thing that this object wrote, of the sessions that it changed
   std::set<SessionId> changed_;
-  std::map<SessionId, FileSession> begun_;
+  std::map<SessionId, FileSession> unsaved_;
   std::map<std::filesystem::path, FileIdentity> proven_;  // whose signatures did not fail
 };
 

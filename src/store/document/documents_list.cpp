@@ -1,5 +1,6 @@
 #include <set>
 
+#include "base/file.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"
@@ -37,7 +38,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
       damage.push_back(*document.aside);
     }
   }
-  add_begun(all, damage);
+  add_unsaved(all, damage);
   return all;
 }
 

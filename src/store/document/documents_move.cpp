@@ -1,7 +1,5 @@
 // Moving a session to the place that its state has.
 
-#include <system_error>
-
 #include "base/file.h"
 #include "base/reserve.h"
 #include "base/text.h"

@@ -52,7 +52,7 @@ Result<> Documents::check_signature(const Found& found) {
 // A file beside the root in which nothing is left.
 bool Documents::is_spent(const fs::path& file, const Document& document) const {
   return !files_.is_folder() && file != files_.root() && document.sessions.empty() &&
-         document.kept.empty() && !document.aside;
+         document.raw_entries.empty() && !document.aside;
 }
 
 Result<bool> Documents::write(const Target& target, Document document) {
@@ -63,7 +63,7 @@ Result<bool> Documents::write(const Target& target, Document document) {
   }
   bool is_target = true;
   FileIdentity written;
-  const auto look = [&](const fs::path& temporary) -> Result<> {
+  const auto check = [&](const fs::path& temporary) -> Result<> {
     REPRISE_ASSIGN(const auto now, if_there(identify(file)));
     is_target = now == target.identity;
     if (!is_target) {
@@ -74,7 +74,7 @@ Result<bool> Documents::write(const Target& target, Document document) {
   };
   REPRISE_ASSIGN(const std::string bytes, encoded(file, document));
   REPRISE_TRY(keep_bytes_aside(file, document));
-  if (auto replaced = replace_file(file, bytes, look); !replaced) {
+  if (auto replaced = replace_file(file, bytes, check); !replaced) {
     return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
   }
   wrote(file, written, std::move(document));

@@ -10,11 +10,11 @@ namespace reprise::store {
 inline constexpr std::size_t kExcerptMax = 10'000;
 
 // Stands among the messages in the file and is none; it is kept and written back in its place.
-struct KeptEntry {
+struct RawEntry {
   std::int64_t before = 0;  // the seq of the message that follows
   RawJson json;
   std::string bytes = {};  // as they stand in the file, where the format writes them back so
-  friend bool operator==(const KeptEntry&, const KeptEntry&) = default;
+  friend bool operator==(const RawEntry&, const RawEntry&) = default;
 };
 
 // The first `count` messages (and the kept entries before them) as the format spells them; what
@@ -43,8 +43,8 @@ struct SpelledPart {
 
 struct FileSession {
   StoredSession stored;
-  std::vector<KeptEntry> kept = {};        // by place
-  std::vector<KeptEntry> kept_todos = {};  // the same among the todos
+  std::vector<RawEntry> raw_entries = {};  // by place
+  std::vector<RawEntry> raw_todos = {};    // the same among the todos
   std::vector<Damage> damage = {};         // what the file has and could not be read
   std::vector<Damage> gaps = {};  // what was never there: readers are told, nothing is damaged
   EncodedMessages encoded = {};

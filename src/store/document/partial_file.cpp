@@ -27,38 +27,38 @@ std::string line_start(const OperationId& answer) {
 }
 
 // The file's length, and whether it begins with a piece of this answer.
-struct Look {
+struct FileState {
   off_t size = 0;
   bool is_ours = false;
   bool ends_a_line = true;
 };
-Result<Look> look_at(int fd, const fs::path& file, std::string_view start) {
+Result<FileState> inspect(int fd, const fs::path& file, std::string_view start) {
   REPRISE_ASSIGN(const struct stat status, status_of(fd, file));
-  Look look{.size = status.st_size};
+  FileState state{.size = status.st_size};
   std::array<char, 256> first{};  // an id has at most 200 bytes
   REPRISE_ASSIGN(const std::size_t got, read_at(fd, first, 0, file));
   std::array<char, 1> last = {'\n'};
-  if (look.size > 0) {
-    REPRISE_TRY(read_at(fd, last, look.size - 1, file));
+  if (state.size > 0) {
+    REPRISE_TRY(read_at(fd, last, state.size - 1, file));
   }
-  look.is_ours = std::string_view(first.data(), got).starts_with(start);
-  look.ends_a_line = last[0] == '\n';
-  return look;
+  state.is_ours = std::string_view(first.data(), got).starts_with(start);
+  state.ends_a_line = last[0] == '\n';
+  return state;
 }
 
 Result<> add_line(const fs::path& file, const OperationId& answer, std::string_view member) {
   REPRISE_ASSIGN(Fd out, open_file(file, O_RDWR | O_CREAT | O_APPEND, 0600));
-  REPRISE_ASSIGN(Look look, look_at(out.get(), file, line_start(answer)));
-  if (!look.is_ours && look.size > 0) {
+  REPRISE_ASSIGN(FileState state, inspect(out.get(), file, line_start(answer)));
+  if (!state.is_ours && state.size > 0) {
     if (::ftruncate(out.get(), 0) != 0) {
       return std::unexpected(os_error("empty", file, errno));
     }
-    look = {};
+    state = {};
   }
-  const std::string line = cat(look.ends_a_line ? "" : "\n", line_start(answer), member, "}\n");
+  const std::string line = cat(state.ends_a_line ? "" : "\n", line_start(answer), member, "}\n");
   if (auto written = write_all(out.get(), line, file); !written) {
     // Half a line is left out by readers; without it the next piece begins cleanly.
-    (void)::ftruncate(out.get(), look.size);
+    (void)::ftruncate(out.get(), state.size);
     return written;
   }
   return out.close(file);
@@ -98,15 +98,15 @@ std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
 
 // It is renewed every few seconds: what came since is read, and not all of a long answer.
 Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
-  constexpr std::int64_t kFirstLook = 64 << 10;
+  constexpr std::int64_t kTailBytesMin = 64 << 10;
   REPRISE_ASSIGN(const auto in, if_there(open_file(file, O_RDONLY)));
   if (!in) {
     return std::nullopt;
   }
   REPRISE_ASSIGN(const struct stat status, status_of(in->get(), file));
   const std::string start = line_start(answer);
-  for (std::int64_t look = kFirstLook;; look *= 8) {
-    const std::int64_t from = std::max<std::int64_t>(0, status.st_size - look);
+  for (std::int64_t bytes = kTailBytesMin;; bytes *= 8) {
+    const std::int64_t from = std::max<std::int64_t>(0, status.st_size - bytes);
     std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
     REPRISE_ASSIGN(const std::size_t got, read_at(in->get(), text, from, file));
     text.resize(got);

@@ -42,7 +42,7 @@ class TurnReader {
     if (!whole || !session_) {
       return std::nullopt;
     }
-    return PendingTurn{*std::move(session_), first_, std::move(batches_), std::move(begun_)};
+    return PendingTurn{*std::move(session_), first_, std::move(batches_), std::move(unsaved_)};
   }
 
  private:
@@ -65,7 +65,7 @@ class TurnReader {
       return scanner_.integer(first_.value);
     }
     if (std::string_view raw; name == "begun") {
-      return scanner_.raw(raw) && !(begun_ = raw).empty();
+      return scanner_.raw(raw) && !(unsaved_ = raw).empty();
     }
     if (name == "turn") {
       return scanner_.array([this] {
@@ -112,7 +112,7 @@ class TurnReader {
   std::optional<SessionId> session_;
   Seq first_;
   std::vector<PendingBatch> batches_;
-  std::string begun_;
+  std::string unsaved_;
 };
 
 std::string_view first_line(std::string_view text) {

@@ -80,7 +80,7 @@ void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
   object.raw("operations", out);
 }
 
-void write_kept(json::ObjectWriter& object, const StoredSession& stored) {
+void write_raw_entry(json::ObjectWriter& object, const StoredSession& stored) {
   write_operations(object, stored);
   if (stored.partial) {
     const Partial& running = *stored.partial;
@@ -258,7 +258,7 @@ std::string session_sidecar(const StoredSession& stored, const Session& native) 
   std::string out;
   json::ObjectWriter object(out);
   write_session(object, stored.session, native);
-  write_kept(object, stored);
+  write_raw_entry(object, stored);
   object.close();
   return out == "{}" ? "" : out;
 }

@@ -1,8 +1,6 @@
 #include "store/outbox/outbox_lines.h"
 
 #include <fcntl.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json_scan.h"

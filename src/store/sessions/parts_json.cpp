@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
@@ -224,7 +223,7 @@ TodoList read_todos(std::string_view raw) {
       }
       list.todos.push_back(*std::move(todo));
     } else {
-      list.kept.push_back(
+      list.raw_entries.push_back(
           {static_cast<std::int64_t>(list.todos.size()), json::take(entry), std::string(entry)});
       damaged("no todo");
     }
@@ -234,15 +233,15 @@ TodoList read_todos(std::string_view raw) {
   return list;
 }
 
-std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept,
+std::string write_todos(const std::vector<Todo>& todos, const std::vector<RawEntry>& raw_entries,
                         const std::vector<SpelledPart>& spelled) {
   ArrayText array;
   const SpelledBefore spelled_before(spelled);
-  auto next = kept.begin();
+  auto next = raw_entries.begin();
   for (std::size_t i = 0; i <= todos.size(); ++i) {
     const bool is_last = i == todos.size();
-    for (; next != kept.end() && (is_last || std::cmp_less_equal(next->before, i)); ++next) {
-      array.add(write_kept(*next));
+    for (; next != raw_entries.end() && (is_last || std::cmp_less_equal(next->before, i)); ++next) {
+      array.add(write_raw_entry(*next));
     }
     if (!is_last) {
       const std::string json = write_todo(todos[i]);
@@ -276,7 +275,7 @@ std::string write_strings(const std::vector<std::string>& strings) {
   return array.array();
 }
 
-std::string write_kept(const KeptEntry& entry) {
+std::string write_raw_entry(const RawEntry& entry) {
   // RawJson is JSON: there is nothing that could be refused.
   return !entry.bytes.empty()
              ? entry.bytes

@@ -29,11 +29,11 @@ bool note_todos(std::string_view raw, std::vector<SpelledPart>& spelled);
 
 struct TodoList {
   std::vector<Todo> todos;
-  std::vector<KeptEntry> kept;  // entries that are none
-  std::vector<Damage> damage;   // `where` is "todos[2]"
+  std::vector<RawEntry> raw_entries;  // entries that are none
+  std::vector<Damage> damage;         // `where` is "todos[2]"
 };
 TodoList read_todos(std::string_view raw);
-std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept,
+std::string write_todos(const std::vector<Todo>& todos, const std::vector<RawEntry>& raw_entries,
                         const std::vector<SpelledPart>& spelled = {});
 
 // false: it is no list of texts alone; the first ones are read.
@@ -41,7 +41,7 @@ bool read_strings(std::string_view raw, std::vector<std::string>& out);
 std::string write_strings(const std::vector<std::string>& strings);
 
 // An entry that is kept as it is.
-std::string write_kept(const KeptEntry& entry);
+std::string write_raw_entry(const RawEntry& entry);
 
 // "[…]" around entries that stand one level deeper, each with its line end.
 class ArrayText {

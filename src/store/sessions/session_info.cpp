@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <unistd.h>
-
-#include <cerrno>
 
 #include "base/file.h"
 #include "base/json_scan.h"

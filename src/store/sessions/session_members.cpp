@@ -127,7 +127,7 @@ Members own_members(const FileSession& file, const std::vector<std::string>& pro
   members.text("name", name_of(info));
   members.text("project_path", info.working_dir);
   members.raw(std::string(kPrompts), write_strings(prompts));
-  members.raw("todos", write_todos(file.stored.todos, file.kept_todos));
+  members.raw("todos", write_todos(file.stored.todos, file.raw_todos));
   members.text("updated_at", format_time(info.updated_at));
   members.raw("version", "1");
   for (const ExtraField& field : extra_members(session.extra, taken_names(!id.empty()))) {
@@ -166,7 +166,7 @@ bool restore(Members& members, const FileSession& file) {
                                            file.spelled));
   }
   if (*members.find("todos") == todos) {
-    members.replace("todos", write_todos(file.stored.todos, file.kept_todos, file.spelled));
+    members.replace("todos", write_todos(file.stored.todos, file.raw_todos, file.spelled));
   }
   return count > 0;
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kVersion = 1;
 
-std::size_t said_prompts(std::string_view rest) {
+std::size_t prompt_count_in(std::string_view rest) {
   std::int64_t prompts = 0;
   json::Scanner scanner(json::find_member(rest, "prompts"));
   return scanner.integer(prompts) && prompts > 0 ? static_cast<std::size_t>(prompts) : 0;
@@ -176,7 +176,7 @@ class Reader {
       }
       TodoList list = read_todos(raw);
       file_.stored.todos = std::move(list.todos);
-      file_.kept_todos = std::move(list.kept);
+      file_.raw_todos = std::move(list.raw_entries);
       for (Damage& damage : list.damage) {
         report(damage.where, std::move(damage.reason), damage.excerpt);
       }
@@ -245,7 +245,8 @@ class Reader {
       add_message(file_.stored,
                   finish_message(*std::move(element.entry.native), element.entry, info().head));
     } else {
-      file_.kept.push_back({info().head.value, json::take(element.raw), std::string(element.raw)});
+      file_.raw_entries.push_back(
+          {info().head.value, json::take(element.raw), std::string(element.raw)});
     }
     for (const std::string& reason : element.entry.reasons) {
       report(cat("conversation[", element.index, "]"), reason, element.raw);
@@ -288,7 +289,7 @@ class Reader {
 
   // Those that a program has changed are not derived any more.
   void take_derived_prompts() {
-    const std::size_t count = said_prompts(rest_);
+    const std::size_t count = prompt_count_in(rest_);
     std::vector<std::string>& all = session().prompt_history;
     if (count == 0 || count > all.size() || !json::find_member(rest_, kPrompts).empty()) {
       return;

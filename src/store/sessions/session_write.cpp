@@ -63,10 +63,10 @@ Result<> encode_new(FileSession& file, bool is_signed) {
     encoded.signed_as = payload == encoded.text ? "" : std::move(payload);
   }
   encoded.signed_is_known = is_signed;
-  auto next = std::ranges::lower_bound(file.kept, encoded.count, {}, &KeptEntry::before);
+  auto next = std::ranges::lower_bound(file.raw_entries, encoded.count, {}, &RawEntry::before);
   for (; encoded.count < file.stored.session.info.head.value; ++encoded.count) {
-    for (; next != file.kept.end() && next->before <= encoded.count; ++next) {
-      REPRISE_TRY(add_encoded(encoded, write_kept(*next), is_signed));
+    for (; next != file.raw_entries.end() && next->before <= encoded.count; ++next) {
+      REPRISE_TRY(add_encoded(encoded, write_raw_entry(*next), is_signed));
     }
     const std::string json = write_message(*file.stored.log->at(encoded.count));
     REPRISE_TRY(add_encoded(encoded, json, is_signed));
@@ -78,9 +78,9 @@ Result<> encode_new(FileSession& file, bool is_signed) {
 // What stands after the last message.
 Result<Part> last_entries(const FileSession& file, bool is_signed) {
   Part last;
-  auto next = std::ranges::lower_bound(file.kept, file.encoded.count, {}, &KeptEntry::before);
-  for (; next != file.kept.end(); ++next) {
-    const std::string json = write_kept(*next);
+  auto next = std::ranges::lower_bound(file.raw_entries, file.encoded.count, {}, &RawEntry::before);
+  for (; next != file.raw_entries.end(); ++next) {
+    const std::string json = write_raw_entry(*next);
     const bool is_first = file.encoded.text.empty() && last.written.empty();
     for (std::string* out : {&last.written, &last.payload}) {
       *out += is_first ? "" : ",";

@@ -2,13 +2,15 @@
 
 // SQLite's C interface behind results and destructors. One thread at a time.
 
-#include <chrono>         // IWYU pragma: export
-#include <filesystem>     // IWYU pragma: export
-#include <functional>     // IWYU pragma: export
-#include <limits>         // IWYU pragma: export
-#include <memory>         // IWYU pragma: export
-#include <optional>       // IWYU pragma: export
+#include <chrono>      // IWYU pragma: export
+#include <filesystem>  // IWYU pragma: export
+#include <functional>  // IWYU pragma: export
+#include <limits>      // IWYU pragma: export
+#include <memory>      // IWYU pragma: export
+#include <optional>    // IWYU pragma: export
+#include <type_traits>
 #include <unordered_map>  // IWYU pragma: export
+#include <vector>
 
 #include "reprise/error.h"       // IWYU pragma: export
 #include "store/column_names.h"  // IWYU pragma: export

@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <set>
 #include <system_error>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -31,8 +30,8 @@ Result<Names> columns_of(Connection& connection, std::string_view table) {
   return names(connection, "SELECT name FROM pragma_table_info(?, 'main')", table);
 }
 
-bool has_all(const Names& there, std::initializer_list<std::string_view> wanted) {
-  return std::ranges::all_of(wanted, [&](std::string_view name) { return there.contains(name); });
+bool has_all(const Names& there, std::initializer_list<std::string_view> required) {
+  return std::ranges::all_of(required, [&](std::string_view name) { return there.contains(name); });
 }
 
 void time_function(sqlite3_context* context, int /*count*/, sqlite3_value** values) {

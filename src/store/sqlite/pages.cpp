@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 
 #include "base/text.h"
 
@@ -295,8 +294,8 @@ std::size_t PageFile::local_bytes(std::uint64_t payload, bool is_table) const {
   return part <= most ? part : least;
 }
 
-void PageFile::append_overflow(std::uint32_t first, std::size_t wanted, StoredRow& row) {
-  for (std::uint32_t next = first; row.payload.size() < wanted;) {
+void PageFile::append_overflow(std::uint32_t first, std::size_t total, StoredRow& row) {
+  for (std::uint32_t next = first; row.payload.size() < total;) {
     if (next == 0 || next > count_ || claimed_[next]) {
       row.is_cut = true;
       return;
@@ -304,13 +303,13 @@ void PageFile::append_overflow(std::uint32_t first, std::size_t wanted, StoredRo
     claimed_[next] = true;
     const Page page = this->page(next);
     const std::string_view content = std::string_view(page.bytes).substr(kPageLinkBytes);
-    row.payload += content.substr(0, wanted - row.payload.size());
+    row.payload += content.substr(0, total - row.payload.size());
     next = u32(page.bytes, 0);
   }
 }
 
-std::optional<PageFile::Rest> PageFile::read_local(const Page& page, std::size_t index,
-                                                   StoredRow& row) const {
+std::optional<PageFile::Overflow> PageFile::read_local(const Page& page, std::size_t index,
+                                                       StoredRow& row) const {
   row.rowid = 0;
   row.is_cut = false;
   row.values.clear();
@@ -333,15 +332,16 @@ std::optional<PageFile::Rest> PageFile::read_local(const Page& page, std::size_t
     return std::nullopt;
   }
   row.payload = page.bytes.substr(*at, local);
-  return overflows ? Rest{u32(page.bytes, *at + local), static_cast<std::size_t>(*size)} : Rest{};
+  return overflows ? Overflow{u32(page.bytes, *at + local), static_cast<std::size_t>(*size)}
+                   : Overflow{};
 }
 
 bool PageFile::read_row(const Page& page, std::size_t index, StoredRow& row) {
-  const auto rest = read_local(page, index, row);
-  if (rest) {
-    append_overflow(rest->first, rest->wanted, row);
+  const auto overflow = read_local(page, index, row);
+  if (overflow) {
+    append_overflow(overflow->first, overflow->total, row);
   }
-  return rest && read_record(row);
+  return overflow && read_record(row);
 }
 
 bool PageFile::peek_row(const Page& page, std::size_t index, StoredRow& row) const {

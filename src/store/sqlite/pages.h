@@ -6,9 +6,7 @@
 //      the same purpose: the work is linear in the size of the file.
 //  (2) An overflow page belongs to the first row that asks for it.
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,12 +100,12 @@ class PageFile {
   std::size_t usable() const { return header_.page_size - header_.reserved; }
   std::size_t local_bytes(std::uint64_t payload, bool is_table) const;
   // Where the overflow pages begin, 0: nowhere, and the size of the whole payload.
-  struct Rest {
+  struct Overflow {
     std::uint32_t first = 0;
-    std::size_t wanted = 0;
+    std::size_t total = 0;
   };
-  std::optional<Rest> read_local(const Page& page, std::size_t index, StoredRow& row) const;
-  void append_overflow(std::uint32_t first, std::size_t wanted, StoredRow& row);
+  std::optional<Overflow> read_local(const Page& page, std::size_t index, StoredRow& row) const;
+  void append_overflow(std::uint32_t first, std::size_t total, StoredRow& row);
 
   Fd fd_;
   std::filesystem::path file_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/file.h"
 #include "base/json_pretty.h"
 #include "base/lock_file.h"
 #include "reprise/session.h"
@@ -26,27 +27,27 @@ Result<> Documents::begin(FileSession session) {
   // A turn of another session that was begun, whose process died: it is that one's.
   REPRISE_ASSIGN(const auto held, read_pending_turn(files_.pending_file()));
   const Found found{
-      .file = home_of(session.stored), .loaded = {}, .session = &session, .is_begun = true};
+      .file = home_of(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   if (held && !held->begun.empty() && held->session != id && held->says_something()) {
     REPRISE_ASSIGN(const auto other, find_in_file(held->session));
-    if (other && other->is_begun) {  // else it is in the trash, and in nobody's way
+    if (other && other->is_unsaved) {  // else it is in the trash, and in nobody's way
       draft.document.sessions.push_back(*other->session);
     }
   }
   REPRISE_TRY(encoded(found.file, draft.document));
   will_change(id);
   const std::lock_guard guard(mutex_);
-  begun_.insert_or_assign(id, std::move(session));
+  unsaved_.insert_or_assign(id, std::move(session));
   return {};
 }
 
-Result<std::string> Documents::spell_begun(const SessionId& id) {
+Result<std::string> Documents::encode_unsaved(const SessionId& id) {
   Document alone;
   {
     const std::lock_guard guard(mutex_);
-    const auto begun = begun_.find(id);
-    if (begun == begun_.end()) {
+    const auto begun = unsaved_.find(id);
+    if (begun == unsaved_.end()) {
       return std::string();
     }
     alone.sessions.push_back(begun->second);
@@ -55,7 +56,7 @@ Result<std::string> Documents::spell_begun(const SessionId& id) {
   return json::compact(text);
 }
 
-Result<FileSession> Documents::read_begun(const std::string& json) const {
+Result<FileSession> Documents::read_unsaved(const std::string& json) const {
   REPRISE_ASSIGN(Document alone, files_.decode(files_.root(), json));
   if (alone.sessions.size() != 1) {
     return fail(Code::corrupt, "the session that was started cannot be read");
@@ -67,14 +68,14 @@ Result<FileSession> Documents::read_begun(const std::string& json) const {
 }
 
 // In memory where this process has begun it, else beside the file.
-Result<std::optional<Documents::Found>> Documents::find_begun(const SessionId& id) {
+Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId& id) {
   if (!files_.holds_whole_turns()) {
     return std::nullopt;
   }
   std::optional<FileSession> session;
   {
     const std::lock_guard guard(mutex_);
-    if (const auto begun = begun_.find(id); begun != begun_.end()) {
+    if (const auto begun = unsaved_.find(id); begun != unsaved_.end()) {
       session = begun->second;
     }
   }
@@ -88,21 +89,21 @@ Result<std::optional<Documents::Found>> Documents::find_begun(const SessionId& i
     if (!pending || pending->begun.empty()) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(session, read_begun(pending->begun));
+    REPRISE_ASSIGN(session, read_unsaved(pending->begun));
   }
   Document seen;
   seen.sessions.push_back(*std::move(session));
   Found found{.file = home_of(seen.sessions.front().stored),
               .loaded = {std::make_shared<const Document>(std::move(seen)), {}},
               .session = nullptr,
-              .is_begun = true};
+              .is_unsaved = true};
   found.session = &found.loaded.document->sessions.front();
   return found;
 }
 
 // The file's document, with a session that was begun as the last one in it.
 Result<Documents::Draft> Documents::draft_of(const Found& found) {
-  if (!found.is_begun) {
+  if (!found.is_unsaved) {
     return Draft{*found.loaded.document, found.loaded.identity};
   }
   Draft draft;
@@ -115,10 +116,10 @@ Result<Documents::Draft> Documents::draft_of(const Found& found) {
 }
 
 // As long as nothing was said, what changes of it stays in memory, too. Else it goes into the file.
-bool Documents::keep_begun(const SessionId& id, const FileSession& changed) {
+bool Documents::update_unsaved(const SessionId& id, const FileSession& changed) {
   const std::lock_guard guard(mutex_);
-  const auto begun = begun_.find(id);
-  if (begun == begun_.end()) {
+  const auto begun = unsaved_.find(id);
+  if (begun == unsaved_.end()) {
     return false;
   }
   if (changed.stored.session.info.head > Seq{0}) {
@@ -128,19 +129,19 @@ bool Documents::keep_begun(const SessionId& id, const FileSession& changed) {
   return true;
 }
 
-void Documents::forget_begun(const SessionId& id) {
+void Documents::forget_unsaved(const SessionId& id) {
   const std::lock_guard guard(mutex_);
-  begun_.erase(id);
+  unsaved_.erase(id);
 }
 
-void Documents::add_begun(std::vector<SessionInfo>& infos, std::vector<Damage>& damage) {
+void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage) {
   if (!files_.holds_whole_turns()) {
     return;
   }
   std::vector<SessionId> ids;
   {
     const std::lock_guard guard(mutex_);
-    for (const auto& [id, session] : begun_) {
+    for (const auto& [id, session] : unsaved_) {
       ids.push_back(id);
     }
   }
@@ -158,7 +159,7 @@ void Documents::add_begun(std::vector<SessionInfo>& infos, std::vector<Damage>& 
     const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
     if (!found) {
       note(found.error());
-    } else if (const auto& begun = *found; is_new && begun && begun->is_begun) {
+    } else if (const auto& begun = *found; is_new && begun && begun->is_unsaved) {
       infos.push_back(begun->session->stored.session.info);
     }
   }
