@@ -13,7 +13,8 @@
 #include <cstddef>     // IWYU pragma: export
 #include <filesystem>  // IWYU pragma: export
 #include <functional>  // IWYU pragma: export
-#include <span>        // IWYU pragma: export
+#include <optional>
+#include <span>  // IWYU pragma: export
 
 #include "base/fd.h"              // IWYU pragma: export
 #include "base/temporary_file.h"  // IWYU pragma: export

@@ -9,6 +9,8 @@
 // why. Strings come out as valid UTF-8: lone surrogates and bad bytes become U+FFFD and lossy()
 // tells.
 
+#include <optional>
+
 #include "reprise/json.h"  // IWYU pragma: export
 
 namespace reprise::json {

@@ -6,6 +6,7 @@
 #include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/types.h"
+#include "store/chatdir/chat.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/paths.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/hot_journal.h"
 #include "store/sqlite/migrate.h"

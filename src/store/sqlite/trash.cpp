@@ -4,6 +4,7 @@
 #include "reprise/capabilities.h"
 #include "store/blob_pieces.h"
 #include "store/paths.h"
+#include "store/rules.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
