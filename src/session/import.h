@@ -48,7 +48,6 @@ struct ContinuedSession {
 // its own, or a new one. No provider or model is set in it, as the tool's may need a key that only
 // the tool has.
 Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,
-                                           const SessionInfo& info,
-                                           Clock& clock = system_clock());
+                                           const SessionInfo& info, Clock& clock = system_clock());
 
 }  // namespace reprise

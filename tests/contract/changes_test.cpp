@@ -17,7 +17,7 @@
 namespace reprise::test {
 namespace {
 
-using Names = std::set<std::string>;
+using Changed = std::set<std::string>;
 
 class Follower {
  public:
@@ -29,14 +29,14 @@ class Follower {
     position_ = changes.position;
     return changes;
   }
-  Names changed() {
+  Changed changed() {
     const SessionChanges changes = next();
     EXPECT_TRUE(changes.is_known);
     EXPECT_EQ(changes.trashed, std::nullopt);
     return names(changes);
   }
-  static Names names(const SessionChanges& changes) {
-    Names ids;
+  static Changed names(const SessionChanges& changes) {
+    Changed ids;
     for (const SessionInfo& info : changes.sessions) {
       EXPECT_TRUE(ids.insert(info.id.str()).second) << "each once";
     }
@@ -53,13 +53,13 @@ TEST_P(StoreContract, ChangesSinceAPosition) {
   const SessionId a = create("a", messages(2));
   const SessionId b = create(session("b", at(900)), messages(2, "m", at(900)));
   Follower follower(*capabilities().change_reader);
-  EXPECT_EQ(follower.changed(), Names{});
+  EXPECT_EQ(follower.changed(), Changed{});
   append(a, messages(1, "older than what is there", at(1)));
-  EXPECT_EQ(follower.changed(), Names{"a"});
-  EXPECT_EQ(follower.changed(), Names{});
+  EXPECT_EQ(follower.changed(), Changed{"a"});
+  EXPECT_EQ(follower.changed(), Changed{});
   create(session("old", at(-1000)));
   append(b, messages(1));
-  EXPECT_EQ(follower.changed(), (Names{"b", "old"}));
+  EXPECT_EQ(follower.changed(), (Changed{"b", "old"}));
   reopen();
   Follower other(*capabilities().change_reader);
   append(a, messages(1));
@@ -71,9 +71,9 @@ TEST_P(StoreContract, ChangesSinceAPosition) {
 TEST_P(StoreContract, ChangesOfAnEmptyStore) {
   REPRISE_NEEDS(capabilities().change_reader);
   Follower follower(*capabilities().change_reader);
-  EXPECT_EQ(follower.changed(), Names{});
+  EXPECT_EQ(follower.changed(), Changed{});
   create("a", messages(1));
-  EXPECT_EQ(follower.changed(), Names{"a"});
+  EXPECT_EQ(follower.changed(), Changed{"a"});
 }
 
 TEST_P(StoreContract, RewindsAndForksAreChanges) {
@@ -82,11 +82,11 @@ TEST_P(StoreContract, RewindsAndForksAreChanges) {
   create("b", messages(1));
   Follower follower(*capabilities().change_reader);
   must(capabilities().rewriting->replace_suffix(a, {2}, {}, {}));
-  EXPECT_EQ(follower.changed(), Names{"a"});
+  EXPECT_EQ(follower.changed(), Changed{"a"});
   must(capabilities().rewriting->replace_suffix(a, {1}, messages(2, "new"), {}));
-  EXPECT_EQ(follower.changed(), Names{"a"});
+  EXPECT_EQ(follower.changed(), Changed{"a"});
   must(capabilities().forking->fork(a, {1}, session("fork")));
-  EXPECT_EQ(follower.changed(), Names{"fork"});
+  EXPECT_EQ(follower.changed(), Changed{"fork"});
 }
 
 TEST_P(StoreContract, TheTrashIsToldWhenItChanged) {
@@ -98,12 +98,12 @@ TEST_P(StoreContract, TheTrashIsToldWhenItChanged) {
   SessionChanges changes = follower.next();
   EXPECT_TRUE(changes.is_known);
   EXPECT_EQ(changes.trashed, std::vector{a});
-  EXPECT_EQ(follower.changed(), Names{});
+  EXPECT_EQ(follower.changed(), Changed{});
   must(capabilities().trash->restore(a));
   changes = follower.next();
   EXPECT_TRUE(changes.is_known);
   EXPECT_EQ(changes.trashed, std::vector<SessionId>());
-  EXPECT_EQ(follower.changed(), Names{});
+  EXPECT_EQ(follower.changed(), Changed{});
 }
 
 // Whichever was purged, and whatever came after it in its place.
@@ -122,7 +122,7 @@ TEST_P(StoreContract, AfterAPurgeChangesAreNotKnown) {
         create(cat("new", i), messages(4));
       }
       EXPECT_FALSE(follower.next().is_known) << purged << " " << added;
-      EXPECT_EQ(follower.changed(), Names{});
+      EXPECT_EQ(follower.changed(), Changed{});
       for (const SessionInfo& info : listed()) {
         must(capabilities().trash->purge(info.id));
       }
@@ -206,7 +206,7 @@ TEST_P(StoreContract, NoChangeIsMissed) {
     const SessionChanges changes = follower.next();
     unknown += changes.is_known ? 0 : 1;
     std::map<std::string, Followed> now;
-    Names differing;
+    Changed differing;
     for (const SessionInfo& info : all()) {
       const std::string id = info.id.str();
       now[id] = {info.head, info.working_dir, stored(info.id)};
@@ -215,7 +215,7 @@ TEST_P(StoreContract, NoChangeIsMissed) {
       }
     }
     if (changes.is_known) {
-      const Names told = Follower::names(changes);
+      const Changed told = Follower::names(changes);
       EXPECT_TRUE(std::ranges::includes(told, differing)) << round;
       for (const auto& [id, what] : seen) {
         EXPECT_TRUE(now.contains(id)) << id << " was purged";
