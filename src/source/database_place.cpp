@@ -118,12 +118,11 @@ void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadRe
   }
 }
 
-void for_session_row(Database& database, std::string_view table,
-                     std::initializer_list<std::string_view> columns, const SessionId& id,
+void for_session_row(Database& database, const TableColumns& from, const SessionId& id,
                      ReadReport& report, const std::function<void(sqlite::Statement&)>& each) {
-  for_each_row(is_made_id(id) ? database.select(table, columns, "")
-                              : database.select(table, columns, "WHERE id = ?", id.str()),
-               table, report, [&](sqlite::Statement& row) {
+  for_each_row(is_made_id(id) ? database.select(from.table, from.columns, "")
+                              : database.select(from.table, from.columns, "WHERE id = ?", id.str()),
+               from.table, report, [&](sqlite::Statement& row) {
                  if (session_id_of(row.text("id")) == id) {
                    each(row);
                  }

@@ -3,6 +3,7 @@
 // A tool's database as its source reads it: a copy, made anew when the tool has written.
 
 #include <filesystem>
+#include <initializer_list>
 #include <map>  // IWYU pragma: export
 #include <memory>
 #include <span>
@@ -51,9 +52,13 @@ bool is_own_database(const std::filesystem::path& file);
 void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadReport& report,
                   const std::function<void(sqlite::Statement&)>& each);
 
+struct TableColumns {
+  std::string_view table;
+  std::initializer_list<std::string_view> columns;
+};
+
 // Calls `each` with the row that is this session's, whose table has the tool's ids in "id".
-void for_session_row(Database& database, std::string_view table,
-                     std::initializer_list<std::string_view> columns, const SessionId& id,
+void for_session_row(Database& database, const TableColumns& from, const SessionId& id,
                      ReadReport& report, const std::function<void(sqlite::Statement&)>& each);
 
 // How many rows of a table have each value of a column.

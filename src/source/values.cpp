@@ -242,8 +242,8 @@ std::optional<Time> time_of(JsonView value) {
     return parse_time(value.text());
   }
   const std::int64_t milliseconds = value.count();
-  constexpr std::int64_t kMillisecondsMax = 253'402'300'800'000;  // the year 10000
-  return milliseconds == 0 || milliseconds > kMillisecondsMax
+  constexpr std::int64_t kYear10000 = 253'402'300'800'000;  // in milliseconds
+  return milliseconds == 0 || milliseconds > kYear10000
              ? std::nullopt
              : std::optional(Time(std::chrono::milliseconds(milliseconds)));
 }

@@ -191,7 +191,8 @@ TEST_F(SearchChanges, NoneIsMissed) {
     const auto sessions =
         must(store_->list({.states = {SessionState::active, SessionState::trashed}})).sessions;
     if (sessions.size() < 3 || random() % 5 == 0) {
-      create(cat("s", count++), {test::user("all first"), test::user(cat("all w", count % 7))});
+      ++count;
+      create(cat("s", count), {test::user("all first"), test::user(cat("all w", count % 7))});
       return;
     }
     const SessionId id = sessions[random() % sessions.size()].id;

@@ -114,14 +114,14 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   if (!tab->top && !tab->chosen_part() && !tab->editing) {
     return;
   }
-  using Words = std::array<std::string_view, 2>;  // the second where there is little room
-  const Words words =
-      tab->editing ? Words{" Enter asks this instead of the last question, Esc leaves it ",
+  using Forms = std::array<std::string_view, 2>;  // the second where there is little room
+  const Forms words =
+      tab->editing ? Forms{" Enter asks this instead of the last question, Esc leaves it ",
                            " editing the last question "}
       : tab->chosen_part()
-          ? Words{" Enter opens and closes it, Tab the next, Esc back ",
+          ? Forms{" Enter opens and closes it, Tab the next, Esc back ",
                   " Enter opens and closes it "}
-          : Words{" ↓ more below, Esc goes there, Ctrl-F searches ", " ↓ more below "};
+          : Forms{" ↓ more below, Esc goes there, Ctrl-F searches ", " ↓ more below "};
   for (const std::string_view text : words) {
     if (state.size.columns > display_width(text) + 2) {
       screen.put({row, 2}, text, {.colour = Colour::yellow});

@@ -168,7 +168,7 @@ class CrushTool final : public Tool {
     std::shared_ptr<OpenSession> open;
     std::string key;
     ReadReport report;
-    for_session_row(*database, "sessions", kCrushSession, id, report, [&](Row& row) {
+    for_session_row(*database, {"sessions", kCrushSession}, id, report, [&](Row& row) {
       key = row.text("id");
       open = std::make_shared<OpenSession>(OpenSession{.session = crush_session(row, project)});
       open->todos = todos_of_row(row);

@@ -63,12 +63,12 @@ class ExportedSource final : public Source,
     std::vector<Message> backwards;
     bool is_over = false;
     const auto done = read_export(
-        known.file, {.on_message = [&, from = from, to = to](Message&& message) -> Result<> {
-          if (message.seq.value >= to) {
+        known.file, {.on_message = [&, first = from, end = to](Message&& message) -> Result<> {
+          if (message.seq.value >= end) {
             is_over = true;
-          } else if (message.seq.value >= from && range.newest_first) {
+          } else if (message.seq.value >= first && range.newest_first) {
             backwards.push_back(std::move(message));
-          } else if (message.seq.value >= from) {
+          } else if (message.seq.value >= first) {
             is_over = sink(std::move(message)) == Flow::stop;
           }
           return is_over ? Result<>(std::unexpected(enough())) : Result<>();

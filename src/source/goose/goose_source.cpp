@@ -207,7 +207,7 @@ class GooseTool final : public Tool {
     std::shared_ptr<OpenSession> open;
     std::string key;
     ReadReport report;
-    for_session_row(*database, "sessions", kGooseSession, id, report, [&](Row& row) {
+    for_session_row(*database, {"sessions", kGooseSession}, id, report, [&](Row& row) {
       key = row.text("id");
       open = std::make_shared<OpenSession>(OpenSession{.session = goose_session(row).session});
     });

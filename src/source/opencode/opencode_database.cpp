@@ -74,7 +74,7 @@ class DatabaseStorage final : public Storage {
     REPRISE_ASSIGN(const auto database, place_.current());
     std::optional<StoredSession> found;
     ReadReport unseen;
-    for_session_row(*database, "session", kSessionColumns, id, unseen,
+    for_session_row(*database, {"session", kSessionColumns}, id, unseen,
                     [&](sqlite::Statement& row) { found = session_of_row(row); });
     return found;
   }

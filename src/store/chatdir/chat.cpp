@@ -123,10 +123,10 @@ Result<Chat::ReadMetadata> Chat::metadata() {
   auto metadata =
       bytes ? metadata_from_json(id_, *bytes)
             : derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
-  if (!metadata && !bytes) {
-    return std::unexpected(std::move(metadata).error());
-  }
   if (!metadata) {
+    if (!bytes) {
+      return std::unexpected(std::move(metadata).error());
+    }
     read.damage = Damage{cat(id_.str(), "/", kMetadataFile), metadata.error().message,
                          bytes->substr(0, kExcerptBytesMax)};
     metadata =

@@ -69,8 +69,8 @@ Result<bool> Documents::holds_turn_of(const SessionId& id) const {
 Result<> Documents::remove_partial_of(const SessionId& id) const {
   const fs::path file = files_.partial_file(id);
   if (files_.holds_whole_turns()) {
-    const auto held = read_pending_turn(file);
-    if (held && *held && (*held)->session != id && (*held)->says_something()) {
+    const auto turn = read_pending_turn(file).value_or(std::nullopt);
+    if (turn && turn->session != id && turn->says_something()) {
       return {};
     }
   }
