@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "reprise/sessions.h"
-#include "store/query.h"
 
 namespace reprise {
 namespace {
@@ -28,15 +27,18 @@ Result<SessionPage> list_by_author(Source& source, const SessionQuery& query) {
   }
   SessionQuery all = query;
   all.author.reset();
-  all.limit = kPageMax;
   SessionPage found;
+  std::string next;  // where the source's list goes on behind a full page
   while (true) {
+    // No more than there is room for, so that a full page ends with one of the source's.
+    const bool is_full = found.sessions.size() == query.limit;
+    all.limit = is_full ? query.limit : query.limit - found.sessions.size();
     REPRISE_ASSIGN(SessionPage page, source.list(all));
     std::ranges::move(page.damage, std::back_inserter(found.damage));
     for (SessionInfo& info : page.sessions) {
       REPRISE_ASSIGN(const bool has, has_author(source, info.id, *query.author, found.damage));
-      if (has && found.sessions.size() == query.limit) {
-        found.next = store::format_cursor(found.sessions.back());
+      if (has && is_full) {
+        found.next = std::move(next);
         return found;
       }
       if (has) {
@@ -46,7 +48,8 @@ Result<SessionPage> list_by_author(Source& source, const SessionQuery& query) {
     if (page.next.empty()) {
       return found;
     }
-    all.after = page.next;
+    all.after = std::move(page.next);
+    next = is_full ? std::move(next) : all.after;
   }
 }
 
