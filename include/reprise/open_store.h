@@ -51,7 +51,7 @@ struct StoreOptions {
   // Counts what the store does. Outlives it; null: nobody looks, and no clock is read.
   StoreStatistics* statistics = nullptr;
   // Told of each call that took at least so long, on the thread that made it; it must not use the
-  // store.
+  // store. What it throws goes on to the caller, whose call has happened.
   std::chrono::milliseconds slow_call{1'000};
   std::function<void(const SlowCall&)> on_slow_call = {};
   // Tells how old a blob is. Outlives the store.

@@ -26,9 +26,13 @@ Call::Call(const CallOptions& options, std::string_view name)
 }
 
 Call::~Call() {
-  if (!is_watched_) {
-    return;
+  if (is_watched_) {
+    count_once();
   }
+}
+
+std::chrono::microseconds Call::count_once() {
+  is_watched_ = false;
   innermost = outer_;
   const auto time = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - begun_);
@@ -36,6 +40,14 @@ Call::~Call() {
     options_.statistics->record(
         [&](StoreCounts& counts) { counts.calls[std::string(name_)].add(time); });
   }
+  return time;
+}
+
+void Call::finish() {
+  if (!is_watched_) {
+    return;
+  }
+  const std::chrono::microseconds time = count_once();
   if (options_.on_slow_call && time >= options_.slow_call) {
     options_.on_slow_call({.call = name_, .time = time, .part = part_, .part_time = part_time_});
   }

@@ -20,7 +20,7 @@ struct CallOptions {
   std::function<void(const SlowCall&)> on_slow_call;
 };
 
-// On the thread that made it, until it is destroyed.
+// On the thread that made it, until it is finished or, when an exception passes, destroyed.
 class Call {
  public:
   // `name` and `options` outlive it.
@@ -43,6 +43,9 @@ class Call {
     };
   }
 
+  // Counts it, and reports it when it was slow; what on_slow_call throws goes on to the caller.
+  void finish();
+
   using Field = Timing StoreCounts::*;
   // For the innermost call on this thread that somebody looks at; nothing when there is none.
   static bool is_watched();
@@ -50,9 +53,11 @@ class Call {
   static void count(std::int64_t StoreCounts::* field);
 
  private:
+  std::chrono::microseconds count_once();
+
   const CallOptions& options_;
   const std::string_view name_;
-  const bool is_watched_;
+  bool is_watched_;
   std::chrono::steady_clock::time_point begun_ = {};
   Call* outer_ = nullptr;
   std::string part_;  // the longest

@@ -41,6 +41,25 @@ TEST_F(WatchedStore, TellsOfCallsFromItsLimitOn) {
   EXPECT_THAT(slow_, testing::ElementsAre("create", "append"));
 }
 
+TEST_F(WatchedStore, HandsOnWhatItsObserverThrows) {
+  StoreOptions options;
+  options.statistics = &statistics_;
+  options.slow_call = std::chrono::milliseconds(0);
+  options.on_slow_call = [](const SlowCall& /*call*/) { throw 42; };
+  store_ = open_memory_store(options);
+  EXPECT_THROW((void)store_->create({.info = {.id = id_}}), int);
+  EXPECT_FALSE(store::Call::is_watched());
+  EXPECT_EQ(statistics_.counts().calls.at("create").count, 1);
+  EXPECT_THROW((void)store_->find(id_), int);
+}
+
+TEST_F(WatchedStore, CountsACallThatAnExceptionEnds) {
+  open(std::chrono::milliseconds(0));
+  EXPECT_THROW((void)store_->read(id_, {}, [](Message&& /*message*/) -> Flow { throw 42; }), int);
+  EXPECT_FALSE(store::Call::is_watched());
+  EXPECT_EQ(statistics_.counts().calls.at("read").count, 1);
+}
+
 TEST_F(WatchedStore, DoesNotCountWhatASinkDoes) {
   open(std::chrono::hours(1));
   steady_clock::duration in_sink{0};

@@ -178,6 +178,22 @@ Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& op
   return kind->open(place.native(), options);
 }
 
+Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreOptions& options) {
+  const std::size_t colon = url.find(':');
+  if (colon != std::string_view::npos) {
+    if (const StoreKind* const kind = kind_of(url.substr(0, colon)); kind != nullptr) {
+      return kind->open(url.substr(colon + 1), options);
+    }
+  }
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(url));
+  if (kind != FileKind::none) {
+    return open_at(url, options);
+  }
+  return fail(Code::invalid_argument,
+              cat("no store at ", without_password(url), ", and it is not the URL of a store (",
+                  known_forms(), ")"));
+}
+
 }  // namespace
 
 std::span<const StoreKind> store_kinds() {
@@ -225,20 +241,10 @@ bool is_same_store_server(std::string_view a, std::string_view b) {
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {
   const store::CallOptions watched(options);
-  const store::Call call(watched, "open");
-  const std::size_t colon = url.find(':');
-  if (colon != std::string_view::npos) {
-    if (const StoreKind* const kind = kind_of(url.substr(0, colon)); kind != nullptr) {
-      return kind->open(url.substr(colon + 1), options);
-    }
-  }
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(url));
-  if (kind != FileKind::none) {
-    return open_at(url, options);
-  }
-  return fail(Code::invalid_argument,
-              cat("no store at ", without_password(url), ", and it is not the URL of a store (",
-                  known_forms(), ")"));
+  store::Call call(watched, "open");
+  auto opened = open_unwatched(url, options);
+  call.finish();
+  return opened;
 }
 
 }  // namespace reprise

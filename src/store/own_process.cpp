@@ -217,15 +217,19 @@ class OwnStore final : public Store,
   template <class Work>
   auto here(std::string_view name, const Work& work) -> decltype(work()) {
     REPRISE_TRY(check(process_));
-    const Call call(options_, name);
-    return work();
+    Call call(options_, name);
+    auto done = work();
+    call.finish();
+    return done;
   }
   // The same for what hands pieces to `sink`.
   template <class Sink, class Work>
   auto here(std::string_view name, const Sink& sink, const Work& work) -> decltype(work(sink)) {
     REPRISE_TRY(check(process_));
     Call call(options_, name);
-    return work(call.without_time_of(sink));
+    auto done = work(call.without_time_of(sink));
+    call.finish();
+    return done;
   }
 
   const OwnProcess process_;
