@@ -1,6 +1,7 @@
 #include "session/import.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/encode.h"
 #include "base/hash.h"
@@ -26,7 +27,7 @@ bool is_branch(const SessionInfo& info) {
 }
 
 bool is_of_sub_agent(const Session& session) {
-  return std::ranges::find(session.extra, kParentField, &ExtraField::name) != session.extra.end();
+  return json::find_field(session.extra, kParentField) != nullptr;
 }
 
 // One session of a tool, as it is to stand in the store: under its id there, its images as blobs.
@@ -173,13 +174,13 @@ class Import {
         .states = {SessionState::active, SessionState::closed, SessionState::archived},
         .id_prefix = cat(info_.id.str(), ":")};
     query.branches = true;
-    query.limit = kPageMax;
-    REPRISE_ASSIGN(const SessionPage page, source_.list(query));
-    for (const SessionInfo& branch : page.sessions) {
+    REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(source_, std::move(query)));
+    for (const SessionInfo& branch : found.sessions) {
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
-      REPRISE_ASSIGN(const ImportedSession one, import.run());
+      REPRISE_ASSIGN(ImportedSession one, import.run());
       imported.messages += one.messages;
+      std::ranges::move(one.damage, std::back_inserter(imported.damage));
     }
     return {};
   }
