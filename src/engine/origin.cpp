@@ -1,7 +1,5 @@
 #include "engine/origin.h"
 
-#include <algorithm>
-
 #include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -15,11 +13,11 @@ constexpr std::int64_t kPiecesMax = 1'000'000;
 }  // namespace
 
 std::optional<Origin> origin_of(const Session& session) {
-  const auto found = std::ranges::find(session.extra, kOriginField, &ExtraField::name);
-  if (found == session.extra.end()) {
+  const RawJson* const field = json::find_field(session.extra, kOriginField);
+  if (field == nullptr) {
     return std::nullopt;
   }
-  const JsonView json(found->value.text());
+  const JsonView json(field->text());
   const auto time = [&](std::string_view name) {
     return parse_time(json[name].text()).value_or(Time{});
   };
@@ -32,7 +30,6 @@ std::optional<Origin> origin_of(const Session& session) {
 }
 
 void set_origin(Extra& extra, const Origin& origin) {
-  std::erase_if(extra, [](const ExtraField& field) { return field.name == kOriginField; });
   std::string out;
   json::ObjectWriter object(out);
   object.field("tool", origin.tool).field("id", origin.id);
@@ -45,7 +42,7 @@ void set_origin(Extra& extra, const Origin& origin) {
         .field("title", origin.title);
   }
   object.close();
-  extra.push_back({std::string(kOriginField), RawJson::parse(std::move(out)).value_or(RawJson())});
+  json::set_field(extra, kOriginField, json::take(out));
 }
 
 bool is_unchanged_since(const Session& session, const Origin& origin) {

@@ -187,15 +187,11 @@ Result<> CatchUp::index_pending() {
                           " FROM pending AS p JOIN sessions AS s ON s.key = p.session"
                           " WHERE s.source = ? ORDER BY s.updated_us, p.first",
                           source_row_));
-    while (true) {
-      REPRISE_ASSIGN(const bool row, rows.step());
-      if (!row) {
-        break;
-      }
+    REPRISE_TRY(rows.each([&] {
       all.push_back({rows.text("id"), rows.integer("key"), Seq{rows.integer("first")},
                      Seq{rows.integer("last")}});
       total_ += all.back().last.value - all.back().first.value + 1;
-    }
+    }));
   }
   for (const Pending& part : all) {
     const Listed* const listed = sessions().find(part.id);

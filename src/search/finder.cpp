@@ -72,15 +72,11 @@ Result<std::span<const Finder::Run>> Finder::runs() {
                   " r.slack_ms AS slack_ms"
                   " FROM shards AS s JOIN runs AS r ON r.shard = s.id WHERE s.source = ?",
                   source));
-    while (true) {
-      REPRISE_ASSIGN(const bool row, rows.step());
-      if (!row) {
-        break;
-      }
+    REPRISE_TRY(rows.each([&] {
       all.push_back({rows.integer("shard"), rows.integer("first"), rows.integer("last"),
                      rows.integer("oldest_ms"), rows.integer("newest_ms"),
                      rows.integer("slack_ms")});
-    }
+    }));
   }
   std::ranges::sort(all, std::greater{}, &Run::newest_ms);
   return runs_.emplace(std::move(all));
@@ -187,14 +183,10 @@ Result<double> Finder::density(std::string_view expression) {
                                       expression, run.first, run.last, kSample));
   std::int64_t count = 0;
   std::int64_t last = run.last;
-  while (true) {
-    REPRISE_ASSIGN(const bool row, rows.step());
-    if (!row) {
-      break;
-    }
+  REPRISE_TRY(rows.each([&] {
     ++count;
     last = rows.integer("row");
-  }
+  }));
   const std::int64_t looked_at = run.last - (count < kSample ? run.first : last) + 1;
   return static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(looked_at, 1));
 }

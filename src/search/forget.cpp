@@ -14,13 +14,8 @@ using sqlite::Connection;
 Result<std::vector<std::int64_t>> shards_of(Connection& db, std::int64_t session) {
   std::vector<std::int64_t> shards;
   REPRISE_ASSIGN(auto rows, db.query("SELECT shard FROM placed WHERE session = ?", session));
-  while (true) {
-    REPRISE_ASSIGN(const bool row, rows.step());
-    if (!row) {
-      return shards;
-    }
-    shards.push_back(rows.integer("shard"));
-  }
+  REPRISE_TRY(rows.each([&] { shards.push_back(rows.integer("shard")); }));
+  return shards;
 }
 
 struct Place {
@@ -36,16 +31,12 @@ Result<std::vector<Place>> living(Connection& db, std::int64_t shard,
   REPRISE_ASSIGN(auto rows,
                  db.query("SELECT session, seq FROM docs WHERE id >= ? AND id < ? AND seq >= 0",
                           document_id(shard, 0), document_id(shard + 1, 0)));
-  while (true) {
-    REPRISE_ASSIGN(const bool row, rows.step());
-    if (!row) {
-      break;
-    }
+  REPRISE_TRY(rows.each([&] {
     const Place place{rows.integer("session"), rows.integer("seq")};
     if (!gone.contains(place.session)) {
       places.push_back(place);
     }
-  }
+  }));
   std::ranges::sort(places);
   return places;
 }

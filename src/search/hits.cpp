@@ -279,14 +279,12 @@ class Hits {
     REPRISE_ASSIGN(auto rows, db_.query("SELECT id FROM sessions WHERE source = ? AND short_id = ?"
                                         " AND id <> ?",
                                         source, brief, id.str()));
-    while (true) {
-      REPRISE_ASSIGN(const bool row, rows.step());
-      if (!row) {
-        return short_ids(ids).front();
-      }
+    REPRISE_TRY(rows.each([&]() -> Result<> {
       REPRISE_ASSIGN(SessionId other, SessionId::parse(rows.text("id")));
       ids.push_back(std::move(other));
-    }
+      return {};
+    }));
+    return short_ids(ids).front();
   }
 
   sqlite::Connection& db_;

@@ -62,23 +62,13 @@ void SessionList::add(const SessionInfo& info) {
 
 Result<> SessionList::load_rows() {
   REPRISE_ASSIGN(auto rows, db_.query(kSelectRows, source_row_));
-  while (true) {
-    REPRISE_ASSIGN(const bool row, rows.step());
-    if (!row) {
-      return {};
-    }
-    rows_.emplace(rows.text("id"), row_of(rows));
-  }
+  return rows.each([&] { rows_.emplace(rows.text("id"), row_of(rows)); });
 }
 
 Result<> SessionList::load_row(const SessionId& id) {
   static const std::string sql = std::string(kSelectRows) + " AND id = ?";
   REPRISE_ASSIGN(auto rows, db_.query(sql, source_row_, id.str()));
-  REPRISE_ASSIGN(const bool row, rows.step());
-  if (row) {
-    rows_.emplace(id.str(), row_of(rows));
-  }
-  return {};
+  return rows.each([&] { rows_.emplace(id.str(), row_of(rows)); });
 }
 
 // A session may have moved from one page of the list to another meanwhile.
@@ -171,15 +161,12 @@ Result<> SessionList::load_origins() {
 
 Result<std::vector<SessionId>> SessionList::ids(std::string_view sql, std::string_view value) {
   std::vector<SessionId> all;
-  REPRISE_ASSIGN(auto rows, db_.query(sql, source_row_, value));
-  while (true) {
-    REPRISE_ASSIGN(const bool row, rows.step());
-    if (!row) {
-      return all;
-    }
-    REPRISE_ASSIGN(SessionId id, SessionId::parse(rows.text("id")));
+  REPRISE_ASSIGN(const std::vector<std::string> texts, db_.texts(sql, source_row_, value));
+  for (const std::string& text : texts) {
+    REPRISE_ASSIGN(SessionId id, SessionId::parse(text));
     all.push_back(std::move(id));
   }
+  return all;
 }
 
 const Listed* SessionList::find(const std::string& id) const {

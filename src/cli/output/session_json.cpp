@@ -88,9 +88,8 @@ std::string session_document(Source& source, const Session& session,
     object.raw("prompt_history", json::array_of(session.prompt_history));
   }
   // Of a sub-agent's session: the one that began it.
-  if (const auto parent = std::ranges::find(session.extra, "parent", &ExtraField::name);
-      parent != session.extra.end()) {
-    object.raw("parent", parent->value.text());
+  if (const RawJson* const parent = json::find_field(session.extra, "parent"); parent != nullptr) {
+    object.raw("parent", parent->text());
   }
   if (const auto origin = origin_of(session)) {
     json::ObjectWriter from(object.key("origin"));

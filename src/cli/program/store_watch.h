@@ -1,7 +1,7 @@
 #pragma once
 
-// What the stores of a run do: counted for --stats and `reprise doctor`, and said with -v when it
-// takes long.
+// What the stores of a run do: counted for --stats and `reprise doctor`; slow calls are reported
+// with -v.
 
 #include <mutex>
 #include <thread>
@@ -11,8 +11,8 @@
 
 namespace reprise::cli {
 
-// In one line, without what there was nothing of: "3 calls in 4.1 ms (append 2 in 3.0 ms, longest
-// 2.1 ms; …), 1 connection, …".
+// In one line, without what there was nothing of: "append 2 in 3.0 ms, longest 2.1 ms; open 1 in
+// 4.1 ms; retries 1".
 std::string statistics_line(const StoreCounts& counts);
 
 // Stores may be used by several threads; all else here by the one that made it.
@@ -21,7 +21,7 @@ class StoreWatch {
   // `voice` outlives it.
   explicit StoreWatch(Voice& voice) : voice_(voice) {}
 
-  // Has calls of a store counted, and those that take so long said. The store must not outlive it.
+  // Has calls of a store counted, and slow ones reported. The store must not outlive it.
   void watch(StoreOptions& options, std::chrono::milliseconds slow_call);
   StoreStatistics& statistics() { return statistics_; }
   // At the end of a run: what threads beside this one found slow, and with --stats or -v a line

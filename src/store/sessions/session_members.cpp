@@ -45,10 +45,8 @@ bool is_nothing(const Usage& usage) {
 
 // The id inside the file where it is another one than the file's name; "" where it is not.
 std::string other_id(const Session& session) {
-  const auto own = std::ranges::find(session.extra, "id", &ExtraField::name);
-  const bool is_other =
-      own != session.extra.end() && own->value.text() != spelled(session.info.id.str());
-  return is_other ? own->value.text() : "";
+  const RawJson* const own = json::find_field(session.extra, "id");
+  return own != nullptr && own->text() != spelled(session.info.id.str()) ? own->text() : "";
 }
 
 // The state that the session's place says.

@@ -90,17 +90,14 @@ Result<std::int64_t> message_name(Connection& connection, std::int64_t row) {
 
 Result<std::vector<SessionId>> read_trash(Connection& connection) {
   std::vector<SessionId> trashed;
-  REPRISE_ASSIGN(Statement row,
-                 connection.query("SELECT id FROM sessions WHERE state = 'trashed' ORDER BY id"));
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return trashed;
-    }
-    if (auto id = SessionId::parse(row.bytes("id"))) {
+  REPRISE_ASSIGN(const std::vector<std::string> ids,
+                 connection.texts("SELECT id FROM sessions WHERE state = 'trashed' ORDER BY id"));
+  for (const std::string& text : ids) {
+    if (auto id = SessionId::parse(text)) {
       trashed.push_back(*std::move(id));
     }
   }
+  return trashed;
 }
 
 std::int64_t hash_of(const std::vector<SessionId>& ids) {
