@@ -54,6 +54,9 @@ struct StoreOptions {
   // store. What it throws goes on to the caller, whose call has happened.
   std::chrono::milliseconds slow_call{1'000};
   std::function<void(const SlowCall&)> on_slow_call = {};
+  // Of a source: a folder for what is derived from it, so that its sessions are listed without
+  // reading their files again (0600, may be removed at any time). "" for none.
+  std::filesystem::path cache_folder = {};
   // Tells how old a blob is. Outlives the store.
   Clock* clock = &system_clock();
 };

@@ -9,6 +9,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "source/branches.h"
+#include "source/list_cache.h"
 
 namespace reprise::source {
 namespace {
@@ -19,21 +20,29 @@ constexpr std::size_t kTriedDocumentsMax = 4;
 
 class DocumentTool final : public Tool {
  public:
-  DocumentTool(fs::path place, const DocumentForm& form) : place_(std::move(place)), form_(form) {}
+  DocumentTool(fs::path place, const DocumentForm& form, const StoreOptions& options)
+      : place_(std::move(place)),
+        form_(form),
+        cache_(options.cache_folder, cat(form.name, ":", place_.native())) {}
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
     find_files(report);
     std::vector<Listed> all;
     for (const auto& [id, file] : files_) {
-      const auto open = form_.open(file);
-      if (!open) {
-        add_damage(report, {file.native(), open.error().message, ""});
-      } else if (!(*open)->tree.nodes().empty()) {
-        SessionInfo info = (*open)->session.info;
-        info.id = id;
-        all.push_back({std::move(info)});
+      HeadState state;
+      state.add_file(file);
+      std::optional<CachedHead> head = cache_.find(id, state);
+      if (!head) {
+        head = read_head(id, file, state, report);
+      }
+      if (head && head->info) {
+        all.push_back({*std::move(head->info)});
       }
     }
+    cache_.save([&](std::string_view id) {
+      const auto session = SessionId::parse(id);
+      return session && files_.contains(*session);
+    });
     return all;
   }
 
@@ -58,6 +67,28 @@ class DocumentTool final : public Tool {
   }
 
  private:
+  // What has damage is read, and reported, each time.
+  std::optional<CachedHead> read_head(const SessionId& id, const fs::path& file,
+                                      const HeadState& state, ReadReport& report) {
+    CachedHead head;
+    if (form_.files_beside != nullptr) {
+      head.files = form_.files_beside(file);
+    }
+    const auto open = form_.open(file);
+    if (!open) {
+      add_damage(report, {file.native(), open.error().message, ""});
+      return std::nullopt;
+    }
+    if (!(*open)->tree.nodes().empty()) {
+      head.info = (*open)->session.info;
+      head.info->id = id;
+    }
+    if ((*open)->report.damaged == 0) {
+      cache_.put(id, state, head);
+    }
+    return head;
+  }
+
   // Two files of one name in two folders are two sessions.
   void find_files(ReadReport& report) {
     files_.clear();
@@ -73,6 +104,7 @@ class DocumentTool final : public Tool {
 
   fs::path place_;
   const DocumentForm& form_;
+  ListCache cache_;
   std::map<SessionId, fs::path> files_;
 };
 
@@ -111,8 +143,9 @@ std::string whole_parts(std::string_view text, std::string_view member, bool& ha
 
 }  // namespace
 
-std::unique_ptr<Source> open_documents(const fs::path& place, const DocumentForm& form) {
-  return make_tool_source(std::make_unique<DocumentTool>(place, form));
+std::unique_ptr<Source> open_documents(const fs::path& place, const DocumentForm& form,
+                                       const StoreOptions& options) {
+  return make_tool_source(std::make_unique<DocumentTool>(place, form, options));
 }
 
 bool has_documents(const fs::path& place, const DocumentForm& form) {

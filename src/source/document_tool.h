@@ -2,6 +2,7 @@
 
 // Tools that keep each session in a document of its own, which is read as a whole.
 
+#include "reprise/open_store.h"
 #include "source/file.h"
 #include "source/tool_source.h"
 
@@ -11,15 +12,19 @@ namespace reprise::source {
 inline constexpr std::int64_t kDocumentBytesMax = 128 << 20;
 
 struct DocumentForm {
+  std::string_view name;  // of the tool
   // The documents at a place, which may be one itself.
   std::vector<std::filesystem::path> (*files)(const std::filesystem::path& place,
                                               ReadReport& report);
   SessionId (*id_of)(const std::filesystem::path& file);
   Result<std::shared_ptr<OpenSession>> (*open)(const std::filesystem::path& file);
+  // What open() reads beside it, there or not. Null: nothing.
+  std::vector<std::filesystem::path> (*files_beside)(const std::filesystem::path& file) = nullptr;
 };
 
-std::unique_ptr<Source> open_documents(const std::filesystem::path& place,
-                                       const DocumentForm& form);
+// `options` are those that it was opened with.
+std::unique_ptr<Source> open_documents(const std::filesystem::path& place, const DocumentForm& form,
+                                       const StoreOptions& options);
 // Whether one of the first documents there can be opened.
 bool has_documents(const std::filesystem::path& place, const DocumentForm& form);
 

@@ -64,6 +64,10 @@ class JsonlTool {
   virtual std::vector<Located> locate(ReadReport& report) const = 0;
   // Finds the parts of a session that its files name themselves: opens them.
   virtual void resolve(Located& /*located*/, ReadReport& /*report*/) const {}
+  // Files that resolve() reads beside the session's parts, there or not.
+  virtual std::vector<std::filesystem::path> files_beside(const Located& /*located*/) const {
+    return {};
+  }
   virtual std::unique_ptr<Indexer> index(Transcript& into) const = 0;
   // The message of these lines; its seq is set by the caller.
   virtual Message message(const Transcript& transcript, std::span<const Piece> pieces) const = 0;

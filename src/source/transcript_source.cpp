@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "source/branches.h"
+#include "source/list_cache.h"
 #include "source/transcript.h"
 #include "store/query.h"
 #include "store/rules.h"
@@ -43,7 +44,10 @@ constexpr std::chrono::seconds kListedFor{2};
 // May be used from several threads at once.
 class TranscriptSource final : public Source, public OriginalReader {
  public:
-  explicit TranscriptSource(std::unique_ptr<JsonlTool> tool) : tool_(std::move(tool)) {
+  TranscriptSource(std::unique_ptr<JsonlTool> tool, const std::filesystem::path& place,
+                   const StoreOptions& options)
+      : tool_(std::move(tool)),
+        cache_(options.cache_folder, cat(tool_->name(), ":", place.native())) {
     holds_.new_ids = UuidVersion::v4;
     holds_.original_reader = this;
   }
@@ -75,6 +79,7 @@ class TranscriptSource final : public Source, public OriginalReader {
         }
       }
     }
+    save_cache(all);
     SessionPage page = store::make_page(std::move(matching), query);
     page.damage = std::move(report.damage);
     return page;
@@ -142,16 +147,61 @@ class TranscriptSource final : public Source, public OriginalReader {
            query.id_prefix.starts_with(cat(id, kBranchSeparator));
   }
 
-  // As far as the ends of its files tell.
-  Result<> take_one(Located located, const SessionQuery& query, const InfoSink& take,
-                    ReadReport& report) const {
-    tool_->resolve(located, report);
-    REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, std::move(located)));
-    const bool is_hidden = transcript.is_child && !query.children;  // which its own lines say
-    if (!is_hidden && (!transcript.is_whole || has_words(transcript))) {
-      take(info_of(transcript));
+  // What the ends of its files tell, or told when they were as they are.
+  Result<> take_one(const Located& located, const SessionQuery& query, const InfoSink& take,
+                    ReadReport& report) {
+    const HeadState state = state_of(located);
+    std::optional<CachedHead> head = cache_.find(located.id, state);
+    if (!head) {
+      REPRISE_ASSIGN(head, read_head(located, state, report));
+    }
+    if (head->info && (!head->is_child || query.children)) {
+      take(*head->info);
     }
     return {};
+  }
+
+  static HeadState state_of(const Located& located) {
+    HeadState state;
+    state.add(cat(located.is_archived ? "archived " : "", located.agent));
+    state.add(located.title);
+    state.add(located.working_dir);
+    for (const FilePart& part : located.parts) {
+      state.add(cat(part.begin, " ", part.end));
+      state.add_file(part.file);
+    }
+    return state;
+  }
+
+  // What has damage is read, and reported, each time.
+  Result<CachedHead> read_head(Located located, const HeadState& state, ReadReport& report) {
+    CachedHead head{.files = tool_->files_beside(located)};
+    const std::vector<FilePart> found_by = located.parts;
+    const std::int64_t damaged = report.damaged;
+    const SessionId id = located.id;
+    tool_->resolve(located, report);
+    for (const FilePart& part : located.parts) {
+      if (std::ranges::find(found_by, part.file, &FilePart::file) == found_by.end()) {
+        head.files.push_back(part.file);
+      }
+    }
+    REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, std::move(located)));
+    head.is_child = transcript.is_child;  // which its own lines say
+    if (!transcript.is_whole || has_words(transcript)) {
+      head.info = info_of(transcript);
+    }
+    if (report.damaged == damaged && transcript.report.damaged == 0) {
+      cache_.put(id, state, head);
+    }
+    return head;
+  }
+
+  void save_cache(const std::vector<Located>& all) {
+    std::set<std::string_view> present;
+    for (const Located& located : all) {
+      present.insert(located.id.str());
+    }
+    cache_.save([&](std::string_view id) { return present.contains(id); });
   }
 
   // With its branches, and the sub-agents in the same file.
@@ -333,6 +383,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   std::unique_ptr<JsonlTool> tool_;
+  ListCache cache_;
   SourceCapabilities holds_;
   std::mutex mutex_;
   std::shared_ptr<const Indexed> last_;
@@ -342,8 +393,10 @@ class TranscriptSource final : public Source, public OriginalReader {
 
 }  // namespace
 
-std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool) {
-  return std::make_unique<TranscriptSource>(std::move(tool));
+std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool,
+                                               const std::filesystem::path& place,
+                                               const StoreOptions& options) {
+  return std::make_unique<TranscriptSource>(std::move(tool), place, options);
 }
 
 }  // namespace reprise::source

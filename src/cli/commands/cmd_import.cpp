@@ -198,7 +198,8 @@ class ImportCommand final : public Command {
       if (!place || !fs::exists(*place, error)) {
         continue;
       }
-      auto source = open_source(cat(kind.name, ":", place->native()));
+      auto source = open_source(cat(kind.name, ":", place->native()),
+                                {.cache_folder = context.config().cache_folder()});
       if (!source && source.error().code == Code::not_found) {
         continue;
       }

@@ -51,7 +51,7 @@ std::vector<FoundHistory> find_histories(Context& context, std::string_view only
     if ((!only.empty() && kind.name != only) || !place) {
       continue;
     }
-    auto opened = kind.open(*place, {});
+    auto opened = kind.open(*place, {.cache_folder = context.config().cache_folder()});
     if (opened) {
       found.push_back({cat(kind.name, ":"), *std::move(opened)});
     } else if (opened.error().code != Code::not_found) {

@@ -210,7 +210,7 @@ Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url
   if (kind == nullptr) {
     return open_at(url, {.access = Access::read});
   }
-  return open_source(url, {},
+  return open_source(url, {.cache_folder = config_.cache_folder()},
                      [this](std::string_view name) { return config_.environment().find(name); });
 }
 

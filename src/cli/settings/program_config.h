@@ -38,6 +38,8 @@ class ProgramConfig {
   std::filesystem::path state_folder() const;
   std::filesystem::path data_folder() const;
   std::filesystem::path config_folder() const;
+  // Lists of other tools' sessions.
+  std::filesystem::path cache_folder() const { return state_folder() / "sources"; }
   // Where what a server did not take waits.
   std::filesystem::path outbox_folder() const { return state_folder() / "spill"; }
 

@@ -184,7 +184,7 @@ std::vector<fs::path> aichat_files(const fs::path& place, ReadReport& report) {
   return files;
 }
 
-constexpr DocumentForm kAichatForm = {aichat_files, aichat_id, open_aichat_file};
+constexpr DocumentForm kAichatForm = {"aichat", aichat_files, aichat_id, open_aichat_file};
 
 }  // namespace
 
@@ -192,10 +192,9 @@ Result<bool> is_aichat(const fs::path& place) {
   return has_documents(place, kAichatForm);
 }
 
-Result<std::unique_ptr<Source>> open_aichat(const fs::path& place,
-                                            const StoreOptions& /*options*/) {
+Result<std::unique_ptr<Source>> open_aichat(const fs::path& place, const StoreOptions& options) {
   REPRISE_TRY(check_is_there(place));
-  return open_documents(place, kAichatForm);
+  return open_documents(place, kAichatForm, options);
 }
 
 }  // namespace reprise::source

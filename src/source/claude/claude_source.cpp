@@ -165,9 +165,8 @@ Result<bool> is_claude(const fs::path& place) {
   return has_lines_of(place, 2, is_claude_line);
 }
 
-Result<std::unique_ptr<Source>> open_claude(const fs::path& place,
-                                            const StoreOptions& /*options*/) {
-  return make_transcript_source(std::make_unique<Claude>(place));
+Result<std::unique_ptr<Source>> open_claude(const fs::path& place, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Claude>(place), place, options);
 }
 
 }  // namespace reprise::source

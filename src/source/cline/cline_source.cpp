@@ -126,11 +126,19 @@ SessionId cline_id(const fs::path& file) {
   return session_id_of(name);
 }
 
-// What the file beside the messages says. It may be missing.
-void take_meta(const fs::path& messages, Session& session) {
+// The facts of a session, beside its messages.
+std::vector<fs::path> files_beside_cline(const fs::path& messages) {
   std::string name = messages.native();
+  if (!name.ends_with(kMessagesSuffix)) {
+    return {};
+  }
   name.replace(name.size() - kMessagesSuffix.size(), kMessagesSuffix.size(), ".json");
-  const auto text = read_document(name);
+  return {name};
+}
+
+// What that file says. It may be missing.
+void take_meta(const fs::path& messages, Session& session) {
+  const auto text = read_document(files_beside_cline(messages).front());
   if (!text || !is_json_object(**text)) {
     return;
   }
@@ -204,7 +212,8 @@ std::vector<fs::path> cline_files(const fs::path& place, ReadReport& report) {
       report);
 }
 
-constexpr DocumentForm kClineForm = {cline_files, cline_id, open_cline_file};
+constexpr DocumentForm kClineForm = {"cline", cline_files, cline_id, open_cline_file,
+                                     files_beside_cline};
 
 }  // namespace
 
@@ -212,9 +221,9 @@ Result<bool> is_cline(const fs::path& place) {
   return has_documents(place, kClineForm);
 }
 
-Result<std::unique_ptr<Source>> open_cline(const fs::path& place, const StoreOptions& /*options*/) {
+Result<std::unique_ptr<Source>> open_cline(const fs::path& place, const StoreOptions& options) {
   REPRISE_TRY(check_is_there(place));
-  return open_documents(place, kClineForm);
+  return open_documents(place, kClineForm, options);
 }
 
 }  // namespace reprise::source

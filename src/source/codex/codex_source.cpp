@@ -322,8 +322,8 @@ Result<bool> is_codex(const fs::path& place) {
   return has_lines_of(place, 4, is_codex_line);
 }
 
-Result<std::unique_ptr<Source>> open_codex(const fs::path& place, const StoreOptions& /*options*/) {
-  return make_transcript_source(std::make_unique<Codex>(place));
+Result<std::unique_ptr<Source>> open_codex(const fs::path& place, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Codex>(place), place, options);
 }
 
 }  // namespace reprise::source

@@ -172,7 +172,8 @@ std::vector<fs::path> continue_files(const fs::path& place, ReadReport& report) 
       report);
 }
 
-constexpr DocumentForm kContinueForm = {continue_files, continue_id, open_continue_file};
+constexpr DocumentForm kContinueForm = {"continue", continue_files, continue_id,
+                                        open_continue_file};
 
 }  // namespace
 
@@ -180,10 +181,9 @@ Result<bool> is_continue(const fs::path& place) {
   return has_documents(place, kContinueForm);
 }
 
-Result<std::unique_ptr<Source>> open_continue(const fs::path& place,
-                                              const StoreOptions& /*options*/) {
+Result<std::unique_ptr<Source>> open_continue(const fs::path& place, const StoreOptions& options) {
   REPRISE_TRY(check_is_there(place));
-  return open_documents(place, kContinueForm);
+  return open_documents(place, kContinueForm, options);
 }
 
 }  // namespace reprise::source

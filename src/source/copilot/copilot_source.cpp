@@ -221,10 +221,13 @@ class Copilot final : public JsonlTool {
     return locate_files(place_, kCopilotFiles, report);
   }
 
+  std::vector<fs::path> files_beside(const Located& located) const override {
+    return {located.parts.front().file.parent_path() / "workspace.yaml"};
+  }
+
   // The name that a person gave it stands beside it, in YAML of one level.
   void resolve(Located& located, ReadReport& /*report*/) const override {
-    const fs::path file = located.parts.front().file.parent_path() / "workspace.yaml";
-    const auto facts = read_file(file, kFactsBytesMax);
+    const auto facts = read_file(files_beside(located).front(), kFactsBytesMax);
     constexpr std::string_view kName = "\nname:";
     const std::string text = cat("\n", facts.value_or(""));
     const std::size_t at = text.find(kName);
@@ -275,9 +278,8 @@ Result<bool> is_copilot(const fs::path& place) {
   return has_lines_of(place, 2, is_copilot_line);
 }
 
-Result<std::unique_ptr<Source>> open_copilot(const fs::path& place,
-                                             const StoreOptions& /*options*/) {
-  return make_transcript_source(std::make_unique<Copilot>(place));
+Result<std::unique_ptr<Source>> open_copilot(const fs::path& place, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Copilot>(place), place, options);
 }
 
 }  // namespace reprise::source

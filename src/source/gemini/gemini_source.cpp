@@ -118,9 +118,8 @@ Result<bool> is_gemini(const fs::path& place) {
   return has_lines_of(place, 4, is_gemini_line);
 }
 
-Result<std::unique_ptr<Source>> open_gemini(const fs::path& place,
-                                            const StoreOptions& /*options*/) {
-  return make_transcript_source(std::make_unique<Gemini>(place));
+Result<std::unique_ptr<Source>> open_gemini(const fs::path& place, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Gemini>(place), place, options);
 }
 
 }  // namespace reprise::source

@@ -132,8 +132,8 @@ Result<bool> is_pi(const fs::path& place) {
   return has_lines_of(place, 2, is_pi_line);
 }
 
-Result<std::unique_ptr<Source>> open_pi(const fs::path& place, const StoreOptions& /*options*/) {
-  return make_transcript_source(std::make_unique<Pi>(place));
+Result<std::unique_ptr<Source>> open_pi(const fs::path& place, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Pi>(place), place, options);
 }
 
 }  // namespace reprise::source

@@ -141,8 +141,8 @@ Result<bool> is_qwen(const fs::path& place) {
   return has_lines_of(place, 3, is_qwen_line);
 }
 
-Result<std::unique_ptr<Source>> open_qwen(const fs::path& place, const StoreOptions& /*options*/) {
-  return make_transcript_source(std::make_unique<Qwen>(place));
+Result<std::unique_ptr<Source>> open_qwen(const fs::path& place, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Qwen>(place), place, options);
 }
 
 }  // namespace reprise::source
