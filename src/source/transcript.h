@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "reprise/session.h"
+#include "reprise/open_store.h"
 #include "source/file.h"  // IWYU pragma: export
 #include "source/records.h"
 #include "source/tree.h"
@@ -90,7 +90,10 @@ std::vector<Located> locate_files(const std::filesystem::path& place, const File
                                   ReadReport& report);
 
 // The source over such a tool.
-std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool);
+// `place` and the options are those that it was opened with.
+std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool,
+                                               const std::filesystem::path& place,
+                                               const StoreOptions& options);
 // Whether one of the first lines of a JSONL file, or of one of the first such files at most `depth`
 // folders down, is one that `is_line` knows.
 Result<bool> has_lines_of(const std::filesystem::path& place, int depth,

@@ -139,6 +139,38 @@ TEST_F(ListCacheTest, WhatHasDamageIsReadEachTime) {
   EXPECT_EQ(list(), Lines{"a other 1"});
 }
 
+// A list of some sessions tells nothing of the others.
+TEST_F(ListCacheTest, APartialListKeepsWhatIsKnownOfOthers) {
+  write(file_of("a"), claude("first"));
+  write(file_of("b"), claude("second"));
+  write(place() / "projects" / "-home" / "a" / "subagents" / "agent-1.jsonl", claude("sub-agent"));
+  const Lines known = list();
+  for (const SessionQuery& query :
+       {SessionQuery{.id_prefix = "b"}, SessionQuery{.branches = true},
+        SessionQuery{.children = true}, SessionQuery{.states = {SessionState::active}}}) {
+    const auto source =
+        must(open_source(cat("claude:", place().native()), {.cache_folder = cache()}));
+    (void)must(source->list(query));
+  }
+  write(file_of("a"), claude("other"));
+  EXPECT_EQ(list(), known);
+}
+
+TEST_F(ListCacheTest, ChildrenAreListedFromTheCacheOnlyWhenAsked) {
+  write(file_of("a"), claude("first"));
+  write(place() / "projects" / "-home" / "a" / "subagents" / "agent-1.jsonl", claude("sub-agent"));
+  const auto count = [&](bool children) {
+    const auto source =
+        must(open_source(cat("claude:", place().native()), {.cache_folder = cache()}));
+    return must(source->list({.children = children})).sessions.size();
+  };
+  const std::size_t all = count(true);
+  EXPECT_EQ(all, 2U);
+  EXPECT_EQ(count(false), 1U);
+  EXPECT_EQ(count(true), all);
+  EXPECT_EQ(count(false), 1U);
+}
+
 TEST_F(ListCacheTest, TwoAtOnce) {
   write(file_of("a"), claude("first"));
   const auto one = must(open_source(cat("claude:", place().native()), {.cache_folder = cache()}));
