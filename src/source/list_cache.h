@@ -10,6 +10,7 @@
 //  (2) save() leaves nothing of sessions that are gone.
 //  (3) Whoever saves replaces the file whole; of two processes at once, the last one's stays.
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
