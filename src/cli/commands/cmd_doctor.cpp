@@ -44,7 +44,7 @@ struct Finding {
 };
 
 std::string library_state(std::string_view what, std::initializer_list<const char*> names) {
-  return LateLibrary::load(what, names) ? "there" : "missing";
+  return LateLibrary::load(what, names) ? "found" : "missing";
 }
 
 // Where something can be written: the folder itself or the nearest above it that is there.
@@ -112,8 +112,9 @@ class Doctor final : public Command {
     add("version", std::string(trimmed(version_line())));
     add("sqlite", std::string(sqlite::version()),
         sqlite::has_wal_reset_fault()
-            ? "before 3.51.3 other programs that write to the store can damage it; Reprise's own "
-              "processes are kept apart by a lock, so write to it with Reprise only"
+            ? "before 3.51.3 SQLite can damage a store that several programs write to; Reprise's "
+              "own "
+              "processes take turns by a lock: let no other program write to it"
             : "");
   }
 
@@ -131,7 +132,7 @@ class Doctor final : public Command {
     const ConfigSources sources = context.config().sources();
     const auto kind = kind_behind(sources.user_file);
     const bool has_user_file = kind != FileKind::none;
-    add("config", cat(sources.user_file.string(), has_user_file ? "" : " (not there)"));
+    add("config", cat(sources.user_file.string(), has_user_file ? "" : " (no such file)"));
     if (has_user_file) {
       private_mode("config_mode", sources.user_file);
     }
@@ -157,7 +158,7 @@ class Doctor final : public Command {
   void parse(const ConfigSources& sources, Context& context) {
     if (const auto loaded = load_settings(sources, context.environment()); !loaded) {
       add_problem("config_error", loaded.error().message,
-                  "correct the file; `reprise config show` says what holds");
+                  "correct the file; `reprise config show` lists the settings in use");
     }
   }
 
@@ -209,8 +210,9 @@ class Doctor final : public Command {
   }
 
   static std::string repair_of(const Error& error) {
-    return error.code == Code::corrupt ? "`reprise verify --repair` recovers what can be read"
-                                       : "check the path, its permissions and who holds it";
+    return error.code == Code::corrupt
+               ? "`reprise verify --repair` recovers what can be read"
+               : "check the path, its permissions and which program uses it";
   }
 
   void store_place(const fs::path& place, const StoreKind& kind) {
@@ -252,9 +254,11 @@ class Doctor final : public Command {
     if (error) {
       return;
     }
-    const std::string room = cat(space.available / kMiB, " MiB free in ", folder.string());
+    const std::uintmax_t mib = space.available / kMiB;
+    const std::string room = cat(mib < 10'000 ? cat(mib, " MiB") : cat(mib / 1024, " GiB"),
+                                 " free in ", folder.string());
     if (space.available < kFreeMin) {
-      add_problem("space", room, "free some space: turns could not be stored");
+      add_problem("space", room, "free some space: turns cannot be stored");
     } else {
       add("space", room, space.available < kFreeLittle ? "free some space soon" : "");
     }
@@ -384,11 +388,11 @@ class Doctor final : public Command {
   void libraries() {
     const std::string curl =
         library_state("libcurl", {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so"});
-    add("libcurl", curl, curl == "there" ? "" : "install libcurl4 to reach providers");
+    add("libcurl", curl, curl == "found" ? "" : "install libcurl4 to reach providers");
     const std::string crypto = library_state("libcrypto", {"libcrypto.so.3", "libcrypto.so"});
-    add("libcrypto", crypto, crypto == "there" ? "" : "install libssl3 to store images");
+    add("libcrypto", crypto, crypto == "found" ? "" : "install libssl3 to store images");
     const std::string edit = library_state("libedit", {"libedit.so.2", "libedit.so.0"});
-    add("libedit", edit, edit == "there" ? "" : "install libedit2 to edit lines in `reprise chat`");
+    add("libedit", edit, edit == "found" ? "" : "install libedit2 to edit lines in `reprise chat`");
   }
 
   void terminal(Context& context) {
