@@ -202,7 +202,7 @@ function follow(name, home) {
       if (fs.existsSync(`${home}/${places[name]}`)) {
         const read = await list(name, home);
         const is_empty = read.err.includes('no history of');
-        wrong = read.code === 0 || is_empty ? undefined : `reading while it writes: ${read.err}`;
+        wrong = read.code === 0 || is_empty ? undefined : `reading while it writes: ${read.code} ${read.err || read.out}`;
         reads += is_empty ? 0 : 1;
       }
       await new Promise((done) => setTimeout(done, 100));

@@ -10,7 +10,7 @@ namespace {
 class BackupCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {}, .arguments = {{"FILE", "the file to make", &file_, true}}};
+    return {.options = {}, .arguments = {{"FILE", "the file to create", &file_, true}}};
   }
 
   Result<Exit> run(Context& context) override {

@@ -21,11 +21,11 @@ constexpr std::string_view kSpill = "spill:";
 class CopyCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {
-        .options = {},
-        .arguments = {{"SRC", "the store to read; spill: is what could not be saved", &from_, true},
-                      {"DST", "the store to write", &to_, true},
-                      {"SEL", "sessions of SRC; all but the trash if left out", &sels_}}};
+    return {.options = {},
+            .arguments = {
+                {"SRC", "the store to read; spill: holds what could not be saved", &from_, true},
+                {"DST", "the store to write to", &to_, true},
+                {"SEL", "sessions of SRC; all but the trash if left out", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {

@@ -48,8 +48,8 @@ class Export final : public Command {
                          &format_, format_names()},
                         {"-o,--output", "PATH", "a file, or a folder (exists, or ends with /)",
                          &output_},
-                        {"-a,--all", "", "every session but those in the trash", &all_},
-                        {"--force", "", "replace files that are there", &force_},
+                        {"-a,--all", "", "every session except those in the trash", &all_},
+                        {"--force", "", "overwrite existing files", &force_},
                         {"--into-tool", "", "write where the format's tool keeps its sessions",
                          &into_tool_}},
             .arguments = {{"SEL", "the sessions", &sels_}}};

@@ -101,8 +101,8 @@ class ImportCommand final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"--watch", "", "keep importing what is new, until Ctrl-C", &watch_},
-                        {"--unit", "", "print a systemd user unit that does so", &unit_},
-                        {"-n,--dry-run", "", "show what there is, import nothing", &dry_run_}},
+                        {"--unit", "", "print a systemd user unit that runs --watch", &unit_},
+                        {"-n,--dry-run", "", "show what would be imported and stop", &dry_run_}},
             .arguments = {{"SOURCE",
                            "a tool's history (claude:, codex:FOLDER, a path); all that is "
                            "found if left out",

@@ -21,29 +21,30 @@ constexpr std::string_view kInterrupted = "interrupted";
 class List final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
-                        {"--branches", "",
-                         "also branches that were left, and sub-agents, of another tool's history",
-                         &branches_},
-                        {"--from", "TOOL", "only those that were imported from a tool", &from_},
-                        {"--grep", "TEXT", "only those with this in the title", &grep_},
-                        {"--mode", "NAME", "only those of a mode", &mode_},
-                        {"--author", "NAME", "only those in which this person asked", &author_},
-                        {"--state",
-                         "STATE",
-                         "only those in a state",
-                         &state_,
-                         {"active", "interrupted", "closed", "archived", "trashed"}},
-                        {"-n,--limit",
-                         "N",
-                         "how many to show (50)",
-                         &limit_,
-                         {},
-                         false,
-                         {},
-                         {.min = 1, .max = kPageMax}},
-                        {"--after", "CURSOR", "continue a list after this place", &after_}},
-            .arguments = {}};
+    return {
+        .options = {{"-a,--all", "", "sessions of all folders", &all_},
+                    {"--branches", "",
+                     "include abandoned branches and sub-agents of other tools",
+                     &branches_},
+                    {"--from", "TOOL", "only sessions imported from a tool", &from_},
+                    {"--grep", "TEXT", "only sessions with this text in the title", &grep_},
+                    {"--mode", "NAME", "only sessions in this mode", &mode_},
+                    {"--author", "NAME", "only sessions with a question by this person", &author_},
+                    {"--state",
+                     "STATE",
+                     "only sessions in this state",
+                     &state_,
+                     {"active", "interrupted", "closed", "archived", "trashed"}},
+                    {"-n,--limit",
+                     "N",
+                     "how many to show (50)",
+                     &limit_,
+                     {},
+                     false,
+                     {},
+                     {.min = 1, .max = kPageMax}},
+                    {"--after", "CURSOR", "continue a list after this place", &after_}},
+        .arguments = {}};
   }
 
   Result<Exit> run(Context& context) override {

@@ -10,9 +10,8 @@ namespace {
 class Restore final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--all", "", "everything in the trash, of all folders", &all_}},
-            .arguments = {
-                {"SEL", "the sessions, of `reprise list --state trashed` or archived", &sels_}}};
+    return {.options = {{"--all", "", "everything in the trash, from all folders", &all_}},
+            .arguments = {{"SEL", "sessions in the trash or the archive", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {

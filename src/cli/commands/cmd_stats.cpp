@@ -73,12 +73,13 @@ std::int64_t tokens_of(const StatisticsRow& row) {
 class Stats final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--by", "WHAT", "the rows: day if left out", &by_, by_names()},
-                        {"--since", "WHEN", "only from then on: '2 weeks', a date", &since_},
-                        {"--until", "WHEN", "only up to then; a date is included", &until_},
-                        {"--all-sources", "", "other tools' histories on this machine, too",
-                         &all_sources_}},
-            .arguments = {}};
+    return {
+        .options = {{"--by", "WHAT", "what a row is (day)", &by_, by_names()},
+                    {"--since", "WHEN", "only messages since then: '2 weeks', a date", &since_},
+                    {"--until", "WHEN", "only messages until then; a date is included", &until_},
+                    {"--all-sources", "", "also count other tools' histories on this machine",
+                     &all_sources_}},
+        .arguments = {}};
   }
 
   Result<Exit> run(Context& context) override {

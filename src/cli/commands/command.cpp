@@ -205,7 +205,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_cleanup},
     {.name = "restore",
      .group = CommandGroup::remove,
-     .summary = "bring a session back from the trash or the archive",
+     .summary = "bring sessions back from the trash or the archive",
      .description = "",
      .examples = "reprise list --state trashed\n"
                  "reprise restore 1",
@@ -285,7 +285,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_store},
     {.name = "doctor",
      .group = CommandGroup::set_up,
-     .summary = "check the setup and say how to fix what is missing",
+     .summary = "check the setup and suggest fixes",
      .description =
          "Reads every settings file, writes and syncs a file in the store's folder, checks free "
          "space and modes, fetches the key (which is never shown) and asks the provider for its "

@@ -246,7 +246,7 @@ Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOpt
   } else {
     REPRISE_ASSIGN(const bool has_list, is_there(place / "projects.json"));
     if (!has_list) {
-      return fail(Code::not_found, cat("no sessions of crush in ", place.native()));
+      return fail(Code::not_found, cat("no history of crush at ", place.native()));
     }
     REPRISE_ASSIGN(projects, listed_projects(place / "projects.json"));
   }

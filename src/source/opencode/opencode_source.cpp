@@ -143,7 +143,7 @@ Result<std::unique_ptr<Source>> open_opencode(const fs::path& place,
   REPRISE_TRY(check_is_there(place));
   REPRISE_ASSIGN(auto storages, storages_at(place));
   if (storages.empty()) {
-    return fail(Code::not_found, cat("no sessions of opencode or Kilo in ", place.native()));
+    return fail(Code::not_found, cat("no history of opencode or Kilo at ", place.native()));
   }
   return make_tool_source(std::make_unique<OpencodeTool>(std::move(storages)));
 }
