@@ -23,8 +23,7 @@ class List final : public Command {
   ArgumentTable arguments() override {
     return {
         .options = {{"-a,--all", "", "sessions of all folders", &all_},
-                    {"--branches", "",
-                     "include abandoned branches and sub-agents of other tools",
+                    {"--branches", "", "include abandoned branches and sub-agents of other tools",
                      &branches_},
                     {"--from", "TOOL", "only sessions imported from a tool", &from_},
                     {"--grep", "TEXT", "only sessions with this text in the title", &grep_},
