@@ -76,7 +76,9 @@ class DocumentTool final : public Tool {
     }
     const auto open = form_.open(file);
     if (!open) {
-      add_damage(report, {file.native(), open.error().message, ""});
+      if (open.error().code != Code::not_found) {  // else it was removed meanwhile
+        add_damage(report, {file.native(), open.error().message, ""});
+      }
       return std::nullopt;
     }
     if (!(*open)->tree.nodes().empty()) {

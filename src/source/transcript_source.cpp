@@ -73,7 +73,7 @@ class TranscriptSource final : public Source, public OriginalReader {
       if (is_asked) {
         auto taken =
             query.branches ? take_all(located, take) : take_one(located, query, take, report);
-        if (!taken) {
+        if (!taken && taken.error().code != Code::not_found) {  // else it was removed meanwhile
           add_damage(report,
                      {located.parts.front().file.native(), std::move(taken).error().message, ""});
         }

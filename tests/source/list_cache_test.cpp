@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -214,6 +215,35 @@ TEST_F(ListCacheTest, Documents) {
   EXPECT_EQ(list("continue"), Lines{"a first 1"});
   write(file, document("other"), kOld + 1);
   EXPECT_EQ(list("continue"), Lines{"a other 1"});
+}
+
+// What the tool removes while its place is read was no damage.
+TEST_F(ListCacheTest, FilesMayGoWhileTheyAreListed) {
+  write(file_of("a"), claude("first"));
+  const fs::path document = place() / "sessions" / "a.json";
+  const auto keep_replacing = [&](const std::stop_token& stop) {
+    for (int i = 0; !stop.stop_requested(); ++i) {
+      const fs::path folder = place() / "projects" / cat("-gone-", i % 7);
+      fs::create_directories(folder);
+      for (const char* const name : {"b.jsonl", "c.jsonl"}) {
+        std::ofstream(folder / name) << claude("brief");
+      }
+      std::ofstream(document) << "{}";
+      fs::remove_all(folder);
+      fs::remove(document);
+    }
+  };
+  fs::create_directories(document.parent_path());
+  const std::jthread tool(keep_replacing);
+  for (int i = 0; i < 300; ++i) {
+    for (const char* const kind : {"claude:", "continue:"}) {
+      const auto source = must(open_source(cat(kind, place().native()), {}));
+      for (const Damage& damage : must(source->list({})).damage) {
+        EXPECT_EQ(damage.reason.find("No such file"), std::string::npos)
+            << damage.where << ": " << damage.reason;
+      }
+    }
+  }
 }
 
 // Whatever stands there, what is listed is what the files have.
