@@ -10,6 +10,7 @@
 #include <span>
 
 #include "fuzzing.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_source.h"
 
 using reprise::fuzz::require;
@@ -25,6 +26,7 @@ struct Kind {
   // Its pages may say one thing when all rows are read and another when one is looked for, and it
   // may be no database at all: then nothing is asked but that nothing breaks.
   bool is_database = false;
+  bool may_be_none = false;  // what does not begin as one is refused
 };
 
 constexpr Kind kKinds[] = {
@@ -37,6 +39,7 @@ constexpr Kind kKinds[] = {
     {"copilot", "session-state/8a1b2c3d-0000-4000-8000-000000000001/events.jsonl"},
     {"chatgpt", "conversations.json"},
     {"claude-export", "conversations.json"},
+    {.name = "exported", .file = "a.json", .may_be_none = true},
     {"llamacpp", "a.json"},
     {"aichat", "sessions/a.yaml"},
     {"continue", "sessions/a.json"},
@@ -72,6 +75,21 @@ std::vector<std::string> messages_of(Source& source, const reprise::SessionId& i
   return messages;
 }
 
+// Todos and artefacts: damaged ones fail, and those that are listed are there.
+void read_beside(Source& source, const reprise::SessionId& id) {
+  const reprise::SourceCapabilities& holds = source.capabilities();
+  if (holds.todo_reader != nullptr) {
+    (void)holds.todo_reader->todos(id);
+  }
+  const auto entries = holds.artefact_reader == nullptr
+                           ? reprise::Result<std::vector<reprise::ArtefactReader::Entry>>()
+                           : holds.artefact_reader->list_artefacts(id);
+  for (const auto& entry : entries ? *entries : std::vector<reprise::ArtefactReader::Entry>()) {
+    const auto bytes = holds.artefact_reader->find_artefact(id, entry.step, entry.name);
+    require(bytes && *bytes, "an artefact that is listed is not found");
+  }
+}
+
 void read_session(Source& source, const reprise::SessionInfo& info) {
   const auto session = source.find(info.id);
   if (chosen->is_database) {
@@ -83,6 +101,7 @@ void read_session(Source& source, const reprise::SessionInfo& info) {
   require(std::ssize(messages) == (*session)->info.head.value, "not as many messages as counted");
   std::ranges::reverse(messages);
   require(messages == messages_of(source, info.id, true), "backwards there are others");
+  read_beside(source, info.id);
 }
 
 }  // namespace
@@ -107,7 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::ofstream(file, std::ios::binary | std::ios::trunc) << reprise::fuzz::text_of(data, size);
   const auto source =
       reprise::open_source(std::string(chosen->name) + ":" + source_folder().native());
-  require(source || chosen->is_database, "the folder cannot be opened");
+  require(source || chosen->is_database || chosen->may_be_none, "the folder cannot be opened");
   if (!source) {
     return 0;
   }

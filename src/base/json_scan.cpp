@@ -172,6 +172,8 @@ bool Scanner::hex4(char32_t& out) {
   return true;
 }
 
+namespace {
+
 // What a backslash makes of the next character; 0 where it is not that simple.
 constexpr auto kEscaped = [] {
   std::array<char, 256> table{};
@@ -182,6 +184,12 @@ constexpr auto kEscaped = [] {
   }
   return table;
 }();
+
+bool is_simple_escape(char c) {
+  return kEscaped[static_cast<unsigned char>(c)] != 0;
+}
+
+}  // namespace
 
 // After the backslash.
 bool Scanner::escape(std::string& out) {
@@ -316,6 +324,11 @@ bool Scanner::skip_string() {
   std::string ignored;
   while (true) {
     at_ = plain_run(text_, at_).end;
+    const bool has_more = at_ + 1 < text_.size();
+    if (has_more && text_[at_] == '\\' && is_simple_escape(text_[at_ + 1])) {
+      at_ += 2;
+      continue;
+    }
     bool closed = false;
     ignored.clear();
     if (!after_run(closed, ignored)) {

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
+#include "base/text.h"
 
 namespace reprise {
 namespace {
@@ -108,6 +110,76 @@ TEST(JsonWriter, EveryTextComesBack) {
     std::string back;
     ASSERT_TRUE(json::Scanner(quoted).string(back));
     ASSERT_EQ(back, part);
+  }
+}
+
+// All that a view shows of a value.
+std::string shown(JsonView view) {
+  std::string out = cat(view.raw(), "|", view.text(), "|", view.count());
+  const auto [a, b] = view.members({"a", "b"});
+  out += cat("(", view["a"].raw(), a.raw(), b.raw(), view["c"].raw(), ")");
+  view.each([&](JsonView one) { out += cat("[", shown(one), "]"); });
+  view.each_member([&](std::string_view name, JsonView value) {
+    out += cat("{", name, ":", shown(value), "}");
+  });
+  return out;
+}
+
+TEST(JsonTape, ShowsWhatTheTextShows) {
+  JsonTape tape;
+  for (const std::string& text :
+       {std::string(R"({"a":1,"b":{"a":[],"":{}},"a":[ 1 ,"x\n",{"b":[[null]]}, true]} )"),
+        std::string(R"( [1,{"a":"\u0041"}])"), std::string(R"({"\u0061":1,"b":[2]})"),
+        std::string("{\"\xc3\xa4\":{\"a\":1}}"), std::string("{}"), std::string("\"x\""),
+        "[" + std::string(1'000'000, '0').replace(0, 1, "1") + "]"}) {
+    json::Scanner scanner(text);
+    std::string_view value;
+    ASSERT_TRUE(json::Scanner(text).raw(value));
+    ASSERT_TRUE(tape.read(scanner)) << text.substr(0, 100);
+    EXPECT_TRUE(scanner.end());
+    EXPECT_EQ(tape.view().raw().data(), value.data());
+    EXPECT_EQ(shown(tape.view()), shown(JsonView(value)));
+  }
+}
+
+TEST(JsonTape, ReadsOneValueAfterTheOther) {
+  JsonTape tape;
+  json::Scanner scanner(R"({"a":1} {"a":2})");
+  ASSERT_TRUE(tape.read(scanner));
+  EXPECT_EQ(tape.view()["a"].raw(), "1");
+  ASSERT_TRUE(tape.read(scanner));
+  EXPECT_EQ(tape.view()["a"].raw(), "2");
+  EXPECT_EQ(tape.view().raw(), R"({"a":2})");
+}
+
+TEST(JsonTape, HoldsSoMuchAndNoMore) {
+  std::string many = "[0";
+  for (int i = 1; i < 300'000; ++i) {
+    many += ",0";
+  }
+  many += ",{\"a\":7}]";
+  JsonTape tape;
+  json::Scanner scanner(many);
+  ASSERT_TRUE(tape.read(scanner));
+  std::int64_t count = 0;
+  std::int64_t last = 0;
+  tape.view().each([&](JsonView one) {
+    ++count;
+    last = one["a"].count();
+  });
+  EXPECT_EQ(count, 300'001);
+  EXPECT_EQ(last, 7);
+}
+
+TEST(JsonTape, RefusesWhatTheScannerRefuses) {
+  JsonTape tape;
+  for (const std::string& text :
+       {std::string("{\"a\":"), std::string("{\"a\":1,}"), std::string("[1 2]"), std::string(),
+        std::string(kJsonDepthMax + 1, '['), std::string("{\"a\":\"\\x\"}"),
+        std::string("{\"a\":\"\\")}) {
+    json::Scanner scanner(text);
+    EXPECT_FALSE(tape.read(scanner)) << text.substr(0, 20);
+    EXPECT_FALSE(tape.view());
   }
 }
 

@@ -1,10 +1,72 @@
 #include "base/json_view.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 #include "base/json_scan.h"
 
 namespace reprise {
+namespace {
+
+constexpr std::size_t kPlacesMax = 1U << 18;  // 3 MB
+
+}  // namespace
+
+JsonView JsonView::operator[](std::string_view name) const {
+  JsonView found;
+  each_member([&](std::string_view one, JsonView value) { found = one == name ? value : found; });
+  return found;
+}
+
+bool JsonTape::read(json::Scanner& scanner) {
+  scanner.kind();  // passes what is blank
+  const std::size_t begin = scanner.position();
+  const std::string_view rest = scanner.rest();
+  text_ = std::string_view(rest.data() - begin, begin + rest.size());
+  is_whole_ = text_.size() <= std::numeric_limits<std::uint32_t>::max();
+  places_.clear();
+  const bool good = add(scanner);
+  value_ = good ? text_.substr(begin, scanner.position() - begin) : std::string_view();
+  if (!good || !is_whole_) {
+    places_.clear();
+  }
+  return good;
+}
+
+bool JsonTape::add(json::Scanner& scanner) {
+  const json::Kind kind = scanner.kind();
+  is_whole_ = is_whole_ && places_.size() < kPlacesMax;
+  if (!is_whole_) {
+    return scanner.skip();
+  }
+  const std::size_t place = places_.size();
+  const std::size_t begin = scanner.position();
+  places_.push_back({.begin = static_cast<std::uint32_t>(begin)});
+  bool good = false;
+  if (kind == json::Kind::object) {
+    good = scanner.object([&](std::string_view name) { return add_name(name) && add(scanner); });
+  } else if (kind == json::Kind::array) {
+    good = scanner.array([&] { return add(scanner); });
+  } else {
+    good = scanner.skip();
+  }
+  places_[place].bytes = static_cast<std::uint32_t>(scanner.position() - begin);
+  places_[place].places = static_cast<std::uint32_t>(places_.size() - place);
+  return good;
+}
+
+// A name that has to be decoded stands nowhere in the text.
+bool JsonTape::add_name(std::string_view name) {
+  const bool is_in_text = !std::less<>()(name.data(), text_.data()) &&
+                          std::less<>()(name.data(), text_.data() + text_.size());
+  is_whole_ = is_whole_ && is_in_text;
+  if (is_whole_) {
+    places_.push_back({.begin = static_cast<std::uint32_t>(name.data() - text_.data()),
+                       .bytes = static_cast<std::uint32_t>(name.size())});
+  }
+  return true;
+}
 
 std::string JsonView::text() const {
   std::string out;

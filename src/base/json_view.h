@@ -6,21 +6,23 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <vector>
 
 #include "base/json_scan.h"  // IWYU pragma: export
 
 namespace reprise {
 
-// A view: the text must outlive it.
+class JsonTape;
+
+// A view: the text must outlive it, and its tape where it has one.
 class JsonView {
  public:
   JsonView() = default;
   explicit JsonView(std::string_view json) : json_(json) {}
 
-  JsonView operator[](std::string_view name) const {
-    return JsonView(json::find_member(json_, name));
-  }
+  JsonView operator[](std::string_view name) const;
 
   // Several at once: of each name the last member. Looking for one after the other reads all of the
   // object each time.
@@ -37,37 +39,98 @@ class JsonView {
 
   template <class Each>
   void each(const Each& element) const;  // element(JsonView), none for what is no array
+  template <class Each>
+  void each_member(const Each& member) const;  // member(name, JsonView), none for what is no object
 
  private:
+  friend class JsonTape;
+  struct Place;
+  JsonView(std::string_view json, const Place* place) : json_(json), place_(place) {}
+  JsonView at(const Place* place) const;
+
   std::string_view json_;
+  const Place* place_ = nullptr;  // on the tape
+};
+
+// Of a value, or of a member's name, which its value follows.
+struct JsonView::Place {
+  std::uint32_t begin = 0;  // in the text
+  std::uint32_t bytes = 0;
+  std::uint32_t places = 1;  // its own and those of all that is in it
+};
+
+// Where the values of a text stand, found in one reading: what its views look up is not looked for
+// in the text again.
+class JsonTape {
+ public:
+  // Reads the value that comes next. False, like the scanner, for what is not valid.
+  bool read(json::Scanner& scanner);
+  // Of that value, until the next one is read.
+  JsonView view() const { return {value_, places_.empty() ? nullptr : places_.data()}; }
+
+ private:
+  bool add(json::Scanner& scanner);
+  bool add_name(std::string_view name);
+
+  std::string_view text_;   // of the scanner
+  std::string_view value_;  // in it
+  std::vector<JsonView::Place> places_;
+  bool is_whole_ = true;  // false: views look into the text
 };
 
 // True when `text` is exactly one JSON object.
 bool is_json_object(std::string_view text);
 
+inline JsonView JsonView::at(const Place* place) const {
+  return {std::string_view(json_.data() + (place->begin - place_->begin), place->bytes), place};
+}
+
 template <std::size_t N>
 std::array<JsonView, N> JsonView::members(const std::string_view (&names)[N]) const {
   std::array<JsonView, N> found;
+  each_member([&](std::string_view name, JsonView value) {
+    if (const auto at = std::ranges::find(names, name); at != std::end(names)) {
+      found.at(static_cast<std::size_t>(at - std::begin(names))) = value;
+    }
+  });
+  return found;
+}
+
+template <class Each>
+void JsonView::each_member(const Each& member) const {
   json::Scanner scanner(json_);
   if (scanner.kind() != json::Kind::object) {
-    return found;
+    return;
+  }
+  if (place_ != nullptr) {
+    for (const Place* name = place_ + 1; name < place_ + place_->places;) {
+      const Place* const value = name + 1;
+      member(at(name).json_, at(value));
+      name = value + value->places;
+    }
+    return;
   }
   // The text is valid, so this cannot fail.
   (void)scanner.object([&](std::string_view name) {
     std::string_view value;
     const bool good = scanner.raw(value);
-    if (const auto at = std::ranges::find(names, name); at != std::end(names)) {
-      found.at(static_cast<std::size_t>(at - std::begin(names))) = JsonView(value);
+    if (good) {
+      member(name, JsonView(value));
     }
     return good;
   });
-  return found;
 }
 
 template <class Each>
 void JsonView::each(const Each& element) const {
   json::Scanner scanner(json_);
   if (scanner.kind() != json::Kind::array) {
+    return;
+  }
+  if (place_ != nullptr) {
+    for (const Place* one = place_ + 1; one < place_ + place_->places; one += one->places) {
+      element(at(one));
+    }
     return;
   }
   // The text is valid, so this cannot fail.

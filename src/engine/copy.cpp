@@ -67,7 +67,7 @@ class Copy {
       REPRISE_TRY(add_responses(reduced, session.info.head));
     }
     if (!present) {
-      REPRISE_TRY(target_.create(reduced));
+      REPRISE_TRY(create(reduced, session.info.head));
       copied_.fate = CopyFate::copied;
     }
     target_head_ = present ? present->info.head : Seq{};
@@ -178,6 +178,9 @@ class Copy {
         at_target = at_target.next(std::ssize(last));
       }
     } while (at < source_head);
+    if (last.empty() && is_begun_) {  // all of its messages are damaged
+      REPRISE_TRY(target_.update(id_, {}));
+    }
     REPRISE_TRY(append(std::move(last), Durability::disk));
     is_ahead_ = at_target < target_head_;
     return {};
@@ -226,6 +229,12 @@ class Copy {
         std::equal(there.blocks.begin(), there.blocks.end(), here.blocks.begin());
     return has_begun || (there.state == MessageState::incomplete &&
                          plain_text(here).starts_with(plain_text(there)));
+  }
+
+  // With messages to come it need not wait for the disk: they do.
+  Result<> create(const Session& session, Seq source_head) {
+    is_begun_ = can_.beginning != nullptr && can_.messages && source_head.value > 0;
+    return is_begun_ ? can_.beginning->begin(session) : target_.create(session);
   }
 
   // To what the target has.
@@ -439,6 +448,7 @@ class Copy {
   Seq target_head_;
   std::optional<Message> cut_;     // the last one of the source, once its answer is settled
   std::optional<Seq> grown_from_;  // the target's cut answer, which gives way to what follows
+  bool is_begun_ = false;          // created, and not durable yet
   bool is_ahead_ = false;          // the target has gone on by itself
   CopiedSession copied_;
   Losses losses_;

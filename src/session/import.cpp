@@ -1,6 +1,8 @@
 #include "session/import.h"
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <iterator>
 
 #include "base/encode.h"
@@ -20,6 +22,7 @@ constexpr std::string_view kOwnExports = "exported";  // the scheme of their sou
 constexpr std::string_view kParentField = "parent";   // of a sub-agent's session
 constexpr std::int64_t kComparedAtOnce = 64;
 constexpr int kForksMax = 32;  // of one session that was rewound again and again
+constexpr std::size_t kImportsAtOnce = 2;
 
 // "ID:BRANCH", a fork of "ID".
 bool is_branch(const SessionInfo& info) {
@@ -175,6 +178,9 @@ class Import {
         .id_prefix = cat(info_.id.str(), ":")};
     query.branches = true;
     REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(source_, std::move(query)));
+    for (const Damage& part : found.damage) {
+      imported.damage.push_back(cat(part.where, ": ", part.reason));
+    }
     for (const SessionInfo& branch : found.sessions) {
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
@@ -195,26 +201,33 @@ class Import {
 
   // After everything else: what was interrupted is read again.
   Result<> note_seen(const ImportedSession& imported) {
-    if (imported.fate != CopyFate::conflict) {
-      REPRISE_TRY(note_complete(imported.id));
-    }
     REPRISE_ASSIGN(const SessionId id, imported_id(tool_, info_.id.str()));
-    return change_origin(id, [this](Origin& origin) { origin.seen_at = info_.updated_at; });
+    const bool is_itself = imported.id == id;
+    bool is_noted = false;
+    if (imported.fate != CopyFate::conflict) {
+      REPRISE_ASSIGN(const bool is_complete, note_complete(imported.id, is_itself));
+      is_noted = is_complete && is_itself;
+    }
+    return is_noted
+               ? Result<>()
+               : change_origin(id, [this](Origin& origin) { origin.seen_at = info_.updated_at; });
   }
 
-  // With its files, when all of it has come and nothing else is there.
-  Result<> note_complete(const SessionId& id) {
+  // With its files, when all of it has come and nothing else is there; else false.
+  Result<bool> note_complete(const SessionId& id, bool is_seen) {
     REPRISE_ASSIGN(const Session there, get(source_, info_.id));
     REPRISE_ASSIGN(const Session present, get(target_, id));
     if (present.info.head != there.info.head) {
-      return {};
+      return false;
     }
     REPRISE_TRY(import_originals(source_, info_.id, target_, id));
-    return change_origin(id, [&](Origin& origin) {
+    REPRISE_TRY(change_origin(id, [&](Origin& origin) {
       origin.head = present.info.head;
       origin.updated_at = present.info.updated_at;
       origin.title = there.info.title;
-    });
+      origin.seen_at = is_seen ? info_.updated_at : origin.seen_at;
+    }));
+    return true;
   }
 
   template <class Change>
@@ -362,6 +375,40 @@ Result<ImportedSession> import_session(Source& source, std::string_view tool, St
   REPRISE_ASSIGN(ImportedSession imported, import.run());
   REPRISE_TRY(imported.was_read ? import.add_branches(imported) : Result<>());
   return imported;
+}
+
+void import_sessions(Source& source, std::string_view tool, Store& target,
+                     std::span<const SessionInfo> all, const ImportSink& done,
+                     const std::stop_token& stop) {
+  struct Running {
+    const SessionInfo* info;
+    std::future<Result<ImportedSession>> imported;
+  };
+  std::deque<Running> running;
+  const std::size_t at_once = source.capabilities().parallel_reads ? kImportsAtOnce : 1;
+  const auto wait_for_first = [&] {
+    const auto imported = running.front().imported.get();
+    if (!stop.stop_requested()) {
+      done(*running.front().info, imported);
+    }
+    running.pop_front();
+  };
+  for (const SessionInfo& info : all) {
+    const auto shares = [](const SessionInfo& one) { return one.forked_from.has_value(); };
+    while (running.size() >= at_once ||
+           (!running.empty() && (shares(info) || shares(*running.back().info)))) {
+      wait_for_first();
+    }
+    if (stop.stop_requested()) {
+      break;
+    }
+    running.push_back({&info, std::async(std::launch::async, [&] {
+                         return import_session(source, tool, target, info, stop);
+                       })});
+  }
+  while (!running.empty()) {
+    wait_for_first();
+  }
 }
 
 Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,

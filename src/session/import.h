@@ -12,6 +12,8 @@
 //      lists.
 //  (5) What a fork or branch has of a session that is in the store is shared with it.
 
+#include <functional>
+#include <span>
 #include <stop_token>
 
 #include "engine/copy.h"
@@ -39,6 +41,14 @@ struct ImportedSession {
 // Error: it stopped in between; importing again goes on.
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
+
+// Told of each session in their order, on the thread that imports them, until they are stopped.
+using ImportSink = std::function<void(const SessionInfo&, const Result<ImportedSession>&)>;
+// Each as import_session(), a fork after all that stand before it. Two at once where the source has
+// parallel_reads: one is read while another one is written.
+void import_sessions(Source& source, std::string_view tool, Store& target,
+                     std::span<const SessionInfo> all, const ImportSink& done,
+                     const std::stop_token& stop = {});
 
 struct ContinuedSession {
   SessionId id;  // of the fork

@@ -28,13 +28,12 @@ class LineRecords {
   LineRecords(const FilePart& part, const Line& line, ReadReport& report, const RecordSink& sink)
       : part_(part), line_(line), report_(report), sink_(sink) {}
 
-  void read() {
+  void read(JsonTape& tape) {
     std::string_view rest = line_.text;
     while (!trimmed(rest).empty()) {
       json::Scanner scanner(rest);
-      std::string_view value;
-      if (scanner.kind() == json::Kind::object && scanner.raw(value)) {
-        deliver(value);
+      if (scanner.kind() == json::Kind::object && tape.read(scanner)) {
+        deliver(tape.view());
         rest = scanner.rest();
         continue;
       }
@@ -50,9 +49,9 @@ class LineRecords {
   }
 
  private:
-  void deliver(std::string_view value) {
-    const std::int64_t at = line_.at + (value.data() - line_.text.data());
-    sink_({JsonView(value), at, line_.number});
+  void deliver(JsonView value) {
+    const std::int64_t at = line_.at + (value.raw().data() - line_.text.data());
+    sink_({value, at, line_.number});
   }
   void damage(std::string_view bytes) {
     const bool is_json = json::Scanner(bytes).kind() != json::Kind::none &&
@@ -74,6 +73,7 @@ Result<> for_each_record(int fd, const FilePart& part, bool is_cut, ReadReport& 
                          const RecordSink& sink) {
   LineReader lines(fd, part.file, part.begin, part.end);
   Line line;
+  JsonTape tape;
   for (bool skip = is_cut;; skip = false) {
     REPRISE_ASSIGN(const bool more, lines.next(line));
     if (!more) {
@@ -88,7 +88,7 @@ Result<> for_each_record(int fd, const FilePart& part, bool is_cut, ReadReport& 
                   cat("longer than ", kLineBytesMax >> 20U, " MiB"), std::string(line.text)});
       continue;
     }
-    LineRecords(part, line, report, sink).read();
+    LineRecords(part, line, report, sink).read(tape);
   }
 }
 

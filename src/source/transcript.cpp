@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <map>
 
 #include "base/file.h"
@@ -45,13 +46,13 @@ Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t numbe
   REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, part.file));
   bytes.resize(got);
   const std::size_t begin = bytes.find('{');
-  if (begin == std::string::npos || !is_json_object(std::string_view(bytes).substr(begin))) {
+  json::Scanner scanner(std::string_view(bytes).substr(std::min(begin, bytes.size())));
+  JsonTape tape;
+  if (!tape.read(scanner) || !scanner.end()) {
     add_damage(report, {part.file.native(), "not one JSON object", bytes.substr(0, 10'000)});
     return {};
   }
-  indexer.take(
-      {JsonView(std::string_view(bytes).substr(begin)), static_cast<std::int64_t>(begin), 1},
-      number);
+  indexer.take({tape.view(), static_cast<std::int64_t>(begin), 1}, number);
   return {};
 }
 
@@ -190,23 +191,37 @@ class PieceReader {
   std::size_t file_ = SIZE_MAX;
 };
 
-// The lines of one message, all in memory.
-Result<Message> build(const JsonlTool& tool, const Transcript& transcript, PieceReader& reader,
-                      std::span<const std::uint32_t> places) {
-  std::vector<std::string> lines;
-  lines.reserve(places.size());
-  std::vector<Piece> pieces;
-  for (const std::uint32_t place : places) {
-    const Node& node = transcript.tree.nodes()[place];
-    REPRISE_ASSIGN(const std::string_view line, reader.read(node));
-    if (!is_json_object(line)) {
-      return fail(Code::corrupt, "the line is not what it was");
+// Makes messages of their lines, those of one in memory at a time.
+class MessageBuilder {
+ public:
+  MessageBuilder(const JsonlTool& tool, const Transcript& transcript)
+      : tool_(tool), transcript_(transcript), reader_(transcript) {}
+
+  Result<Message> build(std::span<const std::uint32_t> places) {
+    texts_.resize(std::max(places.size(), kTextsKept));
+    std::vector<Piece> pieces;
+    pieces.reserve(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Node& node = transcript_.tree.nodes()[places[i]];
+      REPRISE_ASSIGN(const std::string_view text, reader_.read(node));
+      auto& [line, tape] = texts_[i];
+      line = text;
+      json::Scanner scanner(line);
+      if (scanner.kind() != json::Kind::object || !tape.read(scanner) || !scanner.end()) {
+        return fail(Code::corrupt, "the line is not what it was");
+      }
+      pieces.push_back({node, tape.view()});
     }
-    lines.emplace_back(line);
-    pieces.push_back({node, JsonView(lines.back())});
+    return tool_.message(transcript_, pieces);
   }
-  return tool.message(transcript, pieces);
-}
+
+ private:
+  static constexpr std::size_t kTextsKept = 4;
+  const JsonlTool& tool_;
+  const Transcript& transcript_;
+  PieceReader reader_;
+  std::deque<std::pair<std::string, JsonTape>> texts_;  // do not move
+};
 
 }  // namespace
 
@@ -242,14 +257,14 @@ Result<Transcript> read_index(const JsonlTool& tool, Located located) {
 ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
                    ReadRange range, const MessageSink& sink) {
   ReadReport report = transcript.report;
-  PieceReader reader(transcript);
+  MessageBuilder builder(tool, transcript);
   const auto count = static_cast<std::int64_t>(branch.size());
   const std::int64_t from = std::clamp<std::int64_t>(range.from.value, 0, count);
   const std::int64_t to = std::clamp<std::int64_t>(range.to.value, from, count);
   for (std::int64_t i = from; i < to; ++i) {
     const std::int64_t seq = range.newest_first ? to - 1 - (i - from) : i;
     const auto places = branch.message(static_cast<std::size_t>(seq));
-    auto message = build(tool, transcript, reader, places);
+    auto message = builder.build(places);
     if (!message) {
       const Node& node = transcript.tree.nodes()[places.front()];
       add_damage(report, {cat(transcript.parts[node.file].file.native(), ": byte ", node.at),

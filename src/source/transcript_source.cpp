@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,6 +23,7 @@ namespace {
 struct Indexed {
   Transcript transcript;
   std::vector<FileState> states;
+  Branch used;  // the branch in use
 };
 
 Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
@@ -36,10 +39,11 @@ Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
 struct Chosen {
   std::shared_ptr<const Indexed> indexed;
   Session session;
-  Branch branch;
+  std::shared_ptr<const Branch> branch;
 };
 
 constexpr std::chrono::seconds kListedFor{2};
+constexpr std::size_t kIndexedMax = 2;  // sessions that are read by turns
 
 // May be used from several threads at once.
 class TranscriptSource final : public Source, public OriginalReader {
@@ -50,6 +54,7 @@ class TranscriptSource final : public Source, public OriginalReader {
         cache_(options.cache_folder, cat(tool_->name(), ":", place.native())) {
     holds_.new_ids = UuidVersion::v4;
     holds_.original_reader = this;
+    holds_.parallel_reads = true;
   }
 
   Result<std::optional<Session>> find(const SessionId& id) override {
@@ -90,7 +95,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (!chosen) {
       return std::unexpected(store::no_session(id));
     }
-    return deliver(*tool_, chosen->indexed->transcript, chosen->branch, range, sink);
+    return deliver(*tool_, chosen->indexed->transcript, *chosen->branch, range, sink);
   }
 
   const SourceCapabilities& capabilities() const override { return holds_; }
@@ -115,8 +120,9 @@ class TranscriptSource final : public Source, public OriginalReader {
       return fail(Code::not_found, cat("session ", id.str(), " has no such file"));
     }
     const std::filesystem::path& path = indexed->transcript.parts[parts[file]].file;
+    const std::int64_t rest = std::max<std::int64_t>(0, indexed->states[parts[file]].bytes - at);
     REPRISE_ASSIGN(const Fd fd, open_foreign(path));
-    std::string bytes(count, '\0');
+    std::string bytes(std::min(count, static_cast<std::size_t>(rest)), '\0');
     REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, at, path));
     bytes.resize(got);
     return bytes;
@@ -206,7 +212,6 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   // With its branches, and the sub-agents in the same file.
   Result<> take_all(const Located& located, const InfoSink& take) {
-    const std::lock_guard lock(mutex_);
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
     const Transcript& transcript = indexed->transcript;
     if (!has_words(transcript)) {
@@ -242,7 +247,8 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
       return all;
     }
-    all = locate(report);
+    ReadReport of_others;  // when one session is asked for
+    all = locate(query.id_prefix.empty() ? report : of_others);
     note_located(all);
     return all;
   }
@@ -321,47 +327,69 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (!indexed) {
       return std::nullopt;
     }
-    const Transcript& transcript = indexed->transcript;
-    const auto leaf = transcript.tree.leaf();
-    Session session = transcript.session;
-    Branch branch = leaf ? transcript.tree.branch(*leaf) : Branch{};
+    Session session = indexed->transcript.session;
+    std::shared_ptr<const Branch> branch(indexed, &indexed->used);
     return Chosen{std::move(indexed), std::move(session), std::move(branch)};
   }
 
   static Result<Chosen> choose_branch(const Transcript& transcript, const NamedBranch& named) {
     REPRISE_ASSIGN(Session session, session_of_branch(transcript.session, transcript.tree, named));
-    return Chosen{nullptr, std::move(session), transcript.tree.branch(named.branch.leaf)};
+    return Chosen{nullptr, std::move(session),
+                  std::make_shared<const Branch>(transcript.tree.branch(named.branch.leaf))};
   }
 
   // Null when the place has no such session. `agent`: that of a sub-agent in its file.
   Result<std::shared_ptr<const Indexed>> index_of(std::string_view id,
                                                   const std::string& agent = "") {
-    const std::lock_guard lock(mutex_);
     REPRISE_ASSIGN(const std::optional<Located> known, find_located(id));
     std::optional<Located> located = known && !agent.empty() ? child_of(*known, agent) : known;
     return located ? load(*std::move(located)) : std::shared_ptr<const Indexed>();
   }
 
-  // The mutex is held.
+  // Other threads may load other sessions meanwhile.
   Result<std::shared_ptr<const Indexed>> load(Located located) {
     ReadReport report;
     tool_->resolve(located, report);
     REPRISE_ASSIGN(std::vector<FileState> states, states_of(located.parts));
-    if (last_ && last_->transcript.session.info.id == located.id && states == last_->states &&
-        std::ranges::equal(located.parts, last_->transcript.parts, {}, &FilePart::file,
-                           &FilePart::file)) {
-      return last_;
+    if (auto loaded = find_loaded(located, states)) {
+      return loaded;
     }
     REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, std::move(located)));
     for (Damage& damage : report.damage) {
       add_damage(transcript.report, std::move(damage));
     }
-    last_ = std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(states)});
-    return last_;
+    const auto leaf = transcript.tree.leaf();
+    Branch used = leaf ? transcript.tree.branch(*leaf) : Branch{};
+    auto indexed = std::make_shared<const Indexed>(
+        Indexed{std::move(transcript), std::move(states), std::move(used)});
+    const std::lock_guard lock(mutex_);
+    std::erase_if(loaded_, [&](const auto& older) {
+      return older->transcript.session.info.id == indexed->transcript.session.info.id;
+    });
+    loaded_.push_front(indexed);
+    loaded_.resize(std::min(loaded_.size(), kIndexedMax));
+    return indexed;
+  }
+
+  std::shared_ptr<const Indexed> find_loaded(const Located& located,
+                                             const std::vector<FileState>& states) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(loaded_, [&](const auto& indexed) {
+      const Transcript& transcript = indexed->transcript;
+      return transcript.session.info.id == located.id && states == indexed->states &&
+             std::ranges::equal(located.parts, transcript.parts, {}, &FilePart::file,
+                                &FilePart::file);
+    });
+    if (found == loaded_.end()) {
+      return nullptr;
+    }
+    std::rotate(loaded_.begin(), found, std::next(found));  // the one that was read last is first
+    return loaded_.front();
   }
 
   // Reading one session after the other does not list the place each time.
   Result<std::optional<Located>> find_located(std::string_view id) {
+    const std::lock_guard lock(mutex_);
     auto found = located_.find(id);
     const bool is_there =
         found != located_.end() && state_of_file(found->second.parts.front().file).has_value();
@@ -386,7 +414,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   ListCache cache_;
   SourceCapabilities holds_;
   std::mutex mutex_;
-  std::shared_ptr<const Indexed> last_;
+  std::deque<std::shared_ptr<const Indexed>> loaded_;  // the newest first
   std::map<std::string, Located, std::less<>> located_;
   std::optional<std::chrono::steady_clock::time_point> located_at_;
 };

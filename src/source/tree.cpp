@@ -1,6 +1,8 @@
 #include "source/tree.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 
 namespace reprise::source {
 
@@ -9,8 +11,10 @@ namespace {
 // Two records of one id that differ do so in their times, or in how much there is.
 std::uint64_t hash_of_ends(std::string_view bytes) {
   constexpr std::size_t kEnd = 256;
+  constexpr std::hash<std::string_view> kHash;  // is quick, and never stored
   const std::size_t tail = std::min(kEnd, bytes.size());
-  return fnv1a(bytes.substr(bytes.size() - tail), fnv1a(bytes.substr(0, kEnd))) ^ bytes.size();
+  const std::uint64_t begin = kHash(bytes.substr(0, kEnd));
+  return std::rotl(begin, 1) ^ kHash(bytes.substr(bytes.size() - tail)) ^ bytes.size();
 }
 
 }  // namespace

@@ -201,17 +201,10 @@ std::string_view image_type_of(std::string_view file_name) {
 
 Extra extra_without(JsonView object, std::initializer_list<std::string_view> known) {
   Extra extra;
-  json::Scanner scanner(object.raw());
-  if (scanner.kind() != json::Kind::object) {
-    return extra;
-  }
-  (void)scanner.object([&](std::string_view name) {  // the text is valid
-    std::string_view value;
-    const bool good = scanner.raw(value);
-    if (good && std::ranges::find(known, name) == known.end()) {
-      extra.push_back({std::string(name), json::take(value)});
+  object.each_member([&](std::string_view name, JsonView value) {
+    if (std::ranges::find(known, name) == known.end()) {
+      extra.push_back({std::string(name), json::take(value.raw())});
     }
-    return good;
   });
   return extra;
 }
@@ -252,18 +245,11 @@ std::optional<RawJson> members_without(JsonView object, std::span<const std::str
   std::string out;
   json::ObjectWriter writer(out);
   bool has_any = false;
-  json::Scanner scanner(object.raw());
-  if (scanner.kind() != json::Kind::object) {
-    return std::nullopt;
-  }
-  (void)scanner.object([&](std::string_view name) {  // the text is valid
-    std::string_view value;
-    const bool good = scanner.raw(value);
-    if (good && std::ranges::find(known, name) == known.end()) {
-      writer.raw(name, value);
+  object.each_member([&](std::string_view name, JsonView value) {
+    if (std::ranges::find(known, name) == known.end()) {
+      writer.raw(name, value.raw());
       has_any = true;
     }
-    return good;
   });
   writer.close();
   return has_any ? std::optional(json::take(out)) : std::nullopt;

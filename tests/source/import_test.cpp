@@ -1,8 +1,19 @@
 #include "session/import.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <thread>
+
+#include "base/file.h"
 #include "base/text.h"
+#include "reprise/open_source.h"
 #include "reprise/sessions.h"
 #include "source/source_fixture.h"
+#include "support/child.h"
 #include "support/must.h"
 
 namespace reprise::test::imports {
@@ -259,6 +270,144 @@ TEST_F(ImportTest, AnAnswerThatWasBeingWrittenIsCompleted) {
   write(file, {line("a2", "a1", "{'type':'text','text':'that'}")});
   EXPECT_EQ(import_all(), Lines{"continued 1"});
   EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"Go", "So\n\nthat"})});
+}
+
+TEST_F(ImportTest, ABranchThatHasNoIdIsReported) {
+  constexpr std::size_t kNearlyTooLong = 195;
+  const auto line = [](std::string_view uuid, std::string_view parent) {
+    return cat("{'type':'user','uuid':'", uuid, "','parentUuid':", parent,
+               ",'sessionId':'s','timestamp':'2026-11-20T10:00:00.000Z','message':{'content':'",
+               uuid, "'}}");
+  };
+  write(cat("projects/x/", std::string(kNearlyTooLong, 'a'), ".jsonl"),
+        {line("u1", "null"), line("left", "'u1'"), line("used", "'u1'")});
+  open("claude");
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  const ImportedSession done = must(import_session(source(), "claude", *store_, info));
+  EXPECT_EQ(done.messages, 2);
+  ASSERT_EQ(done.damage.size(), 1U);
+  EXPECT_NE(done.damage.front().find(".jsonl: "), std::string::npos) << done.damage.front();
+}
+
+// So many that two of them are always being imported.
+class ManyImportsTest : public ImportTest {
+ protected:
+  static constexpr int kSessions = 6;
+  static constexpr int kTurns = 400;
+
+  void make_sessions() {
+    const std::string words(700, 'w');
+    for (int session = 0; session < kSessions; ++session) {
+      Lines lines;
+      std::string parent = "null";
+      for (int turn = 0; turn < kTurns; ++turn) {
+        const std::string uuid = cat("s", session, "-", turn);
+        lines.push_back(cat("{'type':'user','uuid':'", uuid, "','parentUuid':", parent,
+                            ",'sessionId':'s','timestamp':'2026-11-20T10:0", session,
+                            ":00.000Z','message':{'content':'", uuid, " ", words, "'}}"));
+        parent = cat("'", uuid, "'");
+        lines.push_back(cat("{'type':'assistant','uuid':'a", uuid, "','parentUuid':", parent,
+                            ",'requestId':'r','timestamp':'2026-11-20T10:0", session,
+                            ":00.000Z','message':{'id':'m", uuid,
+                            "','model':'x','content':[{'type':'text','text':'", words,
+                            "'}],'usage':{'input_tokens':1,'output_tokens':1}}}"));
+        parent = cat("'a", uuid, "'");
+      }
+      write(cat("projects/x/0a1b2c3d-0000-4000-8000-00000000000", session, ".jsonl"), lines);
+    }
+    open("claude");
+    listed_ = must(source().list({})).sessions;
+    ASSERT_EQ(std::ssize(listed_), kSessions);
+  }
+
+  static SessionId id_of(const SessionInfo& info) {
+    return must(imported_id("claude", info.id.str()));
+  }
+
+  void expect_whole(Store& store, const SessionInfo& info) {
+    const Session there = must(get(store, id_of(info)));
+    EXPECT_EQ(there.usage.output.value, kTurns);
+    EXPECT_EQ(origin_of(there)->head, there.info.head);
+    std::vector<Message> ours = must(read_all(store, id_of(info)));
+    const std::vector<Message> theirs = must(read_all(source(), info.id));
+    ASSERT_EQ(ours.size(), theirs.size());
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      ASSERT_EQ(ours[i].blocks, theirs[i].blocks) << i;
+    }
+  }
+
+  std::vector<SessionInfo> listed_;
+};
+
+TEST_F(ManyImportsTest, ComeInTheirOrder) {
+  make_sessions();
+  std::vector<SessionId> told;
+  import_sessions(source(), "claude", *store_, listed_,
+                  [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
+                    EXPECT_EQ(must(imported).messages, 2 * kTurns);
+                    told.push_back(info.id);
+                  });
+  EXPECT_TRUE(std::ranges::equal(told, listed_, {}, {}, &SessionInfo::id));
+  for (const SessionInfo& info : listed_) {
+    expect_whole(*store_, info);
+  }
+}
+
+TEST_F(ManyImportsTest, NobodyIsToldOfMoreOnceTheyAreStopped) {
+  make_sessions();
+  std::stop_source stopped;
+  int told = 0;
+  import_sessions(
+      source(), "claude", *store_, listed_,
+      [&](const SessionInfo& /*info*/, const Result<ImportedSession>& imported) {
+        EXPECT_TRUE(works(imported));
+        stopped.request_stop();
+        ++told;
+      },
+      stopped.get_token());
+  EXPECT_EQ(told, 1);
+  expect_whole(*store_, listed_.front());
+}
+
+// kill -9 at any time: what was told is whole, and importing again brings the rest, nothing twice.
+TEST_F(ManyImportsTest, KilledOnesGoOn) {
+  make_sessions();
+  constexpr int kRounds = 8;
+  constexpr std::chrono::milliseconds kStep{15};
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string url = cat("sqlite:", (own_.path() / cat("killed", round, ".db")).native());
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+    const pid_t child = in_child([&] {
+      const auto claude = must(open_source(cat("claude:", place().native())));
+      const auto store = must(open_store(url));
+      import_sessions(*claude, "claude", *store, listed_, [&](const auto&, const auto& done) {
+        must(write_all(pipe[1], done ? "+" : "-", "the pipe"));
+      });
+      return 0;
+    });
+    ::close(pipe[1]);
+    std::this_thread::sleep_for((round + 1) * kStep);
+    ::kill(child, SIGKILL);
+    EXPECT_GE(exit_code_of(child), 0);  // it may have been quick enough
+    std::string told(kSessions, ' ');
+    const ssize_t got = ::read(pipe[0], told.data(), told.size());
+    ASSERT_GE(got, 0);
+    ::close(pipe[0]);
+    EXPECT_EQ(told.find('-'), std::string::npos);
+    const auto store = must(open_store(url));
+    for (ssize_t i = 0; i < got; ++i) {
+      expect_whole(*store, listed_[static_cast<std::size_t>(i)]);
+    }
+    import_sessions(source(), "claude", *store, listed_,
+                    [](const SessionInfo& /*info*/, const Result<ImportedSession>& imported) {
+                      EXPECT_TRUE(works(imported));
+                    });
+    for (const SessionInfo& info : listed_) {
+      expect_whole(*store, info);
+    }
+    EXPECT_EQ(std::ssize(must(store->list({})).sessions), kSessions);
+  }
 }
 
 }  // namespace

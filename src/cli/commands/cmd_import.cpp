@@ -1,5 +1,9 @@
 // reprise import: sessions of other tools into the own store.
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <iterator>
 #include <system_error>
@@ -90,6 +94,16 @@ std::string size_text(std::int64_t bytes) {
   return bytes >= kMega ? cat(bytes / kMega, " MB") : cat((bytes + 999) / 1000, " kB");
 }
 
+// Each session takes some megabytes for a moment. To get them from the system anew each time costs
+// a sixth of an import.
+void keep_freed_memory() {
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+  constexpr int kBytes = 32 << 20;
+  mallopt(M_MMAP_THRESHOLD, kBytes);
+  mallopt(M_TRIM_THRESHOLD, kBytes);
+#endif
+}
+
 struct Counts {
   std::map<CopyFate, std::int64_t> sessions;
   std::int64_t messages = 0;
@@ -140,6 +154,7 @@ class ImportCommand final : public Command {
         return Exit::done;
       }
     }
+    keep_freed_memory();
     const Interrupts interrupts;
     REPRISE_ASSIGN(const Exit exit, import_all(context, all, interrupts));
     return watch_ ? follow(context, all, interrupts) : Result<Exit>(exit);
@@ -268,15 +283,17 @@ class ImportCommand final : public Command {
     std::int64_t done = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       warn_of_damage(context, all[i].found.damage);
-      for (const SessionInfo& info : all[i].found.sessions) {
-        context.voice().progress("importing", done++, total);
-        auto imported =
-            import_session(*all[i].source, all[i].kind->name, *store, info, interrupts.token());
-        if (interrupts.token().stop_requested()) {
-          return fail(Code::cancelled, cat("stopped after ", done - 1, " of ",
-                                           counted(total, "session"), "; import again to go on"));
-        }
-        note(context, info, imported, counts[i]);
+      context.voice().progress("importing", done, total);
+      import_sessions(
+          *all[i].source, all[i].kind->name, *store, all[i].found.sessions,
+          [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
+            context.voice().progress("importing", ++done, total);
+            note(context, info, imported, counts[i]);
+          },
+          interrupts.token());
+      if (interrupts.token().stop_requested()) {
+        return fail(Code::cancelled, cat("stopped after ", done, " of ", counted(total, "session"),
+                                         "; import again to go on"));
       }
     }
     context.voice().end_progress();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 
@@ -71,17 +70,13 @@ bool add_old_line(const Line& line, std::vector<Block>& blocks) {
 void append_rest(JsonView record, std::string& out) {
   static constexpr std::array<std::string_view, 1> kContent = {"content"};
   json::ObjectWriter object(out);
-  json::Scanner scanner(record.raw());
-  (void)scanner.object([&](std::string_view name) {  // the text is valid
-    std::string_view value;
-    const bool good = scanner.raw(value);
-    if (good && name == "message") {
-      const auto rest = members_without(JsonView(value), kContent);
+  record.each_member([&](std::string_view name, JsonView value) {
+    if (name == "message") {
+      const auto rest = members_without(value, kContent);
       object.raw(name, rest ? std::string_view(rest->text()) : "{}");
-    } else if (good) {
-      object.raw(name, value);
+    } else {
+      object.raw(name, value.raw());
     }
-    return good;
   });
   object.close();
 }
@@ -152,21 +147,26 @@ Usage usage_of(const Line& line) {
 }
 
 Message message_of(std::span<const Piece> pieces) {
-  const Line first(pieces.front().json);
+  std::vector<Line> all;
+  all.reserve(pieces.size());
+  for (const Piece& piece : pieces) {
+    all.emplace_back(piece.json);
+  }
+  const Line& first = all.front();
   Message message{.role = std::string(pieces.front().node.is_result ? role::kTool
                                       : first.type == "user"        ? role::kUser
                                                                     : role::kAssistant),
                   .created_at = time_of(first.time).value_or(Time{})};
   std::string lines = "[";
-  for (const Piece& piece : pieces) {
-    const Line line(piece.json);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Line& line = all[i];
     if (!add_old_line(line, message.blocks)) {
       if (line.content.is(json::Kind::string)) {
         message.blocks.emplace_back(TextBlock{line.content.text(), {}});
       }
       line.content.each([&](JsonView block) { add_block(block, message.blocks); });
     }
-    if (piece.node.usage != 0) {
+    if (pieces[i].node.usage != 0) {
       Usage usage = usage_of(line);
       if (!message.usage || message.usage->output <= usage.output) {
         message.usage = std::move(usage);
@@ -176,7 +176,7 @@ Message message_of(std::span<const Piece> pieces) {
       message.state = MessageState::incomplete;
     }
     lines += lines.size() > 1 ? "," : "";
-    append_rest(piece.json, lines);
+    append_rest(line.record, lines);
   }
   if (pieces.front().node.is_mark) {
     mark_injected(message);
