@@ -84,7 +84,9 @@ class TranscriptSource final : public Source, public OriginalReader {
         }
       }
     }
-    save_cache(all);
+    if (!query.branches) {  // which come from the whole files
+      save_cache(all);
+    }
     SessionPage page = store::make_page(std::move(matching), query);
     page.damage = std::move(report.damage);
     return page;
@@ -149,8 +151,9 @@ class TranscriptSource final : public Source, public OriginalReader {
   // Not when neither it nor a branch of it has an id that begins so.
   static bool may_match(const Located& located, const SessionQuery& query) {
     const std::string& id = located.id.str();
-    return id.starts_with(query.id_prefix) ||
-           query.id_prefix.starts_with(cat(id, kBranchSeparator));
+    const std::string_view prefix = query.id_prefix;
+    return id.starts_with(prefix) ||
+           (prefix.starts_with(id) && prefix.substr(id.size()).starts_with(kBranchSeparator));
   }
 
   // What the ends of its files tell, or told when they were as they are.
@@ -243,7 +246,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     std::vector<Located> all;
     if (!query.id_prefix.empty() && is_listed_now()) {
       for (const auto& [id, located] : located_) {
-        all.push_back(located);
+        if (!query.branches || may_match(located, query)) {
+          all.push_back(located);
+        }
       }
       return all;
     }
