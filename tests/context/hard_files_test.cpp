@@ -17,61 +17,80 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<Store> open_at(const fs::path& folder, const StoreOptions& options = {}) {
-  return must(open_context_store(folder / "openai.json", options));
-}
+using Texts = std::vector<std::string>;
 
-TEST(ContextOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
-  const TemporaryFolder folder;
-  const SmallDisk disk(folder.path());
-  if (!disk.is_mounted()) {
-    GTEST_SKIP() << "mounting a small disk needs root";
+class HardFiles : public testing::Test {
+ protected:
+  fs::path file() const { return folder_.path() / "openai.json"; }
+  fs::path trash() const { return folder_.path() / "openai.json.trash"; }
+  // Anew, as the next process does.
+  std::unique_ptr<Store> open(const StoreOptions& options = {}) const {
+    return must(open_context_store(file(), options));
   }
-  const auto store = open_at(folder.path());
-  const SessionId id = session_id("s");
+  Texts stored(const SessionId& id, const StoreOptions& options = {}) const {
+    return texts(must(read_all(*open(options), id)));
+  }
+
+  const SessionId id_ = session_id("s");
+  TemporaryFolder folder_;
+};
+
+class ContextOnAFullDisk : public HardFiles {
+ protected:
+  void SetUp() override {
+    if (!disk_.is_mounted()) {
+      GTEST_SKIP() << "mounting a small disk needs root";
+    }
+  }
+
+  void fill() const { disk_.fill(); }
+  void make_room() const { fs::remove(folder_.path() / "filler"); }
+
+  // More than the room that is kept for deleting.
+  const std::string long_text_ = std::string(600'000, 'x');
+
+ private:
+  SmallDisk disk_{folder_.path()};
+};
+
+class ContextInTheTrash : public HardFiles {};
+class ContextInTwoPlaces : public HardFiles {};
+class ContextWithALongLine : public HardFiles {};
+
+TEST_F(ContextOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
+  const auto store = open();
   must(store->create(session("s")));
-  must(store->append(id, {user("first")}, {}));
-  const std::string before = must(read_file(folder.path() / "openai.json"));
-  disk.fill();
-  EXPECT_TRUE(fails(store->append(id, {user(std::string(50'000, 'x'))}, {}), Code::io));
-  EXPECT_EQ(must(read_file(folder.path() / "openai.json")), before);
-  EXPECT_EQ(texts(must(read_all(*store, id))), std::vector<std::string>{"first"});
-  EXPECT_EQ(texts(must(read_all(*open_at(folder.path(), {.access = Access::read}), id))),
-            std::vector<std::string>{"first"});
-  fs::remove(folder.path() / "filler");
-  EXPECT_TRUE(works(store->append(id, {user("second")}, {})));
-  EXPECT_EQ(must(read_all(*open_at(folder.path()), id)).size(), 2U);
+  must(store->append(id_, {user("first")}, {}));
+  const std::string before = must(read_file(file()));
+  fill();
+  EXPECT_TRUE(fails(store->append(id_, {user(std::string(50'000, 'x'))}, {}), Code::io));
+  EXPECT_EQ(must(read_file(file())), before);
+  EXPECT_EQ(texts(must(read_all(*store, id_))), Texts{"first"});
+  EXPECT_EQ(stored(id_, {.access = Access::read}), Texts{"first"});
+  make_room();
+  EXPECT_TRUE(works(store->append(id_, {user("second")}, {})));
+  EXPECT_EQ(stored(id_), (Texts{"first", "second"}));
 }
 
-// More than the room that is kept for deleting, and not a block more on the disk.
-TEST(ContextOnAFullDisk, ALongConversationCanBeDeletedAndComesBack) {
-  const TemporaryFolder folder;
-  const SmallDisk disk(folder.path());
-  if (!disk.is_mounted()) {
-    GTEST_SKIP() << "mounting a small disk needs root";
-  }
-  const SessionId id = session_id("s");
-  const std::string text(600'000, 'x');
-  {
-    const auto store = open_at(folder.path());
-    must(store->create(session("s")));
-    must(store->append(id, {user(text)}, {}));
-  }
-  disk.fill();
-  const auto store = open_at(folder.path());
-  ASSERT_TRUE(works(store->capabilities().trash->trash(id, at(1))));
-  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::trashed);
+// Not a block more is there on the disk.
+TEST_F(ContextOnAFullDisk, ALongConversationCanBeDeletedAndComesBack) {
+  must(open()->create(session("s")));
+  must(open()->append(id_, {user(long_text_)}, {}));
+  fill();
+  const auto store = open();
+  ASSERT_TRUE(works(store->capabilities().trash->trash(id_, at(1))));
+  EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::trashed);
   EXPECT_EQ(must(store->list({})).sessions.size(), 0U);
-  fs::remove(folder.path() / "filler");
-  must(store->capabilities().trash->restore(id));
-  EXPECT_EQ(must(get(*open_at(folder.path()), id)).info.state, SessionState::active);
-  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), id))), std::vector<std::string>{text});
-  const auto again = open_at(folder.path());
-  must(again->update(id, {.title = "long"}));
-  disk.fill();
-  ASSERT_TRUE(works(again->capabilities().trash->trash(id, at(2))));
-  ASSERT_TRUE(works(again->capabilities().trash->purge(id)));
-  EXPECT_EQ(must(open_at(folder.path())->find(id)), std::nullopt);
+  make_room();
+  must(store->capabilities().trash->restore(id_));
+  EXPECT_EQ(must(get(*open(), id_)).info.state, SessionState::active);
+  EXPECT_EQ(stored(id_), Texts{long_text_});
+  const auto again = open();
+  must(again->update(id_, {.title = "long"}));
+  fill();
+  ASSERT_TRUE(works(again->capabilities().trash->trash(id_, at(2))));
+  ASSERT_TRUE(works(again->capabilities().trash->purge(id_)));
+  EXPECT_EQ(must(open()->find(id_)), std::nullopt);
 }
 
 AppendOptions running(std::string_view answer) {
@@ -81,87 +100,74 @@ AppendOptions running(std::string_view answer) {
 }
 
 // What was held beside the file goes with it, so that the next turn there does not overwrite it.
-TEST(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndComesBack) {
-  const TemporaryFolder folder;
-  const SmallDisk disk(folder.path());
-  if (!disk.is_mounted()) {
-    GTEST_SKIP() << "mounting a small disk needs root";
-  }
-  const SessionId id = session_id("s");
-  const std::string text(600'000, 'x');
+TEST_F(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndComesBack) {
   {
-    const auto store = open_at(folder.path());
+    const auto store = open();
     must(store->create(session("s")));
-    must(store->append(id, {user(text), assistant("yes")}, {}));
-    must(store->append(id, {user("and?")}, running("one")));
+    must(store->append(id_, {user(long_text_), assistant("yes")}, {}));
+    must(store->append(id_, {user("and?")}, running("one")));
     const std::vector<Block> half = {TextBlock{"half", {}}};
-    must(store->capabilities().partials->add_partial(id, operation_id("one"), half));
+    must(store->capabilities().partials->add_partial(id_, operation_id("one"), half));
   }
-  const std::vector<std::string> said = {text, "yes", "and?"};
-  disk.fill();
-  ASSERT_TRUE(works(open_at(folder.path())->capabilities().trash->trash(id, at(1))));
-  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), id))), said);
-  fs::remove(folder.path() / "filler");
-  const auto store = open_at(folder.path());
+  const Texts said = {long_text_, "yes", "and?"};
+  fill();
+  ASSERT_TRUE(works(open()->capabilities().trash->trash(id_, at(1))));
+  EXPECT_EQ(stored(id_), said);
+  make_room();
+  const auto store = open();
   must(store->create(session("next")));
   must(store->append(session_id("next"), {user("other")}, running("two")));
-  EXPECT_TRUE(fails(store->capabilities().trash->restore(id), Code::busy));
+  EXPECT_TRUE(fails(store->capabilities().trash->restore(id_), Code::busy));
   must(store->capabilities().trash->purge(session_id("next")));
-  must(store->capabilities().trash->restore(id));
-  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), id))), said);
-  const auto left = must(open_at(folder.path())->capabilities().partials->find_partial(id));
+  must(store->capabilities().trash->restore(id_));
+  EXPECT_EQ(stored(id_), said);
+  const auto left = must(open()->capabilities().partials->find_partial(id_));
   ASSERT_TRUE(left);
   EXPECT_EQ(left->blocks, (std::vector<Block>{TextBlock{"half", {}}}));
-  EXPECT_TRUE(fs::is_empty(folder.path() / "openai.json.trash"));
+  EXPECT_TRUE(fs::is_empty(trash()));
 }
 
 // The file beside it has the turn of one session only.
-TEST(ContextInTheTrash, IsPurgedBesideTheTurnOfAnother) {
-  const TemporaryFolder folder;
-  const auto store = open_at(folder.path());
-  must(store->create(session("old")));
-  must(store->append(session_id("old"), {user("q"), assistant("a")}, {}));
-  must(store->capabilities().trash->trash(session_id("old"), at(1)));
+TEST_F(ContextInTheTrash, IsPurgedBesideTheTurnOfAnother) {
+  const auto store = open();
+  must(store->create(session("s")));
+  must(store->append(id_, {user("q"), assistant("a")}, {}));
+  must(store->capabilities().trash->trash(id_, at(1)));
   must(store->create(session("new")));
   must(store->append(session_id("new"), {user("asked")}, running("one")));
-  must(store->capabilities().trash->purge(session_id("old")));
-  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), session_id("new")))),
-            std::vector<std::string>{"asked"});
+  must(store->capabilities().trash->purge(id_));
+  EXPECT_EQ(stored(session_id("new")), Texts{"asked"});
 }
 
 // As a process leaves it that dies while it moves a session into the trash.
-TEST(ContextInTwoPlaces, IsWhereItWasAndPurgedFromBoth) {
-  const TemporaryFolder folder;
-  const auto store = open_at(folder.path());
-  const SessionId id = session_id("s");
+TEST_F(ContextInTwoPlaces, IsWhereItWasAndPurgedFromBoth) {
+  const auto store = open();
   must(store->create(session("s")));
-  must(store->append(id, {user("q")}, {}));
-  const fs::path trashed = folder.path() / "openai.json.trash" / "s.json";
-  fs::create_directories(trashed.parent_path());
-  fs::create_hard_link(folder.path() / "openai.json", trashed);
-  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::active);
-  must(store->capabilities().trash->trash(id, at(1)));
-  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::trashed);
-  must(store->capabilities().trash->restore(id));
-  fs::create_hard_link(folder.path() / "openai.json", trashed);
-  must(store->capabilities().trash->purge(id));
-  EXPECT_EQ(must(open_at(folder.path())->find(id)), std::nullopt);
+  must(store->append(id_, {user("q")}, {}));
+  const fs::path trashed = trash() / "s.json";
+  fs::create_directories(trash());
+  fs::create_hard_link(file(), trashed);
+  EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::active);
+  must(store->capabilities().trash->trash(id_, at(1)));
+  EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::trashed);
+  must(store->capabilities().trash->restore(id_));
+  fs::create_hard_link(file(), trashed);
+  must(store->capabilities().trash->purge(id_));
+  EXPECT_EQ(must(open()->find(id_)), std::nullopt);
   EXPECT_FALSE(fs::exists(trashed));
 }
 
-TEST(ContextWithALongLine, ReadsAndWritesIt) {
+TEST_F(ContextWithALongLine, ReadsAndWritesIt) {
   const bool is_long = !variable("REPRISE_LONG").empty();
   const std::size_t size = is_long ? 90'000'000 : 9'000'000;
-  const TemporaryFolder folder;
-  must(replace_file(
-      folder.path() / "openai.json",
-      cat(R"({"conversation":[{"role":"user","content":")", std::string(size, 'x'), R"("}]})")));
-  const auto store = open_at(folder.path());
+  must(replace_file(file(), cat(R"({"conversation":[{"role":"user","content":")",
+                                std::string(size, 'x'), R"("}]})")));
+  const auto store = open();
   const SessionId id = must(store->list({})).sessions.front().id;
   must(store->append(id, {assistant("that was long")}, {}));
-  const auto there = must(read_all(*open_at(folder.path()), id));
+  const Texts there = stored(id);
   ASSERT_EQ(there.size(), 2U);
-  EXPECT_EQ(plain_text(there.front()).size(), size);
+  EXPECT_EQ(there.front().size(), size);
 }
 
 }  // namespace
