@@ -196,11 +196,12 @@ struct Ask {
   std::chrono::steady_clock::duration took = {};
 };
 
-// One `reprise ask` after the other, each a process of its own, in one session.
+// One `reprise ask` after the other, each a process of its own, in one session: a new one, or the
+// one that is named.
 class Asker {
  public:
-  Asker(const std::string& url, const fs::path& home, std::string name)
-      : name_(std::move(name)), home_(home / name_), url_(url) {
+  Asker(const std::string& url, const fs::path& home, std::string name, std::string session = "")
+      : name_(std::move(name)), home_(home / name_), url_(url), session_(std::move(session)) {
     fs::create_directories(home_);
     thread_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
@@ -223,19 +224,25 @@ class Asker {
   const std::string& name() const { return name_; }
   const std::vector<Ask>& asks() const { return asks_; }  // after end()
   std::string said() const { return must(read_file(home_ / "said")); }
+  // What it could not save.
+  int bring_in() const { return run("copy spill: \"$REPRISE_STORE\""); }
 
  private:
+  int run(const std::string& words) const {
+    // NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe): the project's own program.
+    const int status = std::system(
+        cat("cd '", home_.native(), "' && export HOME=. REPRISE_PROVIDER=echo REPRISE_STORE='",
+            url_, "' && '", REPRISE_PROGRAM, "' ", words, " >/dev/null 2>>said")
+            .c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+  }
+
   void ask() {
     Ask one{.text = cat(name_, " ", asks_.size())};
     const auto begin = std::chrono::steady_clock::now();
     ++begun_;
-    // NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe): the project's own program.
-    const int status =
-        std::system(cat("cd '", home_.native(), "' && HOME=. REPRISE_PROVIDER=echo ",
-                        "REPRISE_STORE='", url_, "' '", REPRISE_PROGRAM, "' ask -q ",
-                        asks_.empty() ? "" : "-c ", "'", one.text, "' >/dev/null 2>>said")
-                        .c_str());
-    one.code = WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+    const std::string which = !session_.empty() ? cat("-r ", session_) : asks_.empty() ? "" : "-c";
+    one.code = run(cat("ask -q ", which, " '", one.text, "'"));
     one.took = std::chrono::steady_clock::now() - begin;
     asks_.push_back(std::move(one));
     ++ended_;
@@ -244,6 +251,7 @@ class Asker {
   std::string name_;
   fs::path home_;
   std::string url_;
+  std::string session_;
   std::vector<Ask> asks_;
   std::atomic<std::size_t> begun_ = 0;
   std::atomic<std::size_t> ended_ = 0;
@@ -255,7 +263,8 @@ std::map<std::string, std::pair<int, int>> count_texts(const std::string& url) {
   std::map<std::string, std::pair<int, int>> counts;
   const auto store = must(open_store(url));
   for (const SessionInfo& info : must(store->list({})).sessions) {
-    for (const Message& message : must(read_all(*store, info.id))) {
+    const Seq own = info.forked_from ? info.forked_from->at : Seq{};
+    for (const Message& message : must(read_all(*store, info.id, {.from = own}))) {
       const std::string text = plain_text(message);
       auto& [asked, answered] = counts[text.substr(text.rfind('\n') + 1)];
       (message.role == role::kUser ? asked : answered) += 1;
@@ -265,13 +274,16 @@ std::map<std::string, std::pair<int, int>> count_texts(const std::string& url) {
   return counts;
 }
 
-// What ended with 0 is on the server that took over; who gave up has waited for it first.
+// What ended with 0 is on the server that took over; who gave up has waited for it first, and has
+// kept what was said.
 TEST(PostgresFailoverOfPrograms, WaitsForTheStandby) {
   const Pair pair;
   const TemporaryFolder home;
-  must(open_store(pair.url(), {}));
-  std::array<Asker, 2> askers = {Asker(pair.url(), home.path(), "one"),
-                                 Asker(pair.url(), home.path(), "two")};
+  const std::string id = "01990000-0000-7000-8000-000000000001";
+  must(must(open_store(pair.url(), {}))->create(session(id)));
+  std::array<Asker, 3> askers = {Asker(pair.url(), home.path(), "one"),
+                                 Asker(pair.url(), home.path(), "two"),
+                                 Asker(pair.url(), home.path(), "named", id)};
   for (const Asker& asker : askers) {
     asker.wait(false);
   }
@@ -279,26 +291,30 @@ TEST(PostgresFailoverOfPrograms, WaitsForTheStandby) {
   for (const Asker& asker : askers) {
     asker.wait(true);  // finds no server
   }
+  askers[2].wait(false);
   pair.promote_standby();
   for (const Asker& asker : askers) {
     asker.wait(false);
   }
   for (Asker& asker : askers) {
     asker.end();
+    if (std::ranges::any_of(asker.asks(), [](const Ask& ask) { return ask.code != 0; })) {
+      EXPECT_EQ(asker.bring_in(), 0) << asker.said();
+    }
   }
   const auto counts = count_texts(pair.standby());
   for (const Asker& asker : askers) {
     for (const Ask& ask : asker.asks()) {
       SCOPED_TRACE(cat(ask.text, ": ", asker.said()));
-      if (ask.code == 0) {
-        ASSERT_TRUE(counts.contains(ask.text)) << "lost";
-        EXPECT_EQ(counts.at(ask.text), std::pair(1, 1));
-      } else {
+      ASSERT_TRUE(counts.contains(ask.text)) << "lost";
+      EXPECT_EQ(counts.at(ask.text), std::pair(1, 1));
+      if (ask.code != 0) {
         EXPECT_EQ(ask.code, 2);
         EXPECT_GE(ask.took, StoreOptions{}.busy_timeout) << "gave up at once";
       }
     }
   }
+  EXPECT_NE(std::ranges::count(askers[2].asks(), 2, &Ask::code), 0);
 }
 
 // Nothing written from now on is seen on the standby.

@@ -1,7 +1,10 @@
 #include "cli/program/find_session.h"
 
+#include <algorithm>
 #include <system_error>
 
+#include "base/text.h"
+#include "base/utf8.h"
 #include "cli/program/tool_consent.h"
 #include "reprise/sessions.h"
 #include "session/outbox.h"
@@ -76,24 +79,66 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
   return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
 }
 
+bool is_whole_id(std::string_view text) {
+  constexpr std::size_t kDigits = 36;
+  return text.size() == kDigits && std::ranges::all_of(text, [](char c) {
+           return is_ascii_digit(c) || (c >= 'a' && c <= 'f') || c == '-';
+         });
+}
+
+// Behind every session's end: what is asked there becomes a fork at the end when it is brought in.
+constexpr Seq kUnknownHead{1'000'000'000'000};
+
+// Sessions of which this machine has nothing but the id: the one that is named by it, and those of
+// the last list shown here.
+Result<> add_named(Context& context, WaitingSessions& waiting, std::string_view sel,
+                   const std::string& title) {
+  REPRISE_ASSIGN(std::vector<SessionId> ids, context.stores().listed_ids());
+  if (const std::string text = ascii_lower(trimmed(sel)); is_whole_id(text)) {
+    REPRISE_ASSIGN(SessionId id, SessionId::parse(text));
+    ids.push_back(std::move(id));
+  }
+  const Time now = context.clock().now();
+  for (const SessionId& id : ids) {
+    if (waiting.begin.try_emplace(id, kUnknownHead).second) {
+      REPRISE_TRY(waiting.store->create(
+          {.info = {.id = id,
+                    .title = title,
+                    .working_dir = utf8::sanitize(context.config().working_dir().native()),
+                    .created_at = now,
+                    .updated_at = now}}));
+    }
+  }
+  return {};
+}
+
 // Of a session whose server is away: what could not be saved on this machine
 // before. When that is nothing, there is a conversation all the same, unless
-// that very session was asked for.
+// a session was asked for that nobody here can tell from others.
 Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
                                     const StartRequest& request, const Error& away,
                                     bool has_tools) {
   REPRISE_ASSIGN(
-      const WaitingSessions waiting,
+      WaitingSessions waiting,
       read_waiting(context.config().outbox_folder(), context.config().store_url(settings),
                    [&](std::string_view text) { context.voice().warn(text); }));
-  const auto info =
-      context.stores().select(*waiting.store, request.session.sel.value_or("last"), Use::change);
+  const auto find = [&] {
+    return context.stores().select(*waiting.store, request.session.sel.value_or("last"),
+                                   Use::change);
+  };
+  auto info = find();
+  const bool is_here = info.has_value();
+  if (!info && info.error().code == Code::not_found && request.session.sel) {
+    REPRISE_TRY(add_named(context, waiting, *request.session.sel, request.title));
+    info = find();
+  }
   if (!info && info.error().code != Code::not_found) {
     return std::unexpected(info.error());
   }
   if (!info && request.session.sel) {
     return fail(away.code, cat(away.message, "; nothing of session '", *request.session.sel,
-                               "' is on this machine: try again when the server is back"));
+                               "' is on this machine: name it by its id, or try again when the "
+                               "server is back"));
   }
   warn_unsaved(context, away);
   if (!info) {
@@ -101,12 +146,17 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
     return FoundSession{};
   }
   REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));
-  context.voice().remark(cat("continuing '", info->title, "' as it is on this machine"));
+  if (is_here) {
+    context.voice().remark(cat("continuing '", info->title, "' as it is on this machine"));
+  } else {
+    context.voice().warn(cat("nothing of session ", short_id(info->id),
+                             " is on this machine; the model does not see its messages"));
+  }
   FoundSession found;
   REPRISE_ASSIGN(found.session, get(*waiting.store, info->id));
   REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info->id));
   found.session->info.head = waiting.begin.at(info->id);
-  if (found.session->info.head.value > 0) {
+  if (is_here && found.session->info.head.value > 0) {
     context.voice().warn(
         "only the unsaved part of the session is on this machine; the model does not see its "
         "earlier messages");

@@ -27,8 +27,8 @@ struct FoundSession {
   std::vector<Message> earlier = {};  // what this machine has of it while the server is away
 };
 
-// `away`: why the store's server cannot be had. A session of that name which
-// this machine does not know is then an error, never another session.
+// `away`: why the store's server cannot be had. A session that is named by its id is then gone on
+// with; a name that this machine does not know is an error, never another session.
 // `away` is set when the server goes away meanwhile. `has_tools`: they would work in the session's
 // folder.
 Result<FoundSession> find_session(Context& context, const Settings& settings,

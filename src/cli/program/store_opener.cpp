@@ -301,6 +301,12 @@ Result<std::vector<SessionInfo>> StoreOpener::select_all(Source& source,
   return all;
 }
 
+Result<std::vector<SessionId>> StoreOpener::listed_ids() {
+  REPRISE_ASSIGN(const ListPlace place, list_place(std::nullopt));
+  std::optional<LastList> list = load_last_list(place);
+  return list ? std::move(list->ids) : std::vector<SessionId>();
+}
+
 Result<> StoreOpener::remember_numbers(const std::vector<SessionInfo>& shown) {
   LastList list{.ids = {}, .shown_at = system_clock().now()};
   std::ranges::transform(shown, std::back_inserter(list.ids), &SessionInfo::id);

@@ -73,6 +73,8 @@ class StoreOpener {
       Source& source, const std::vector<std::string>& sels, Use use,
       const std::vector<SessionState>& states = open_states(),
       const std::optional<std::string>& from = std::nullopt);
+  // Of the last list shown here.
+  Result<std::vector<SessionId>> listed_ids();
   // So that their numbers name them in other commands. That they cannot be kept is no error.
   Result<> remember_numbers(const std::vector<SessionInfo>& shown);
 
