@@ -126,6 +126,32 @@ TEST_P(StoreContract, ArtefactNamesThatAreNoNamesAreRefused) {
   EXPECT_TRUE(works(artefacts.save_artefact(id, {1}, "a..b", "x")));
 }
 
+// Names of other programs' files may be any bytes; not every store can hold these.
+TEST_P(StoreContract, ArtefactNamesThatAreNotUtf8AreRefusedOrHeld) {
+  REPRISE_NEEDS(capabilities().artefacts);
+  Artefacts& artefacts = *capabilities().artefacts;
+  const SessionId id = create("s");
+  Entries expected;
+  for (const std::string name : {"\xff", "a\xc3", "b/\xed\xa0\x80", "c\xc0\xaf"}) {
+    const auto saved = artefacts.save_artefact(id, {1}, name, "one ");
+    const auto appended = artefacts.append_artefact(id, {1}, name, "two");
+    const auto bytes = artefacts.find_artefact(id, {1}, name);
+    if (saved) {
+      EXPECT_TRUE(works(appended));
+      EXPECT_EQ(must(bytes), "one two");
+      expected.push_back({{1}, name, 7});
+    } else {
+      EXPECT_TRUE(fails(saved, Code::invalid_argument));
+      EXPECT_TRUE(fails(appended, Code::invalid_argument));
+      EXPECT_TRUE(fails(bytes, Code::invalid_argument));
+    }
+  }
+  Entries listed = must(artefacts.list_artefacts(id));
+  std::ranges::sort(listed, {}, &Artefacts::Entry::name);
+  std::ranges::sort(expected, {}, &Artefacts::Entry::name);
+  EXPECT_EQ(listed, expected);
+}
+
 TEST_P(StoreContract, ArtefactsBelongToTheirSession) {
   REPRISE_NEEDS(capabilities().artefacts);
   Artefacts& artefacts = *capabilities().artefacts;

@@ -70,7 +70,8 @@ Result<std::vector<Artefacts::Entry>> read_entries(Connection& connection, const
                        id.str()));
   std::vector<Artefacts::Entry> entries;
   REPRISE_TRY(row.each([&] {
-    entries.push_back({Step{row.integer("step")}, row.text("name"), row.integer("size")});
+    entries.push_back(
+        {Step{row.integer("step")}, std::string(row.bytes("name")), row.integer("size")});
   }));
   REPRISE_ASSIGN(const auto snapshot, find_snapshot(connection, id));
   if (snapshot) {
