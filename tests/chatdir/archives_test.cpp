@@ -23,6 +23,7 @@
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"
+#include "support/small_disk.h"
 
 namespace reprise::test {
 namespace {
@@ -500,6 +501,35 @@ TEST_F(InterruptedArchive, WhileRemovingTheChat) {
   put_archive();
   announce("archive");
   expect_in(SessionState::archived);
+}
+
+// As a crash between its moves: a folder on which a disk is mounted can be read, and not renamed.
+TEST_F(InterruptedArchive, WhenTheChatCannotLeave) {
+  put_chat();
+  {
+    const SmallDisk disk(directory_.chat(id_));
+    if (!disk.is_mounted()) {
+      GTEST_SKIP() << "mounting a small disk needs root";
+    }
+    put_chat();
+    EXPECT_FALSE(directory_.open()->capabilities().archives->archive(id_, at(1)));
+    EXPECT_TRUE(fs::exists(archive_of(directory_, id_)));
+  }
+  expect_in(SessionState::archived);
+}
+
+TEST_F(InterruptedArchive, WhenTheArchiveCannotLeave) {
+  put_archive();
+  {
+    const SmallDisk disk(archive_of(directory_, id_));
+    if (!disk.is_mounted()) {
+      GTEST_SKIP() << "mounting a small disk needs root";
+    }
+    put_archive();
+    EXPECT_FALSE(directory_.open()->capabilities().archives->unarchive(id_));
+    EXPECT_TRUE(fs::exists(directory_.chat(id_)));
+  }
+  expect_in(SessionState::closed);
 }
 
 TEST_F(InterruptedArchive, WhileUnpacking) {

@@ -1,11 +1,14 @@
 // How every command ends when something in a store is damaged: each file of each store cut, with
 // other bytes in its middle, and replaced. The codes are in damage/STORE.txt, a line for each
-// damage; REPRISE_RECORD=1 writes them anew, to be looked through. What holds of all of them is
-// checked apart.
+// damage, and with what is said in damage/blobs.txt for blobs; REPRISE_RECORD=1 writes them anew,
+// to be looked through. What holds of all of them is checked apart.
+
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <regex>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -142,6 +145,14 @@ std::string text_of(const std::vector<std::string>& line) {
   return out;
 }
 
+void expect_golden(const std::string& name, const std::string& table) {
+  const fs::path golden = fs::path(PROGRAM_GOLDEN) / ".." / "damage" / (name + ".txt");
+  if (std::getenv("REPRISE_RECORD") != nullptr) {
+    must(replace_file(golden, table));
+  }
+  EXPECT_EQ(table, read_file(golden).value_or(""));
+}
+
 TEST_P(DamageTest, IsInTheExitCode) {
   make();
   std::string table;
@@ -174,16 +185,84 @@ TEST_P(DamageTest, IsInTheExitCode) {
       table += is_as_it_comes ? "" : line + "\n";
     }
   }
-  const fs::path golden = fs::path(PROGRAM_GOLDEN) / ".." / "damage" / (kind() + ".txt");
-  if (std::getenv("REPRISE_RECORD") != nullptr) {
-    must(replace_file(golden, table));
-  }
-  EXPECT_EQ(table, read_file(golden).value_or(""));
+  expect_golden(kind(), table);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, DamageTest,
                          testing::Values("sqlite", "sessions", "chatdir", "context", "chain"),
                          [](const auto& one) { return std::string(one.param); });
+
+class DamagedBlobsTest : public ProgramTest {
+ protected:
+  DamagedBlobsTest() {
+    const auto spell = [](std::string_view name) { return std::string(name); };
+    const auto store = must(open_sqlite_store(home() / "full.db", {}));
+    fill(*store, spell, project().native());
+    must(store->capabilities().backup->backup(whole_));
+  }
+
+  Done run_on(const std::string& damage, const std::vector<std::string>& line) {
+    for (const char* const name : {"s.db", "copied.db"}) {
+      for (const char* const end : {"", "-wal", "-shm", "-lock"}) {
+        fs::remove(project() / cat(name, end));
+      }
+    }
+    fs::remove(project() / "backup");
+    fs::copy_file(whole_, project() / "s.db");
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open((project() / "s.db").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, damage.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+    std::vector<std::string> words = {"--store", "sqlite:s.db", "--yes"};
+    for (const std::string& word : line) {
+      words.push_back(word == "STORE" ? "sqlite:s.db" : word);
+    }
+    return run(words);
+  }
+
+ private:
+  const fs::path whole_ = home() / "whole.db";
+};
+
+// What could not be read, as it is said: without what is the same for all, or differs.
+std::string said_of(std::string text, const std::string& home) {
+  for (std::size_t at = 0; (at = text.find(home)) != std::string::npos;) {
+    text.replace(at, home.size(), "HOME");
+  }
+  text = std::regex_replace(text, std::regex("[0-9a-f]{64}"), "HASH");
+  text = std::regex_replace(text, std::regex(kId), "ID");
+  text = std::regex_replace(text, std::regex("reprise: "), "");
+  return std::regex_replace(text, std::regex("\n(?!$)"), " | ");
+}
+
+TEST_F(DamagedBlobsTest, AreInTheExitCodeAndNamed) {
+  std::vector<std::vector<std::string>> lines = every_command();
+  for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
+           {"show", "--full", kId},
+           {"show", "--full", kId, "--json"},
+           {"export", kId, "--format", "md", "-o", "exported", "--force"},
+           {"export", kId, "--format", "html", "-o", "exported", "--force"},
+           {"export", kId, "--format", "json", "-o", "exported", "--force"}}) {
+    lines.push_back(line);
+  }
+  std::string table;
+  for (const auto& [name, damage] : {
+           std::pair("whole", ""),
+           std::pair("missing", "DELETE FROM reprise_blobs"),
+           std::pair("cut", "UPDATE reprise_blobs SET bytes = substr(bytes, 1, length(bytes) / 2)"),
+           std::pair("changed", "UPDATE reprise_blobs SET bytes = zeroblob(length(bytes))"),
+       }) {
+    for (const auto& line : lines) {
+      const Done done = run_on(damage, line);
+      const std::string said = said_of(done.err, home().native());
+      EXPECT_FALSE(done.code == 0 && said.find("damaged: ") != std::string::npos) << said;
+      if (done.code != 0) {
+        table += cat(name, " ", text_of(line), "=", done.code, " ", said);
+      }
+    }
+  }
+  expect_golden("blobs", table);
+}
 
 }  // namespace
 }  // namespace reprise::test

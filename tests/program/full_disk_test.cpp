@@ -108,6 +108,34 @@ TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
   }
 }
 
+class DoctorsDiskTest : public ProgramTest {};
+
+// At each limit, and one block below it, beside the 64 KiB that it tries to write.
+TEST_F(DoctorsDiskTest, SaysHowMuchRoomIsTooLittle) {
+  struct Room {
+    const char* size;
+    bool is_ok;
+    bool is_plenty;
+  };
+  for (const Room& room : {Room{"size=16444k", false, false}, Room{"size=16448k", true, false},
+                           Room{"size=262204k", true, false}, Room{"size=262208k", true, true}}) {
+    SCOPED_TRACE(room.size);
+    fs::create_directories(home() / "disk");
+    const SmallDisk disk(home() / "disk", room.size);
+    if (!disk.is_mounted()) {
+      GTEST_SKIP() << "mounting a small disk needs root";
+    }
+    const Done done =
+        run({"--store", cat("sqlite:", (home() / "disk/s.db").native()), "doctor", "--json"});
+    const std::size_t at = done.out.find(R"({"name":"space")");
+    ASSERT_NE(at, std::string::npos) << done.out << done.err;
+    const std::string said = done.out.substr(at, done.out.find('}', at) - at);
+    EXPECT_EQ(said.find(R"("ok":true)") != std::string::npos, room.is_ok) << said;
+    EXPECT_EQ(said.ends_with(R"("fix":null)"), room.is_plenty) << said;
+    EXPECT_EQ(done.code, room.is_ok ? 0 : 1) << done.err;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, FullDiskTest,
                          testing::Values("sqlite", "sessions", "chatdir", "context"),
                          [](const auto& one) { return std::string(one.param); });

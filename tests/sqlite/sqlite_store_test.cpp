@@ -17,6 +17,7 @@
 #include "store/sqlite/messages.h"
 #include "support/build.h"
 #include "support/must.h"
+#include "support/small_disk.h"
 #include "support/temporary_folder.h"
 
 namespace reprise::test {
@@ -398,6 +399,42 @@ TEST_F(SqliteStoreTest, WritesWithALogWhateverTheDatabaseHadBefore) {
   must(store->append(kId, {user("with a log")}, {}));
   EXPECT_EQ(bytes_of(target).at(18), '\x02');
   EXPECT_TRUE(fs::exists(fs::path(target) += "-wal"));
+}
+
+// A connection that is used again still has its setting.
+TEST_F(SqliteStoreTest, KeepsFourReadersAtMost) {
+  must(open_at(path())->create(session("s")));
+  for (const int count : {1, 4, 5, 8}) {
+    const auto database = must(sqlite::Database::open(path(), {}));
+    int kept = 0;
+    for (const bool again : {false, true}) {
+      std::vector<sqlite::Database::Reader> readers;
+      for (int i = 0; i < count; ++i) {
+        readers.push_back(must(database->reader()));
+        kept += again && must(readers.back()->integer("PRAGMA cache_size")) == 777 ? 1 : 0;
+        must(readers.back()->script("PRAGMA cache_size = 777"));
+      }
+    }
+    EXPECT_EQ(kept, std::min(count, 4)) << count;
+  }
+}
+
+// Or the next writer would share what they could open for reading alone.
+TEST_F(SqliteStoreTest, LetsGoOfReadersWhenAWriteHasFailed) {
+  const SmallDisk disk(folder_.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const auto database = must(sqlite::Database::open(path(), {}));
+  must(must(database->reader())->script("PRAGMA cache_size = 777"));
+  disk.fill();
+  EXPECT_TRUE(fails(database->write(Durability::disk,
+                                    [](sqlite::Connection& connection) {
+                                      return connection.script(
+                                          "CREATE TABLE large AS SELECT zeroblob(9000000)");
+                                    }),
+                    Code::io));
+  EXPECT_NE(must(must(database->reader())->integer("PRAGMA cache_size")), 777);
 }
 
 // What is no file might block whoever reads it for ever.

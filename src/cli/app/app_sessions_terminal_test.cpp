@@ -194,6 +194,47 @@ TEST_F(AppSessionsTerminalTest, TakesTheNumbersOfTheListShownBefore) {
   EXPECT_EQ(printed("list --all --state trashed --json"), "[]\n");
 }
 
+// A new title, the trash and back: as the picker shows it, so it is stored.
+TEST_F(AppSessionsTerminalTest, ChangesFromThePickerWhatIsStored) {
+  printed("ask --provider echo alpha-words");
+  printed("ask --provider echo beta-words");
+  start({"resume"});
+  await("filter");
+  await("beta-words");
+  type("\x1bOQ");  // F2
+  type("\x15");
+  type("gamma-words\r");
+  await("gamma");
+  type("\x0e");  // Ctrl-N
+  type("\x1b[3~");
+  await("restores");
+  type("u");
+  await("restored");
+  type("\x10");  // Ctrl-P
+  type("\x1b[3~");
+  await("restores");
+  type("\x1b");
+  EXPECT_EQ(end(), 0);
+  const std::string listed = printed("list --all --json");
+  EXPECT_NE(listed.find(R"("title":"alpha-words")"), std::string::npos) << listed;
+  EXPECT_EQ(listed.find("-words", listed.find("alpha-words") + 11), std::string::npos) << listed;
+  const std::string trashed = printed("list --all --state trashed --json");
+  EXPECT_NE(trashed.find(R"("title":"gamma-words")"), std::string::npos) << trashed;
+}
+
+// What cannot be saved any more is said where it stays to be read.
+TEST_F(AppSessionsTerminalTest, WarnsAfterItHasLeftTheScreen) {
+  start({});
+  await("Reprise");
+  type("hello-there\r");
+  await("now");
+  EXPECT_NE(printed("delete last --purge --yes").find("removed"), std::string::npos);
+  type("\x04");
+  await("\x1b[?1049l");
+  await("reprise: warning: Failed to save: ");
+  EXPECT_EQ(end(), 2);
+}
+
 // Ctrl-T, then D and y: nothing is left, and the list in use is not touched.
 TEST_F(AppSessionsTerminalTest, EmptiesTheTrash) {
   printed("ask --provider echo alpha-words");

@@ -1,8 +1,22 @@
+// Keys: their names, the manual, and what each of them does in each screen that the program has, as
+// a table: screens/keys.txt, with REPRISE_WRITE_SCREENS set written anew, to be read in the diff.
+
 #include "cli/app/keys.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <ranges>
+
 #include "base/file.h"
+#include "base/grapheme.h"
+#include "base/text.h"
+#include "cli/app/test_screens.h"
+#include "cli/app/test_state.h"
+#include "cli/app/update.h"
 #include "cli/repl/slash.h"
 
 namespace reprise::cli::app {
@@ -24,6 +38,266 @@ TEST(Keys, AreInTheManual) {
   EXPECT_NE(manual->find(slash_help_markdown(Surface::screen)), std::string::npos)
       << "docs/terminal.md should have:\n"
       << slash_help_markdown(Surface::screen);
+}
+
+std::string tab_words(TabId tab) {
+  return cat(" tab ", tab.value);
+}
+
+std::string scope_words(bool all, std::string_view folder) {
+  return all ? " all" : cat(" of '", folder, "'");
+}
+
+struct EffectWords {
+  std::string operator()(const EditElsewhere& one) const {
+    return cat("EditElsewhere", tab_words(one.tab), " '", one.text, "'");
+  }
+  std::string operator()(const FindNewest&) const { return "FindNewest"; }
+  std::string operator()(const OpenNew& one) const {
+    return cat("OpenNew", tab_words(one.tab), " '", one.folder, "' '", one.title, "'");
+  }
+  std::string operator()(const OpenSession& one) const {
+    return cat("OpenSession", tab_words(one.tab), " ", one.sel, one.of_list ? " of the list" : "");
+  }
+  std::string operator()(const CloseTab& one) const { return cat("CloseTab", tab_words(one.tab)); }
+  std::string operator()(const Ask& one) const {
+    return cat("Ask", tab_words(one.tab), " '", one.text, "'");
+  }
+  std::string operator()(const AskInstead& one) const {
+    return cat("AskInstead", tab_words(one.tab), " '", one.text, "'");
+  }
+  std::string operator()(const AskAgain& one) const { return cat("AskAgain", tab_words(one.tab)); }
+  std::string operator()(const GoOn& one) const { return cat("GoOn", tab_words(one.tab)); }
+  std::string operator()(const Ring&) const { return "Ring"; }
+  std::string operator()(const StopTurn& one) const { return cat("StopTurn", tab_words(one.tab)); }
+  std::string operator()(const RunSlash& one) const {
+    return cat("RunSlash", tab_words(one.tab), " ", static_cast<int>(one.slash.verb), " '",
+               one.slash.text, "' ", one.slash.number.value_or(0));
+  }
+  std::string operator()(const ListQuestions& one) const {
+    return cat("ListQuestions", tab_words(one.tab), " ", static_cast<int>(one.verb));
+  }
+  std::string operator()(const ListFiles& one) const {
+    return cat("ListFiles", tab_words(one.tab), " '", one.begun, "'");
+  }
+  std::string operator()(const CopyText& one) const { return cat("CopyText '", one.text, "'"); }
+  std::string operator()(const ListModels& one) const {
+    return cat("ListModels", tab_words(one.tab));
+  }
+  std::string operator()(const SaveNow& one) const { return cat("SaveNow", tab_words(one.tab)); }
+  std::string operator()(const LoadOlder& one) const {
+    return cat("LoadOlder", tab_words(one.tab), " ", one.count, " before ", one.before.value);
+  }
+  std::string operator()(const AnswerConsent& one) const {
+    return cat("AnswerConsent", tab_words(one.tab), " ", one.number, " ",
+               static_cast<int>(one.choice));
+  }
+  std::string operator()(const CloseAll& one) const {
+    return cat("CloseAll", one.interrupted ? " interrupted" : "");
+  }
+  std::string operator()(const Hurry&) const { return "Hurry"; }
+  std::string operator()(const Suspend&) const { return "Suspend"; }
+  std::string operator()(const Redraw&) const { return "Redraw"; }
+  std::string operator()(const LoadPage& one) const {
+    return cat("LoadPage ", one.generation, scope_words(one.all, one.folder), " ", one.limit,
+               " after '", one.after, "'", one.trash ? " trash" : "", one.others ? " others" : "");
+  }
+  std::string operator()(const LoadQuestions& one) const {
+    return cat("LoadQuestions ", one.generation, " ", one.ids.size());
+  }
+  std::string operator()(const LoadPreview& one) const { return cat("LoadPreview ", one.id); }
+  std::string operator()(const SearchTexts& one) const {
+    return cat("SearchTexts ", one.generation, scope_words(one.all, one.folder), " '", one.words,
+               "'");
+  }
+  std::string operator()(const TrashStored& one) const { return cat("TrashStored ", one.id); }
+  std::string operator()(const RestoreStored& one) const { return cat("RestoreStored ", one.id); }
+  std::string operator()(const RenameStored& one) const {
+    return cat("RenameStored ", one.id, " '", one.title, "'");
+  }
+  std::string operator()(const EmptyTrash& one) const {
+    return cat("EmptyTrash", scope_words(one.all, one.folder));
+  }
+  std::string operator()(const ListResumable& one) const {
+    return cat("ListResumable", tab_words(one.tab));
+  }
+  std::string operator()(const DeleteStored& one) const {
+    return cat("DeleteStored", tab_words(one.tab), " ", one.sel);
+  }
+  std::string operator()(const CountClosed& one) const {
+    return cat("CountClosed", tab_words(one.tab));
+  }
+  std::string operator()(const ClearClosed& one) const {
+    return cat("ClearClosed", tab_words(one.tab));
+  }
+};
+
+std::vector<std::string> screen_rows(const Screen& screen) {
+  std::vector<std::string> rows;
+  const std::string text = screen.text();
+  for (const auto row : std::views::split(text, '\n')) {
+    rows.emplace_back(row.begin(), row.end());
+  }
+  return rows;
+}
+
+// The effects, where the cursor goes, and the first and the last row that change.
+std::string outcome_of(const Screen& before, const State& state, const Effects& effects) {
+  std::string out;
+  for (const Effect& effect : effects) {
+    out += cat(out.empty() ? "" : ", ", std::visit(EffectWords{}, effect));
+  }
+  const Screen after = render(state);
+  if (const auto cursor = after.cursor(); cursor != before.cursor()) {
+    out += cursor ? cat(" @", cursor->row, ",", cursor->column) : " @nowhere";
+  }
+  const std::vector<std::string> old_rows = screen_rows(before);
+  const std::vector<std::string> rows = screen_rows(after);
+  std::vector<std::size_t> changed;
+  for (std::size_t row = 0; row < std::min(old_rows.size(), rows.size()); ++row) {
+    if (rows[row] != old_rows[row]) {
+      changed.push_back(row);
+    }
+  }
+  if (changed.size() > 2) {
+    changed.erase(changed.begin() + 1, changed.end() - 1);
+  }
+  for (const std::size_t row : changed) {
+    constexpr std::size_t kShown = 60;
+    out += cat(" |", row, " ", grapheme_prefix(trimmed(rows[row]), kShown));
+  }
+  std::ranges::replace(out, '\n', ' ');
+  return std::string(trimmed(out));
+}
+
+// Each by itself; what is typed is in quotes.
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys;
+  for (const KeyBinding& binding : key_bindings()) {
+    for (const auto name : std::views::split(binding.keys, ' ')) {
+      keys.emplace_back(name.begin(), name.end());
+    }
+  }
+  for (const char* const key : {"F2", "Ctrl-S", "Ctrl-X", "Ctrl-G", "\"y\"", "\"n\"", "\"N\"",
+                                "\"o\"", "\"a\"", "\"q\"", "\"u\"", "\" \"", "\"/\"", "\"@\""}) {
+    keys.emplace_back(key);
+  }
+  return keys;
+}
+
+Effects pressed(State& state, std::string_view name) {
+  return name.front() == '"' ? type(state, name.substr(1, name.size() - 2)) : key(state, name);
+}
+
+State scrolled_back(Size size) {
+  State state = open_state(size);
+  for (int i = 0; i < 60; ++i) {
+    state.tabs[0].entries.push_back({.text = cat(i % 20 == 3 ? "Needle " : "hay ", i)});
+  }
+  state.tabs[0].oldest = Seq{500};
+  state.tabs[0].input.remember("asked before");
+  key(state, "PgUp");
+  return state;
+}
+
+State with_a_hit(Size size) {
+  State state = scrolled_back(size);
+  key(state, "PgUp");
+  key(state, "Ctrl-F");
+  type(state, "needle");
+  key(state, "Enter");
+  return state;
+}
+
+State in_the_picker(Size size, std::string_view name, std::string_view words) {
+  State state = picker_screens().front().make(size);
+  key(state, name);
+  type(state, words);
+  return state;
+}
+
+State in_the_trash(Size size) {
+  State state = in_the_picker(size, "Ctrl-T", "");
+  const std::vector<PickerRow> rows = picker_screens().front().make(size).picker->rows;
+  update(state, PageLoaded{.generation = state.picker->generation, .rows = rows, .next = ""});
+  return state;
+}
+
+State with_texts_found(Size size) {
+  State state = in_the_picker(size, "Ctrl-F", "config");
+  PickerRow row = picker_screens().front().make(size).picker->rows.front();
+  row.seq = Seq{7};
+  row.match = "config";
+  row.snippet = "who reads the config";
+  update(state, TextsFound{.generation = state.picker->generation, .rows = std::vector{row}});
+  return state;
+}
+
+std::vector<NamedScreen> every_screen() {
+  std::vector<NamedScreen> screens = talk_screens();
+  std::ranges::move(picker_screens(), std::back_inserter(screens));
+  const std::vector<NamedScreen> more = {
+      {"scrolled back", scrolled_back},
+      {"scrolled back, with words",
+       [](Size size) {
+         State state = scrolled_back(size);
+         type(state, "two words");
+         return state;
+       }},
+      {"scrolled to the top",
+       [](Size size) {
+         State state = scrolled_back(size);
+         key(state, "Ctrl-Home");
+         return state;
+       }},
+      {"a hit", with_a_hit},
+      {"a title in the picker", [](Size size) { return in_the_picker(size, "F2", " changed"); }},
+      {"the picker's trash", in_the_trash},
+      {"the picker's trash, to be emptied",
+       [](Size size) {
+         State state = in_the_trash(size);
+         key(state, "Ctrl-X");
+         return state;
+       }},
+      {"texts in the picker", with_texts_found},
+  };
+  std::ranges::copy(more, std::back_inserter(screens));
+  return screens;
+}
+
+TEST(Keys, DoInEachScreenWhatTheyDid) {
+  std::string table;
+  for (const NamedScreen& screen : every_screen()) {
+    // Keys that do the same stand in one line; those that do nothing in none.
+    std::vector<std::pair<std::string, std::string>> lines;
+    const State before = screen.make(kUsual);
+    const Screen shown_before = render(before);
+    for (const std::string& name : all_keys()) {
+      State after = before;
+      const Effects effects = pressed(after, name);
+      const std::string outcome = outcome_of(shown_before, after, effects);
+      const auto same =
+          std::ranges::find(lines, outcome, &std::pair<std::string, std::string>::second);
+      if (outcome.empty()) {
+        continue;
+      }
+      if (same != lines.end()) {
+        same->first += cat(" ", name);
+      } else {
+        lines.emplace_back(name, outcome);
+      }
+    }
+    table += cat("== ", screen.name, "\n");
+    for (const auto& [names, outcome] : lines) {
+      table += cat(names, ": ", outcome, "\n");
+    }
+  }
+  const std::string file = cat(REPRISE_SCREENS, "/keys.txt");
+  if (std::getenv("REPRISE_WRITE_SCREENS") != nullptr) {
+    std::ofstream(file) << table;
+    return;
+  }
+  EXPECT_EQ(table, read_file(file).value_or("")) << file;
 }
 
 }  // namespace
