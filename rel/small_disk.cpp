@@ -55,9 +55,8 @@ SmallDisk::SmallDisk(std::string type, const std::filesystem::path& work, const 
     std::ofstream(image_).close();
     std::filesystem::resize_file(image_, size.bytes);
     const std::string files = size.files > 0 ? cat(" -N ", size.files) : "";
-    // Of 4 KiB, as on disks of the usual size: on smaller ones, full, SQLite's shared memory fails
-    // with SIGBUS.
-    const std::string blocks = type_ == "ext4" ? " -b 4096" : "";
+    // Smaller than pages of memory, as on small disks.
+    const std::string blocks = type_ == "ext4" ? " -b 1024" : "";
     run(cat("mkfs.", type_, " -q", blocks, files, " ", image_.string()));
   }
   mount();

@@ -23,9 +23,12 @@ bool is_taken(const struct stat& status, std::int64_t bytes) {
 bool give_up_reserve(const std::filesystem::path& file) {
   const auto fd = open_file(file, O_RDWR);
   struct stat status{};
-  // Cutting a file where it ends frees what lies beyond.
-  return fd && ::fstat(fd->get(), &status) == 0 && is_taken(status, kReserveBytes) &&
-         ::ftruncate(fd->get(), status.st_size) == 0;
+  if (!fd || ::fstat(fd->get(), &status) != 0 || !is_taken(status, kReserveBytes) ||
+      ::ftruncate(fd->get(), status.st_size) != 0) {  // where it ends: frees what lies beyond
+    return false;
+  }
+  ::fsync(fd->get());  // ext4 gives blocks to others only after the commit that freed them
+  return true;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "store/sqlite/shared_memory.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -226,7 +227,7 @@ void Statement::text(store::Column column, std::string& out) const {
 Result<std::unique_ptr<Connection>> Connection::open_as(const std::string& name, int flags,
                                                         const std::filesystem::path& file) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, shared_memory_vfs());
   std::unique_ptr<Connection> connection(new Connection(handle, file));
   if (handle == nullptr) {
     return fail(Code::io, cat(file.string(), ": no memory to open it"), ENOMEM);

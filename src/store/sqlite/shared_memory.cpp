@@ -1,0 +1,76 @@
+#include "store/sqlite/shared_memory.h"
+
+#include <sqlite3.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace reprise::sqlite {
+namespace {
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // since Linux 5.14
+#endif
+
+constexpr const char* kName = "reprise";
+
+sqlite3_vfs* base_vfs = nullptr;
+const sqlite3_io_methods* base_methods = nullptr;
+
+// False where touching a page would be SIGBUS. Kernels and mappings that do not know this are as
+// they were.
+bool populate(volatile void* pages, int bytes) {
+  return ::madvise(const_cast<void*>(pages), static_cast<std::size_t>(bytes),
+                   MADV_POPULATE_WRITE) == 0 ||
+         errno != EFAULT;
+}
+
+int map_shared_memory(sqlite3_file* file, int region, int bytes, int extend, volatile void** out) {
+  const int code = base_methods->xShmMap(file, region, bytes, extend, out);
+  if (code != SQLITE_OK || *out == nullptr) {
+    return code;
+  }
+  if (!populate(*out, bytes)) {
+    ::sync();  // ext4 gives blocks to others only after the commit that freed them
+    if (!populate(*out, bytes)) {
+      *out = nullptr;
+      return SQLITE_FULL;
+    }
+  }
+  return SQLITE_OK;
+}
+
+int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flags_out) {
+  static sqlite3_io_methods methods;
+  const int code = base_vfs->xOpen(vfs, name, file, flags, flags_out);
+  if (code != SQLITE_OK || file->pMethods == nullptr || (flags & SQLITE_OPEN_MAIN_DB) == 0) {
+    return code;
+  }
+  static const bool is_copied = [&] {
+    base_methods = file->pMethods;
+    methods = *file->pMethods;
+    methods.xShmMap = map_shared_memory;
+    return true;
+  }();
+  if (is_copied && file->pMethods == base_methods) {
+    file->pMethods = &methods;
+  }
+  return code;
+}
+
+}  // namespace
+
+const char* shared_memory_vfs() {
+  static const char* const registered = [] {
+    base_vfs = sqlite3_vfs_find(nullptr);
+    static sqlite3_vfs vfs = *base_vfs;
+    vfs.zName = kName;
+    vfs.pNext = nullptr;
+    vfs.xOpen = open_file;
+    return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? kName : nullptr;
+  }();
+  return registered;
+}
+
+}  // namespace reprise::sqlite
