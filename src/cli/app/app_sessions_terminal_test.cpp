@@ -79,6 +79,24 @@ TEST_F(AppSessionsTerminalTest, SendsFilesWithAMessage) {
   EXPECT_NE(shown.find(R"("messages":4)"), std::string::npos) << shown;
 }
 
+TEST_F(AppSessionsTerminalTest, NamesWhoElseAsked) {
+  const auto ask = [this](const char* author, std::string_view words) {
+    ::setenv("REPRISE_AUTHOR", author, 1);
+    printed(cat("ask --provider echo ", words));
+    ::unsetenv("REPRISE_AUTHOR");
+  };
+  ask("Ann", "ann-words");
+  ask("Bob", "-c bob-words");
+  start({"resume", "last"}, "0", {"REPRISE_AUTHOR=Bob"});
+  await("Ann");
+  await("ann-words");
+  await("bob-words");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(screen().find("Bob"), std::string::npos) << screen();
+}
+
 TEST_F(AppSessionsTerminalTest, AsksTheLastQuestionAnew) {
   start({});
   await("Reprise");

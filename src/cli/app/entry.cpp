@@ -89,7 +89,10 @@ void EntryMaker::add(const Message& message) {
   const std::size_t before = entries_.size();
   const bool question = is_question(message);
   if (question) {
-    entries_.push_back({.kind = Entry::Kind::question, .text = plain_text(message)});
+    const bool is_named = message.author && message.author != reader_;
+    entries_.push_back({.kind = Entry::Kind::question,
+                        .text = plain_text(message),
+                        .author = is_named ? message.author->str() : ""});
   }
   if (question || message.seq == Seq{}) {
     turn_ = Usage{};

@@ -26,6 +26,7 @@ struct Entry {
   };
   Kind kind = Kind::notice;
   std::string text = {};                // tool: its name
+  std::string author = {};              // question: who asked, if that was somebody else
   std::string id = {};                  // tool: of the call
   std::string input = {};               // tool: JSON
   std::string result = {};              // tool: what came back
@@ -54,6 +55,9 @@ struct Entry {
 // Makes entries of stored messages, the oldest first.
 class EntryMaker {
  public:
+  // `reader`: whose questions need no name.
+  explicit EntryMaker(std::optional<Author> reader = std::nullopt) : reader_(std::move(reader)) {}
+
   // A tool's result goes to the entry of its call.
   void add(const Message& message);
 
@@ -64,6 +68,7 @@ class EntryMaker {
  private:
   void add_footer(const Message& message);
 
+  std::optional<Author> reader_;
   std::vector<Entry> entries_;
   // What the turn has used so far; none when it began before the first message.
   std::optional<Usage> turn_;

@@ -59,8 +59,13 @@ std::size_t count_lines(std::string_view text) {
 std::vector<Line> question_lines(const Entry& entry, std::size_t width) {
   const bool waiting = entry.kind == Entry::Kind::waiting;
   const Style bar = waiting ? kDim : kAccent;
-  auto lines = wrap_text(beginning(entry, entry.text), waiting ? kDim : kBold, width,
-                         {{{"▌ ", bar}}, {{"▌ ", bar}}});
+  const Margin margin{{{"▌ ", bar}}, {{"▌ ", bar}}};
+  std::vector<Line> lines;
+  if (!entry.author.empty()) {
+    lines = wrap_text(one_line(entry.author), kAccent, width, margin);
+  }
+  std::ranges::move(wrap_text(beginning(entry, entry.text), waiting ? kDim : kBold, width, margin),
+                    std::back_inserter(lines));
   if (waiting) {
     lines.push_back({{"  waits for the answer above", kDim}});
   }

@@ -95,6 +95,24 @@ TEST(EntryMaker, SumsUpWhatATurnUsed) {
   EXPECT_EQ(footers, (std::vector<std::string>{"m", "m · 200 in, 20 out", "m · 100 in, 10 out"}));
 }
 
+TEST(EntryMaker, NamesWhoAskedUnlessThatIsTheReader) {
+  const auto ask = [](EntryMaker& maker, const char* author) {
+    Message question{.role = "user", .author = *Author::parse(author)};
+    question.blocks.emplace_back(TextBlock{"Why?", {}});
+    maker.add(question);
+  };
+  EntryMaker of_ann(*Author::parse("Ann"));
+  ask(of_ann, "Ann");
+  ask(of_ann, "Bob");
+  const std::vector<Entry> entries = of_ann.take();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(laid_out(entries[0]), "\n▌ Why?\n");
+  EXPECT_EQ(laid_out(entries[1]), "\n▌ Bob\n▌ Why?\n");
+  EntryMaker of_nobody;
+  ask(of_nobody, "Ann");
+  EXPECT_EQ(laid_out(of_nobody.take().front()), "\n▌ Ann\n▌ Why?\n");
+}
+
 TEST(Entry, MarksAnAnswerThatWasCut) {
   EntryMaker maker;
   Message cut{.role = "assistant", .state = MessageState::incomplete};
@@ -109,7 +127,7 @@ TEST(Entry, LetsNothingHostileThrough) {
   for (const auto kind : {Entry::Kind::question, Entry::Kind::answer, Entry::Kind::thinking,
                           Entry::Kind::tool, Entry::Kind::notice, Entry::Kind::warning}) {
     const std::string bad = "a\x1b]0;owned\x07 b\u202e\xff\tc\rd";
-    const Entry entry{.kind = kind, .text = bad, .input = bad, .result = bad};
+    const Entry entry{.kind = kind, .text = bad, .author = bad, .input = bad, .result = bad};
     for (const bool unfolded : {false, true}) {
       const std::string shown = laid_out(entry, unfolded);
       EXPECT_EQ(shown.find_first_of("\x1b\x07\t\r"), std::string::npos) << shown;

@@ -62,17 +62,17 @@ class EventObserver final : public TurnObserver {
 
 }  // namespace
 
-Result<HistoryPart> read_history(Store& store, const SessionId& id, Seq before,
-                                 std::int64_t count) {
+Result<HistoryPart> read_history(ChatSession& session, Seq before, std::int64_t count) {
   HistoryPart part;
   const Seq from{std::max<std::int64_t>(0, before.value - count)};
   part.oldest = from;
-  EntryMaker maker;
+  EntryMaker maker(session.author());
+  const auto sink = [&maker](const Message& message) {
+    maker.add(message);
+    return Flow::go_on;
+  };
   REPRISE_ASSIGN(const ReadReport report,
-                 store.read(id, {.from = from, .to = before}, [&maker](const Message& message) {
-                   maker.add(message);
-                   return Flow::go_on;
-                 }));
+                 session.store()->read(session.id(), {.from = from, .to = before}, sink));
   part.entries = maker.take();
   part.last_input = maker.last_input();
   for (const Damage& damage : report.damage) {

@@ -22,8 +22,8 @@ struct HistoryPart {
   Seq oldest;                   // its first message
   std::int64_t last_input = 0;  // tokens of the last request
 };
-// The messages before `before`, at most `count` of them.
-Result<HistoryPart> read_history(Store& store, const SessionId& id, Seq before,
+// The messages of a stored session before `before`, at most `count` of them.
+Result<HistoryPart> read_history(ChatSession& session, Seq before,
                                  std::int64_t count = kMessagesAtOnce);
 
 class LiveSession {

@@ -209,8 +209,7 @@ Result<> SessionWorker::begin_tab(TabId tab, Live live) {
       .tab = tab, .metadata = live->metadata(), .entries = {}, .oldest = {}, .prompts = {}};
   ChatSession& session = live->session();
   if (session.store() != nullptr && session.resumed()) {
-    REPRISE_ASSIGN(HistoryPart part,
-                   read_history(*session.store(), session.id(), Seq{opened.metadata.messages}));
+    REPRISE_ASSIGN(HistoryPart part, read_history(session, Seq{opened.metadata.messages}));
     opened.entries = std::move(part.entries);
     opened.oldest = part.oldest;
     opened.last_input = part.last_input;

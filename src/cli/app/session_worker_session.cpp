@@ -44,8 +44,7 @@ Result<> SessionWorker::post_history(TabId tab, LiveSession& live) {
     parts_.events.post(std::move(changed));
     return {};
   }
-  REPRISE_ASSIGN(HistoryPart part, read_history(*live.session().store(), live.session().id(),
-                                                Seq{changed.metadata.messages}));
+  REPRISE_ASSIGN(HistoryPart part, read_history(live.session(), Seq{changed.metadata.messages}));
   changed.history_changed = true;
   changed.entries = std::move(part.entries);
   changed.oldest = part.oldest;
@@ -124,8 +123,8 @@ Result<> SessionWorker::save(LiveSession& live) {
 
 Result<> SessionWorker::load_older(LiveSession& live, const LoadOlder& request) {
   OlderLoaded loaded{.tab = request.tab, .entries = {}, .oldest = request.before};
-  if (Store* const store = live.session().store(); store != nullptr) {
-    auto part = read_history(*store, live.session().id(), request.before, request.count);
+  if (live.session().store() != nullptr) {
+    auto part = read_history(live.session(), request.before, request.count);
     if (!part) {
       say(Announcement::Kind::warning, part.error().message);
     } else {

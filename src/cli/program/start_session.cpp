@@ -265,6 +265,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
     tidy_store(context, *started->store, *settings, session.info.id, request.session.archive);
   }
   take_author(context, *settings, started->store, options);
+  started->author = options.author;
   started->conversation = std::make_unique<Conversation>(*started->provider, started->store,
                                                          std::move(session), std::move(options));
   return started;

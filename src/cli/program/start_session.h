@@ -36,9 +36,10 @@ Result<std::optional<SessionId>> find_usual_session(Context& context, Access acc
 // dry run of a new session, too.
 struct StartedSession {
   Store* store = nullptr;
-  bool resumed = false;  // the session was there before
-  bool cut = false;      // a dead process's answer in it is incomplete now
-  std::string model;     // that answers
+  bool resumed = false;          // the session was there before
+  bool cut = false;              // a dead process's answer in it is incomplete now
+  std::string model;             // that answers
+  std::optional<Author> author;  // who asks
   std::unique_ptr<Provider> provider;
   ToolRegistry tools;
   std::unique_ptr<Outbox> outbox;

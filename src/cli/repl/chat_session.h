@@ -31,6 +31,8 @@ class ChatSession {
   // It was there before this run.
   bool resumed() const { return !fresh_; }
   const SessionId& id() const { return started_->conversation->session().info.id; }
+  // Who asks, as far as that is known.
+  const std::optional<Author>& author() const { return started_->author; }
   // The model that answers now.
   const std::string& model() const { return started_->model; }
   // Whether the store has it: one without words keeps a session from its first answer on.
