@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
+#include "support/child.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
 
@@ -196,6 +198,55 @@ TEST_F(PostgresPool, NamesThatAreNoTenantsAreRefused) {
   StoreOptions none;
   none.connections_max = 0;
   EXPECT_TRUE(fails(open_store(postgres_url(tenant_), none), Code::invalid_argument));
+}
+
+// Tables in which every look at a session takes half a minute.
+class PostgresAbandoned : public testing::Test {
+ protected:
+  PostgresAbandoned() {
+    must(must(open_store(url_))->create(session("s")));
+    run(url_, "ALTER TABLE reprise_sessions RENAME TO slow");
+    run(url_, "CREATE VIEW reprise_sessions AS SELECT * FROM slow WHERE pg_sleep(30)::text = ''");
+  }
+  int count_running() const {
+    return std::stoi(query(url_,
+                           "SELECT count(*) FROM pg_stat_activity WHERE state = 'active'"
+                           " AND datname = current_database() AND pid <> pg_backend_pid()"
+                           " AND query LIKE '%reprise_%'"));
+  }
+  // Whether it is so many within ten seconds.
+  bool becomes(int running) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (count_running() != running) {
+      if (std::chrono::steady_clock::now() > end) {
+        return false;
+      }
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+    return true;
+  }
+
+  const std::string url_ = new_database();
+};
+
+TEST_F(PostgresAbandoned, WhatAClientHasGivenUpEndsOnTheServer) {
+  StoreOptions options;
+  options.busy_timeout = milliseconds(1'500);
+  const auto store = must(open_store(url_, options));
+  EXPECT_TRUE(fails(store->list({}), Code::timeout));
+  EXPECT_TRUE(becomes(0)) << count_running();
+}
+
+TEST_F(PostgresAbandoned, WhatAKilledClientDidEndsOnTheServer) {
+  const pid_t child = in_child([this] {
+    StoreOptions options;
+    options.busy_timeout = std::chrono::minutes(2);
+    return must(open_store(url_, options))->list({}) ? 0 : 1;
+  });
+  EXPECT_TRUE(becomes(1));
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
+  EXPECT_TRUE(becomes(0));
 }
 
 }  // namespace

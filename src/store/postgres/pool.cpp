@@ -16,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kIdleTime{60};
 // A client that has been stopped in the middle of a transaction loses it after this.
 constexpr milliseconds kStoppedMax{60'000};
+// How long a statement runs on whose client is gone.
+constexpr std::string_view kLooksForClient = "client_connection_check_interval";
+constexpr milliseconds kClientGoneMax{1'000};
 
 }  // namespace
 
@@ -127,21 +130,34 @@ Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline
   return connected;
 }
 
-// Nobody waits longer for a lock than for the whole, nor holds one for ever while it is stopped. A
-// pooler may know no such settings.
+// Nobody waits longer for a lock than for the whole, nor holds one for ever while it is stopped,
+// and what a client has given up or was killed at does not go on without it. An older server does
+// not look for its clients, and a pooler may know no such settings.
 Result<Pool::Lease> Pool::connect_to(Parameters server, Deadline deadline) {
-  if (!is_plain_) {
+  const auto lock_ms = std::chrono::ceil<milliseconds>(options_.busy_timeout * 2 / 5).count();
+  while (true) {
+    const Limits limits = limits_;
     Parameters with_limits = server;
-    const auto lock_ms = std::chrono::ceil<milliseconds>(options_.busy_timeout * 2 / 5).count();
-    append_option(with_limits, cat("-c lock_timeout=", std::max<milliseconds::rep>(lock_ms, 1)));
-    append_option(with_limits, cat("-c idle_in_transaction_session_timeout=", kStoppedMax.count()));
+    if (limits != Limits::none) {
+      append_option(with_limits, cat("-c lock_timeout=", std::max<milliseconds::rep>(lock_ms, 1)));
+      append_option(with_limits,
+                    cat("-c idle_in_transaction_session_timeout=", kStoppedMax.count()));
+    }
+    if (limits == Limits::all) {
+      append_option(with_limits, cat("-c ", kLooksForClient, "=", kClientGoneMax.count()));
+    }
     auto connected = connect_with_password(std::move(with_limits), deadline);
-    if (connected || connected.error().message.find("unsupported startup") == std::string::npos) {
+    const auto says = [&connected](std::string_view words) {
+      return !connected && connected.error().message.find(words) != std::string::npos;
+    };
+    if (limits != Limits::none && says("unsupported startup")) {
+      limits_ = Limits::none;
+    } else if (limits == Limits::all && says(kLooksForClient)) {
+      limits_ = Limits::of_locks;
+    } else {
       return connected;
     }
-    is_plain_ = true;
   }
-  return connect_with_password(std::move(server), deadline);
 }
 
 Result<Pool::Lease> Pool::connect_with_password(Parameters server, Deadline deadline) {

@@ -84,7 +84,9 @@ class Pool {
   const Place place_;
   const StoreOptions options_;
   const std::size_t connections_max_;
-  std::atomic<bool> is_plain_ = false;   // the server takes no settings when connecting
+  // What the server takes when connecting.
+  enum class Limits : std::uint8_t { all, of_locks, none };
+  std::atomic<Limits> limits_ = Limits::all;
   std::mutex mutex_;                     // guards all below
   std::size_t admitted_ = 0;             // threads with a permit
   std::vector<std::thread::id> inside_;  // whose permits there are, each as often as it has one
