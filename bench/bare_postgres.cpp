@@ -60,11 +60,15 @@ void BarePostgres::prepare(const char* name, const char* sql) {
   require(PQresultStatus(result.get()) == PGRES_COMMAND_OK, PQerrorMessage(connection_.get()));
 }
 
-std::int64_t BarePostgres::number(const std::string& sql) {
+std::string BarePostgres::text(const std::string& sql) {
   const ResultPtr result(PQexec(connection_.get(), sql.c_str()), PQclear);
   require(PQresultStatus(result.get()) == PGRES_TUPLES_OK && PQntuples(result.get()) == 1,
           PQerrorMessage(connection_.get()));
-  return std::strtoll(PQgetvalue(result.get(), 0, 0), nullptr, 10);
+  return PQgetvalue(result.get(), 0, 0);
+}
+
+std::int64_t BarePostgres::number(const std::string& sql) {
+  return std::strtoll(text(sql).c_str(), nullptr, 10);
 }
 
 // How many rows came.

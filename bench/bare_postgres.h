@@ -20,6 +20,7 @@ class BarePostgres {
   // Statements without results.
   void run(const std::string& sql);
   // What a statement returns in its first row and column.
+  std::string text(const std::string& sql);
   std::int64_t number(const std::string& sql);
   // Once, before the two below; makes the tables.
   void make_tables();

@@ -1,7 +1,7 @@
 // What the PostgreSQL store costs beside libpq, pgbench and plain tables on the same server.
 //
 // usage: postgres_bench FOLDER URL_OF_SERVER PGBENCH [--smoke|--full] [--row
-// append|clients|read|tenants|streams|list|partitions]
+// append|clients|read|tenants|streams|commands|list|partitions]
 
 #include <algorithm>
 #include <array>
@@ -204,6 +204,9 @@ int run(const std::vector<std::string>& words) {
   }
   if (wanted("streams")) {
     streams(server, scale);
+  }
+  if (wanted("commands")) {
+    commands(server, scale);
   }
   if (wanted("list")) {
     lists_and_growth(server, scale);

@@ -6,6 +6,7 @@
 #include "measure.h"
 #include "messages.h"
 #include "postgres_rows.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 
 namespace bench {
@@ -101,7 +102,110 @@ class Tenants {
   std::vector<std::unique_ptr<BarePostgres>> bare_;
 };
 
+// Half of the sessions are of one tenant, the others of a thousand. Their ids are UUIDs, whose
+// order is that of their activity; some titles, modes and authors are rare and far back.
+std::string grow_a_team(const Server& server, std::int64_t sessions) {
+  std::string url = make_database(server, "team");
+  open(url, "big");
+  BarePostgres bare(url);
+  // Built at the end, as for a store that was grown before there were such indexes.
+  bare.run("DROP INDEX reprise_by_title, reprise_by_mode");
+  bare.run("DELETE FROM reprise_schema WHERE version IN (-6, -7)");
+  bare.run(
+      "CREATE TABLE one AS SELECT i, CASE WHEN i % 2 = 0 THEN 'big' ELSE 't' || i / 2 % 1000 END"
+      " AS tenant, '01900000-' || lpad(to_hex(i / 65536), 4, '0') || '-7' ||"
+      " lpad(to_hex(i % 4096), 3, '0') || '-8000-' || left(md5(i::text), 12) AS id,"
+      " convert_to(CASE WHEN i % 100000 = 10 THEN 'The rare Walrus ' ELSE 'What to do about ' END"
+      " || left(md5(i::text), 8) || ' in the ' || (ARRAY['parser', 'kitchen', 'report',"
+      " 'garden', 'server'])[1 + i % 5], 'UTF8') AS title FROM generate_series(0, " +
+      std::to_string(sessions - 1) + ") AS i");
+  bare.run(
+      "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
+      " working_dir, created_us) SELECT tenant, id, title, convert_to(lower(convert_from(title,"
+      " 'UTF8')), 'UTF8'), CASE WHEN i % 10000 = 10 THEN 'plan'::bytea ELSE 'code' END, 'echo',"
+      " 'echo', '/home', i * 20000000::int8 FROM one");
+  bare.run(
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot, state,"
+      " folder) SELECT tenant, id, 2, 0, i * 20000000::int8, i * 20000000::int8 >> 26, 0,"
+      " convert_to('/home/' || i % 50, 'UTF8') FROM one");
+  bare.run(
+      "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role,"
+      " content, author) SELECT tenant, id, 0, seq, i, 0, 'user',"
+      R"( '[{"type":"text","text":"Hello"}]', CASE WHEN i % 10000 = 10 THEN 'Ann'::bytea END)"
+      " FROM one, generate_series(0, 1) AS seq");
+  bare.run(
+      "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) SELECT tenant, id,"
+      " convert_to('operation:' || i, 'UTF8'), 0, 2 FROM one");
+  must(reprise::migrate_store(url));
+  bare.run("VACUUM ANALYZE");
+  bare.run("CHECKPOINT");
+  return url;
+}
+
+// The ids of at most `count` sessions of a tenant, from all its times.
+std::vector<reprise::SessionId> some_of(const std::string& url, const std::string& tenant,
+                                        int count) {
+  std::istringstream words(BarePostgres(url).text(
+      "SELECT string_agg(id, ' ') FROM (SELECT id FROM one WHERE tenant = '" + tenant +
+      "' ORDER BY md5(id) LIMIT " + std::to_string(count) + ") AS found"));
+  std::vector<reprise::SessionId> ids;
+  for (std::string word; words >> word;) {
+    ids.push_back(must(reprise::SessionId::parse(word)));
+  }
+  return ids;
+}
+
+constexpr double kCommandMax = 10'000;  // microseconds
+
+void commands_of(const std::string& url, const std::string& tenant, int times) {
+  const auto store = open(url, tenant);
+  const auto ids = some_of(url, tenant, times);
+  const auto print_times = [&](const std::string& what, const auto& call) {
+    Samples times_us;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      times_us.add(time_us([&] { call(i); }));
+    }
+    print_absolute("pg", what + (tenant == "big" ? ", of half" : ", of 1 in 2,000"),
+                   times_us.median(), "us", at_most(kCommandMax));
+  };
+  const auto lists = [&](const std::string& what, const reprise::SessionQuery& query) {
+    print_times(what, [&](std::size_t) { must(store->list(query)); });
+  };
+  lists("list", {});
+  lists("list a folder, newest", {.working_dir = "/home/7", .limit = 1});
+  lists("list a title of many", {.title_contains = "kitchen"});
+  lists("list a title of few", {.title_contains = "rare walrus"});
+  lists("list a title of none", {.title_contains = "nobody's"});
+  lists("list a mode of many", {.mode = "code"});
+  lists("list a mode of few", {.mode = "plan"});
+  lists("list a mode of none", {.mode = "none"});
+  lists("list an author of few", {.author = must(reprise::Author::parse("Ann"))});
+  lists("list an author of none", {.author = must(reprise::Author::parse("Bob"))});
+  print_times("find by id", [&](std::size_t i) { must(store->find(ids[i])); });
+  print_times("find by the beginning of an id",
+              [&](std::size_t i) { must(store->list({.id_prefix = ids[i].str().substr(0, 18)})); });
+  print_times("find by short id", [&](std::size_t i) {
+    must(store->list({.short_id_prefix = ids[i].str().substr(24, 8)}));
+  });
+  print_times("append", [&](std::size_t i) { append(*store, ids[i]); });
+  print_times("rename", [&](std::size_t i) { must(store->update(ids[i], {.title = "Another"})); });
+  print_times("move to the trash", [&](std::size_t i) {
+    must(store->capabilities().trash->trash(ids[i], reprise::Time{}));
+  });
+  print_times("purge", [&](std::size_t i) { must(store->capabilities().trash->purge(ids[i])); });
+}
+
 }  // namespace
+
+void commands(const Server& server, const Scale& scale) {
+  const std::string url = grow_a_team(server, scale.sessions);
+  commands_of(url, "big", scale.appends);
+  commands_of(url, "t7", scale.appends);
+  const double all = time_us(
+      [&] { must(reprise::forget_operations(url + "?tenant=big", {}, std::chrono::hours(1))); });
+  print_absolute("pg", "sweep of half, for each 500 sessions",
+                 all / (static_cast<double>(scale.sessions) / 1000), "us", at_most(kCommandMax));
+}
 
 std::unique_ptr<reprise::Store> open(const std::string& url, const std::string& tenant) {
   return must(

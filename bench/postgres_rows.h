@@ -27,6 +27,8 @@ std::string make_database(const Server& server, const std::string& name);
 
 // Lists and appends in stores of different sizes, and in tables with and without partitions.
 void lists_and_growth(const Server& server, const Scale& scale);
+// What each command costs in a large store.
+void commands(const Server& server, const Scale& scale);
 void partitions(const Server& server, const Scale& scale);
 // Many running answers.
 void streams(const Server& server, const Scale& scale);

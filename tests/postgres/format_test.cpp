@@ -45,7 +45,7 @@ TEST_F(PostgresFormat, ItsTablesHaveTheKeysThatAreDescribed) {
             "reprise_sessions(tenant, session_id)\n"
             "reprise_values(tenant, session_id, name, part)");
   EXPECT_EQ(rows("SELECT version::text FROM reprise_schema AS s ORDER BY s.version"),
-            "-5\n-4\n-3\n-2\n-1\n1\n2\n3\n4");
+            "-7\n-6\n-5\n-4\n-3\n-2\n-1\n1\n2\n3\n4");
 }
 
 TEST_F(PostgresFormat, ASessionIsAHeadFactsAndValues) {

@@ -174,7 +174,9 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
         "0");
   }
   EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
-  EXPECT_EQ(query(url, "SELECT count(to_regclass('reprise_by_short_id'))"), "1");
+  for (const char* const index : {"short_id", "author", "mode", "title"}) {
+    EXPECT_EQ(query(url, cat("SELECT count(to_regclass('reprise_by_", index, "'))")), "1") << index;
+  }
   steps.clear();
   must(migrate_store(url, {}, {.on_step = note}));
   EXPECT_EQ(steps, std::vector<std::string>{});

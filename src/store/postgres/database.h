@@ -68,6 +68,9 @@ class Database {
   std::int64_t version() const { return shared_->tables.version; }
   bool is_distributed() const { return shared_->is_distributed; }
   bool has_additions() const { return shared_->tables.has_additions(); }
+  bool has_addition(std::int64_t number) const {
+    return shared_->tables.additions.contains(number);
+  }
   bool sets_tenant() const { return shared_->pool.place().sets_tenant; }
   // A name of this object that no other one has.
   const std::string& client() const { return client_; }

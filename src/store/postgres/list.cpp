@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/encode.h"
 #include "base/text.h"
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
@@ -28,6 +29,7 @@ constexpr std::size_t kShortIdDigits = 12;
 
 struct ListQuery {
   std::string text;
+  std::int64_t looked_at;  // 0 when all that it returns matches
   Values values;
 };
 
@@ -45,23 +47,46 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
   return states;
 }
 
+// How a page is found.
+enum class By : std::uint8_t {
+  activity,
+  index,  // of titles or modes, which has few of them
+};
+
+// The bytes of a title that its index has: each three that follow one another.
+constexpr std::size_t kGramBytes = 3;
+
+// As REPRISE_TITLE_GRAMS makes them. The first of a long text are enough: what they find is
+// compared with all of it.
+std::string grams_of(std::string_view tenant, std::string_view text) {
+  constexpr std::size_t kGramsMax = 32;
+  std::string grams;
+  for (std::size_t i = 0; i + kGramBytes <= text.size() && i < kGramsMax; ++i) {
+    grams += cat(grams.empty() ? "" : " ", tenant, ":", hex_encode(text.substr(i, kGramBytes)));
+  }
+  return grams;
+}
+
 Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
-                             const std::optional<ListPlace>& after) {
-  ListQuery list{
-      .text = list_statement({.states = states_of(query),
-                              .groups = store::groups_of(query),
-                              .rows = query.limit + 1,
-                              .after = after ? std::optional(after->group) : std::nullopt,
-                              .folder = query.working_dir.has_value(),
-                              .mode = query.mode.has_value(),
-                              .prefix = !query.id_prefix.empty(),
-                              .short_id = !query.short_id_prefix.empty(),
-                              .title = !query.title_contains.empty(),
-                              .answering = query.answering_only,
-                              .author = query.author.has_value(),
-                              .slots = database.version() >= kSlotsVersion,
-                              .flags = database.has_additions()}),
-      .values = postgres::values(database.tenant())};
+                             const std::optional<ListPlace>& after, By by) {
+  const ListShape shape = {.states = states_of(query),
+                           .groups = store::groups_of(query),
+                           .rows = query.limit + 1,
+                           .after = after ? std::optional(after->group) : std::nullopt,
+                           .folder = query.working_dir.has_value(),
+                           .mode = query.mode.has_value(),
+                           .prefix = !query.id_prefix.empty(),
+                           .short_id = !query.short_id_prefix.empty(),
+                           .title = !query.title_contains.empty(),
+                           .answering = query.answering_only,
+                           .author = query.author.has_value(),
+                           .from_index = by == By::index,
+                           .distributed = database.is_distributed(),
+                           .slots = database.version() >= kSlotsVersion,
+                           .flags = database.has_additions()};
+  ListQuery list{.text = list_statement(shape),
+                 .looked_at = shape.looks() ? static_cast<std::int64_t>(shape.heads()) : 0,
+                 .values = postgres::values(database.tenant())};
   if (after) {
     list.values.add(after->updated_us);
     list.values.add(after->id);
@@ -83,19 +108,56 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
     list.values.add(after_prefix(begin));
     list.values.add(short_id_pattern(query.short_id_prefix, '_').value_or(""));
   }
-  if (!query.title_contains.empty()) {
-    list.values.add(ascii_lower(query.title_contains));
+  const std::string title = ascii_lower(query.title_contains);
+  if (!title.empty()) {
+    list.values.add(title);
   }
   if (query.author) {
     list.values.add(query.author->str());
   }
+  if (!title.empty() && by == By::index) {
+    list.values.add(grams_of(database.tenant(), title));
+  }
   return list;
+}
+
+// Whether the tables have an index for what is looked for beside the heads.
+bool has_index(const Database& database, const SessionQuery& query) {
+  const bool is_found_by_id =
+      !query.id_prefix.empty() || !query.short_id_prefix.empty() || query.author;
+  if (is_found_by_id || query.answering_only) {
+    return false;
+  }
+  if (!query.title_contains.empty()) {
+    return query.title_contains.size() >= kGramBytes && database.has_addition(kTitleAddition);
+  }
+  return query.mode && query.mode->size() <= kIndexedMode && database.has_addition(kModeAddition);
+}
+
+Result<bool> are_few(Database& database, const SessionQuery& query) {
+  const std::string title = ascii_lower(query.title_contains);
+  const std::string text = count_few_statement({.states = {},
+                                                .mode = query.mode.has_value(),
+                                                .title = !title.empty(),
+                                                .distributed = database.is_distributed()});
+  Values values = postgres::values(database.tenant());
+  if (query.mode) {
+    values.add(*query.mode);
+  }
+  if (!title.empty()) {
+    values.add(title);
+    values.add(grams_of(database.tenant(), title));
+  }
+  const auto count = [&](Connection& connection) { return connection.run_one({text, values}); };
+  REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(count, From::list));
+  return rows.integer(0, "found") <= kFewSessions;
 }
 
 // Rows after `after`; where the last one stood, or nothing when there are no more.
 Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery& query,
-                                         const std::optional<ListPlace>& after, SessionPage& page) {
-  REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after));
+                                         const std::optional<ListPlace>& after, By by,
+                                         SessionPage& page) {
+  REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, by));
   REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
                                       [&](Connection& connection) {
                                         return connection.run_one({list.text, list.values});
@@ -103,9 +165,12 @@ Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery&
                                       From::list));
   std::optional<ListPlace> last;
   for (int row = 0; row < rows.count(); ++row) {
-    InfoRow read = read_info({rows, row}, database.name());
     last = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
                      rows.text(row, "session_id")};
+    if (list.looked_at > 0 && rows.integer(row, "is_match") == 0) {
+      continue;  // where the look ended
+    }
+    InfoRow read = read_info({rows, row}, database.name());
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
       return std::optional<ListPlace>();
@@ -117,8 +182,10 @@ Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery&
       page.sessions.push_back(*std::move(read.info));
     }
   }
-  const bool is_all = static_cast<std::size_t>(rows.count()) <= query.limit;
-  return is_all ? std::optional<ListPlace>() : last;
+  const bool is_cut = static_cast<std::size_t>(rows.count()) > query.limit;
+  const bool looked_at_all = list.looked_at == 0 || rows.empty() ||
+                             rows.integer(rows.count() - 1, "place") < list.looked_at;
+  return !is_cut && looked_at_all ? std::optional<ListPlace>() : last;
 }
 
 }  // namespace
@@ -139,9 +206,18 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
     after = ListPlace{checked.after->group, microseconds_of(checked.after->updated_at),
                       checked.after->id.str()};
   }
-  do {  // again only when damaged rows took the place of good ones
-    REPRISE_ASSIGN(after, collect(database, query, after, page));
-  } while (after);
+  const std::optional<ListPlace> begin = after;
+  REPRISE_ASSIGN(after, collect(database, query, begin, By::activity, page));
+  if (after && has_index(database, query)) {
+    REPRISE_ASSIGN(const bool few, are_few(database, query));
+    if (few) {
+      page = {};
+      REPRISE_ASSIGN(after, collect(database, query, begin, By::index, page));
+    }
+  }
+  while (after) {  // looks further; otherwise only when damaged rows took the place of good ones
+    REPRISE_ASSIGN(after, collect(database, query, after, By::activity, page));
+  }
   return page;
 }
 

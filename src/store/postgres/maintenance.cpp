@@ -40,15 +40,14 @@ Result<> migrate_at(const Place& place, const StoreOptions& options,
                         });
 }
 
-// A page of the sessions after this one that have not changed since `before`.
+// Of a page of the sessions after this one, those that have not changed since `before`.
 struct Swept {
   std::string last;  // "" when there are no more
   std::int64_t forgotten = 0;
 };
 Result<Swept> forget_page(Connection& connection, const std::string& tenant,
                           const std::string& after, std::int64_t before) {
-  REPRISE_ASSIGN(const Rows page,
-                 connection.run_one({kFindUnchanged, values(tenant, after, before)}));
+  REPRISE_ASSIGN(const Rows page, connection.run_one({kFindSweptPage, values(tenant, after)}));
   if (page.is_null(0, "last")) {
     return Swept{};
   }

@@ -191,6 +191,16 @@ constexpr std::string_view kAuthorIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_author ON"
     " reprise_messages(tenant, author, session_id, branch, seq) WHERE author IS NOT NULL",
 };
+// Partial: a longer mode fits no index.
+constexpr std::string_view kModeIndex[] = {
+    "CREATE INDEX IF NOT EXISTS reprise_by_mode ON"
+    " reprise_sessions(tenant, mode) WHERE " REPRISE_SHORT_MODE,
+};
+// Costs a new title 0.3 ms, but no search has to read what was put off.
+constexpr std::string_view kTitleIndex[] = {
+    "CREATE INDEX IF NOT EXISTS reprise_by_title ON reprise_sessions USING"
+    " gin((" REPRISE_TITLE_GRAMS ")) WITH (fastupdate = off)",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
 constexpr Migration kMigrations[] = {
@@ -203,6 +213,8 @@ constexpr Migration kMigrations[] = {
     {-3, "an index of short ids", kShortIdIndex, false},
     {-4, "a column for authors", kAuthorColumn},
     {-5, "an index of authors", kAuthorIndex, false},
+    {kModeAddition, "an index of modes", kModeIndex, false},
+    {kTitleAddition, "an index of titles", kTitleIndex, false},
 };
 
 constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";

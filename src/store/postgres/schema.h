@@ -18,6 +18,9 @@ namespace reprise::postgres {
 inline constexpr std::int64_t kVersion = 4;
 // Before it, lists were read by the time itself. Such tables can still be read.
 inline constexpr std::int64_t kSlotsVersion = 3;
+// Lists by mode and title are quick with these.
+inline constexpr std::int64_t kModeAddition = -6;
+inline constexpr std::int64_t kTitleAddition = -7;
 
 // What leads to version `number` from the one before. Additions, which programs that do not know
 // them can leave alone, are numbered from -1 downwards: those take them for no version.

@@ -69,7 +69,7 @@ constexpr std::string_view kStatements[] = {
     kSettleNamedBlobs,
     kCountUnnamedBlobs,
     kFindMissingBlobs,
-    kFindUnchanged,
+    kFindSweptPage,
     kForgetOperations,
     kTrashSession,
     kSetState,
@@ -223,23 +223,50 @@ std::vector<AppendStatement> all_shapes(AppendStatement (*make)(const AppendShap
   return made;
 }
 
+// The places of a list's parameters, in their order; "" for those that it does not have.
+struct ListPlaces {
+  std::string updated_us, session, folder, mode, prefix_begin, prefix_end, short_begin, short_end,
+      short_pattern, title, author, grams;
+};
+
+ListPlaces places_of(const ListShape& shape) {
+  Placeholders placeholders(2);
+  ListPlaces at;
+  const auto take = [&placeholders](bool has, std::string_view type,
+                                    std::initializer_list<std::string*> places) {
+    for (std::string* const place : places) {
+      *place = has ? placeholders.next(type) : "";
+    }
+  };
+  take(shape.after.has_value(), "int8", {&at.updated_us});
+  take(shape.after.has_value(), "text", {&at.session});
+  take(shape.folder, "bytea", {&at.folder});
+  take(shape.mode, "bytea", {&at.mode});
+  take(shape.prefix, "text", {&at.prefix_begin, &at.prefix_end});
+  take(shape.short_id, "text", {&at.short_begin, &at.short_end, &at.short_pattern});
+  take(shape.title, "bytea", {&at.title});
+  take(shape.author, "bytea", {&at.author});
+  take(shape.title && shape.from_index, "text", {&at.grams});
+  return at;
+}
+
 // Found by their ids, by an index of those, before anything else is looked at: the order of lists
 // would make the server walk over all sessions of the tenant.
-std::string heads_by_id(const ListShape& shape, Placeholders& placeholders) {
+std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
   std::string where;
-  const auto range = [&](std::string_view expression) {
-    where += cat(" AND ", expression, " >= ", placeholders.next("text"));
-    where += cat(" AND ", expression, " < ", placeholders.next("text"));
-  };
   if (shape.prefix) {
-    range("i.session_id");
+    where += cat(" AND i.session_id >= ", at.prefix_begin, " AND i.session_id < ", at.prefix_end);
   }
   if (shape.short_id) {
-    range("substr(i.session_id, 25)");
-    where += cat(" AND i.session_id LIKE ", placeholders.next("text"), " AND i.state >= 0");
+    where +=
+        cat(" AND substr(i.session_id, 25) >= ", at.short_begin, " AND substr(i.session_id, 25) < ",
+            at.short_end, " AND i.session_id LIKE ", at.short_pattern, " AND i.state >= 0");
   }
   if (shape.author) {
     where += " AND (i.session_id, i.branch) IN (SELECT a.session_id, a.branch FROM authored AS a)";
+  }
+  if (shape.from_index) {
+    where += " AND i.session_id IN (SELECT f.session_id FROM few AS f)";
   }
   return where.empty() ? "reprise_heads AS h"
                        : cat("(SELECT * FROM reprise_heads AS i WHERE i.tenant = $1::text", where,
@@ -247,65 +274,81 @@ std::string heads_by_id(const ListShape& shape, Placeholders& placeholders) {
 }
 
 // A group's sessions of one state in their order.
-std::string select_part(const ListShape& shape, std::int64_t group, std::int64_t state) {
-  Placeholders placeholders(2);
+std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+                        std::int64_t state) {
   std::string where = cat(" WHERE h.tenant = $1::text AND h.state = ", state,
                           " AND h.state >= 0");  // the indexes' condition
-  if (shape.after) {
-    const std::string updated_us = placeholders.next("int8");
-    const std::string session = placeholders.next("text");
-    if (group == *shape.after && shape.slots) {
-      where += cat(" AND h.updated_slot <= (", updated_us, REPRISE_PER_SLOT ")");
-    }
-    if (group == *shape.after) {
-      where += cat(" AND (h.updated_us, h.session_id) < (", updated_us, ", ", session, ")");
-    }
+  if (shape.after && group == *shape.after) {
+    where +=
+        shape.slots ? cat(" AND h.updated_slot <= (", at.updated_us, REPRISE_PER_SLOT ")") : "";
+    where += cat(" AND (h.updated_us, h.session_id) < (", at.updated_us, ", ", at.session, ")");
   }
   if (const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
       !column.empty()) {
     where += cat(" AND ", shape.flags ? cat("h.", column) : "0", " = ", value ? 1 : 0);
   }
   if (shape.folder) {
-    where += cat(" AND h.folder = ", placeholders.next("bytea"));
-  }
-  if (shape.mode) {
-    where += cat(" AND s.mode = ", placeholders.next("bytea"));
-  }
-  const std::string heads = heads_by_id(shape, placeholders);
-  if (shape.title) {
-    where += cat(" AND position(", placeholders.next("bytea"), " IN s.title_lower) > 0");
+    where += cat(" AND h.folder = ", at.folder);
   }
   if (shape.answering) {
     where += " AND h.answer IS NOT NULL";
   }
-  const std::string_view joined =
-      shape.mode || shape.title
-          ? " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id"
-          : "";
   const std::string_view slots = shape.slots ? "h.updated_slot DESC, " : "";
-  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags), " FROM ", heads,
-             joined, where, " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ",
-             shape.rows, ")");
+  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags), " FROM ",
+             heads_by_id(shape, at), where, " ORDER BY ", slots,
+             "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(), ")");
 }
 
 // The sessions with rows of the author's, and those that share these rows: found once.
-std::string find_authored(const ListShape& shape) {
-  const int before = 1 + (shape.after ? 2 : 0) + (shape.folder ? 1 : 0) + (shape.mode ? 1 : 0) +
-                     (shape.prefix ? 2 : 0) + (shape.short_id ? 3 : 0) + (shape.title ? 1 : 0);
+std::string find_authored(const ListPlaces& at) {
   return cat(
       "WITH RECURSIVE authored(session_id, branch, seq) AS ("
       "SELECT m.session_id, m.branch, min(m.seq) FROM reprise_messages AS m"
-      " WHERE m.tenant = $1::text AND m.author = $",
-      before + 1,
-      "::bytea GROUP BY m.session_id, m.branch"
+      " WHERE m.tenant = $1::text AND m.author = ",
+      at.author,
+      " GROUP BY m.session_id, m.branch"
       " UNION SELECT b.session_id, b.branch, a.seq FROM authored AS a"
       " JOIN reprise_branches AS b ON b.tenant = $1::text"
       " AND b.base_session = a.session_id AND b.base_branch = a.branch"
       " AND b.base_count > a.seq) ");
 }
 
+// What stands in reprise_sessions, of a row of it.
+std::string row_condition(const ListShape& shape, const ListPlaces& at) {
+  std::string all = shape.mode ? cat("s.mode = ", at.mode) : "";
+  if (shape.title) {
+    all += cat(all.empty() ? "" : " AND ", "position(", at.title, " IN s.title_lower) > 0");
+  }
+  return all;
+}
+
+// The first sessions that an index of reprise_sessions has, one more than are few. An order by
+// something that is not known to be constant leaves the server no other index for modes; a tenant
+// that is no bare column keeps it from reading all of the tenant's keys beside the index of titles.
+std::string find_few(const ListShape& shape, const ListPlaces& at) {
+  const std::string begin =
+      cat("AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s WHERE s.tenant",
+          shape.title && !shape.distributed ? " || ''" : "", " = $1::text");
+  const std::string limit = cat(" LIMIT ", kFewSessions + 1);
+  if (!shape.title) {
+    return cat("WITH few ", begin, " AND s.mode >= ", at.mode, " AND s.mode <= ", at.mode,
+               " AND " REPRISE_SHORT_MODE " ORDER BY s.mode", limit, ") ");
+  }
+  return cat("WITH found ", begin, " AND (" REPRISE_TITLE_GRAMS " @> string_to_array(", at.grams,
+             ", ' ') OR " REPRISE_TITLE_GRAMS " @> string_to_array($1::text || '" REPRISE_LONG_TITLE
+             "', ' ')) AND ",
+             row_condition(shape, at), "), few AS MATERIALIZED (SELECT session_id FROM found",
+             limit, ") ");
+}
+
 void add_list_statements(std::vector<std::string>& all) {
   constexpr unsigned kShapes = 1U << 9U;
+  for (const bool title : {false, true}) {
+    const ListShape few = {
+        .states = {0}, .mode = true, .title = title, .from_index = true, .distributed = true};
+    all.push_back(count_few_statement(few));
+    all.push_back(list_statement(few));
+  }
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
     all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
@@ -336,20 +379,47 @@ const AppendStatement& move_statement(const AppendShape& shape) {
 }
 
 std::string list_statement(const ListShape& shape) {
+  const ListPlaces at = places_of(shape);
   std::string page;
   std::size_t parts = 0;
   for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {
     for (const std::int64_t state : shape.states) {
-      page += cat(parts++ == 0 ? "" : " UNION ALL ", select_part(shape, group, state));
+      page += cat(parts++ == 0 ? "" : " UNION ALL ", select_part(shape, at, group, state));
     }
   }
+  constexpr std::string_view kOrder = "updated_us DESC, session_id DESC";
   if (parts > 1) {
-    page += cat(" ORDER BY part, updated_us DESC, session_id DESC LIMIT ", shape.rows);
+    page += cat(" ORDER BY part, ", kOrder, " LIMIT ", shape.heads());
   }
-  return cat(shape.author ? find_authored(shape) : "", "SELECT h.part, ", info_columns(shape.flags),
-             " FROM (", page,
-             ") AS h JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id ="
-             " h.session_id ORDER BY h.part, h.updated_us DESC, h.session_id DESC");
+  const std::string with = shape.author       ? find_authored(at)
+                           : shape.from_index ? find_few(shape, at)
+                                              : "";
+  constexpr std::string_view kRow =
+      "JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = h.session_id";
+  const std::string order = " ORDER BY h.part, h.updated_us DESC, h.session_id DESC";
+  if (!shape.looks()) {
+    return cat(with, "SELECT h.part, ", info_columns(shape.flags), " FROM (", page, ") AS h ", kRow,
+               order);
+  }
+  const std::string matches = cat("coalesce(", row_condition(shape, at), ", false)");
+  return cat(with, "SELECT h.part, ", matches, "::int4 AS is_match, h.place, ",
+             info_columns(shape.flags), " FROM (SELECT p.*, row_number() OVER (ORDER BY part, ",
+             kOrder, ") AS place FROM (", page, ") AS p) AS h LEFT ", kRow, " WHERE ", matches,
+             " OR h.place = ", shape.heads(), order, " LIMIT ", shape.rows);
+}
+
+std::string count_few_statement(const ListShape& shape) {
+  const ListShape few = {.states = {},
+                         .mode = shape.mode,
+                         .title = shape.title,
+                         .from_index = true,
+                         .distributed = shape.distributed};
+  const std::string count = "(SELECT count(*) FROM few)";
+  return cat(find_few(few, places_of(few)), "SELECT ",
+             shape.title ? cat("CASE WHEN row_security_active('reprise_sessions') THEN ",
+                               kFewSessions + 1, " ELSE ", count, " END")
+                         : count,
+             " AS found");
 }
 
 std::string statement_name(std::string_view sql) {

@@ -6,6 +6,7 @@
 //
 // $1 is the tenant and, where there is one, $2 the session.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -232,6 +233,12 @@ inline constexpr std::string_view kFindDeltas =
 
 // Lists are put together from few parts, so that the server finds the index for each. The states
 // are part of the text: it then knows enough to plan once, which takes longer than the list itself.
+//
+// A list by title or mode, which stand beside the heads, looks at kLookedAt sessions and returns
+// those that match, and the last one in any case: `is_match` says which. When that is not enough,
+// an index of titles or modes may know that there are only few, which are then listed alone.
+inline constexpr std::size_t kLookedAt = 500;
+inline constexpr std::int64_t kFewSessions = 2000;
 struct ListShape {
   std::vector<std::int64_t> states;  // at least one
   std::vector<store::ListGroup> groups = {{}};
@@ -244,13 +251,37 @@ struct ListShape {
   bool title = false;
   bool answering = false;
   bool author = false;
+  bool from_index = false;   // the few that the index of titles or modes has
+  bool distributed = false;  // the tables are, so that each statement must name its tenant plainly
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
   bool flags = true;  // likewise
+  bool looks() const { return (mode || title) && !from_index; }
+  std::size_t heads() const { return looks() ? std::max(rows, kLookedAt) : rows; }
 };
 // Parameters: tenant; then what the shape says, in its order: updated_us and session of the place,
 // folder, mode, the prefix and what comes after all that begin with it, the same of a short id and
-// its pattern, title, author.
+// its pattern, title, author; and of a title from the index its grams.
 std::string list_statement(const ListShape& shape);
+// How many sessions the index has, in `found`; more than kFewSessions when it is of no use.
+// Parameters: tenant, mode, title, grams.
+std::string count_few_statement(const ListShape& shape);
+
+// What the indexes have. Modes may be too long for one. Of a title's bytes each three that follow
+// one another, in hex and behind the tenant; those after a thousand are left out, and a word says
+// so.
+#define REPRISE_SHORT_MODE "octet_length(mode) <= 200"
+inline constexpr std::size_t kIndexedMode = 200;
+#define REPRISE_LONG_TITLE ":long"
+#define REPRISE_GRAMS_FROM(first, before)                 \
+  "regexp_replace(left(encode(substr(title_lower, " first \
+  ", 999), 'hex'), (octet_length(title_lower) - " before  \
+  ") / 3 * 6), '(.{6})', ' ' || tenant"                   \
+  " || ':\\1', 'g')"
+#define REPRISE_TITLE_GRAMS \
+  "string_to_array(ltrim(" REPRISE_GRAMS_FROM("1", "0") " || " REPRISE_GRAMS_FROM(  \
+      "2", "1") " || " REPRISE_GRAMS_FROM("3", "2") " || CASE WHEN"                 \
+  " octet_length(title_lower) > 1000 THEN ' ' || tenant || '" REPRISE_LONG_TITLE "' ELSE '' END," \
+  " ' '), ' ')"
 
 // What statistics call it: its first table with what is done to it ("UPDATE reprise_heads"), or its
 // first word.

@@ -86,13 +86,12 @@ inline constexpr std::string_view kFindMissingBlobs =
     "SELECT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text"
     " EXCEPT SELECT b.hash FROM reprise_blobs AS b WHERE b.tenant = $1::text";
 
-// Operations that are no longer looked up: 2 the session after which to look, 3 when those whose
-// names go had changed last. Returns the last of up to 1,000 sessions, null when there are none.
-inline constexpr std::string_view kFindUnchanged =
+// Operations that are no longer looked up, of a page of sessions: 2 the session after which it
+// begins. Returns the last of up to 500, null when there are none.
+inline constexpr std::string_view kFindSweptPage =
     "SELECT max(p.session_id) AS last FROM (SELECT h.session_id FROM reprise_heads AS h"
-    " WHERE h.tenant = $1::text AND h.session_id > $2::text AND h.updated_us < $3::int8"
-    " ORDER BY h.session_id LIMIT 1000) AS p";
-// 4 that one.
+    " WHERE h.tenant = $1::text AND h.session_id > $2::text ORDER BY h.session_id LIMIT 500) AS p";
+// 3 when those whose names go had changed last, 4 the last session.
 inline constexpr std::string_view kForgetOperations =
     "WITH gone AS (DELETE FROM reprise_once WHERE tenant = $1::text AND session_id > $2::text"
     " AND session_id <= $4::text AND name >= 'operation:'::bytea AND name < 'operation;'::bytea"
