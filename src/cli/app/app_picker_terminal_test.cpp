@@ -25,6 +25,18 @@ TEST_F(AppPickerTerminalTest, PicksASession) {
             std::string::npos);
 }
 
+TEST_F(AppPickerTerminalTest, SaysWhoseTheWordsAreThatItFinds) {
+  printed("ask --provider echo beta-words");
+  start({"resume"});
+  await("filter");
+  type("\x06");
+  type("beta-words");
+  await("You:");
+  type("\x1b");
+  type("\x1b");
+  EXPECT_EQ(end(), 0);
+}
+
 // The numbers of `reprise list` of this folder and terminal, unless they are old.
 TEST_F(AppPickerTerminalTest, TakesTheNumbersOfTheListShownBefore) {
   printed("ask --provider echo alpha-words");

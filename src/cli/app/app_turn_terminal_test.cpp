@@ -97,16 +97,19 @@ TEST_F(AppTurnTerminalTest, SendsTheFilesOfAnEditedQuestionAgain) {
   EXPECT_NE(shown.find("plain twice"), std::string::npos) << shown;
 }
 
-TEST_F(AppTurnTerminalTest, SaysWhichKeysAnswerItsQuestion) {
+TEST_F(AppTurnTerminalTest, TakesWhatIsTypedBeforeItsQuestionIsAnswered) {
   printed("ask --provider echo alpha-words");
   start({});
   await("Resume");
-  type("x");
+  type("beta-");
   await("starts a new session");
   type("\x1b");
   await("A new session");
+  type("words\r");
+  await("now");
   type("\x04");
   EXPECT_EQ(end(), 0);
+  EXPECT_NE(printed("list").find("beta-words"), std::string::npos);
 }
 
 }  // namespace

@@ -85,7 +85,12 @@ Frame frame_of(const State& state) {
   } else {
     const std::size_t dialog_rows = std::max<std::size_t>(2, rows / 2);
     frame.dialog = dialog_lines(state.dialogs.front(), width, dialog_rows);
-    frame.input_rows = std::min(frame.dialog.size(), dialog_rows);
+    if (!state.first_input.empty()) {
+      frame.input = editor_lines(state.first_input, width > 4 ? width - 3 : 1);
+      frame.dialog.push_back({{"› ", {.colour = Colour::cyan, .bold = true}},
+                              {frame.input.lines[frame.input.cursor.row], {}}});
+    }
+    frame.input_rows = std::min(frame.dialog.size(), dialog_rows + 1);
   }
   const std::size_t taken = frame.tab_rows + frame.rule_rows + status_rows + frame.input_rows;
   frame.transcript_row = frame.tab_rows;

@@ -135,6 +135,9 @@ void render_input(Screen& screen, const State& state, const Frame& frame) {
     for (std::size_t i = 0; i < frame.input_rows; ++i) {
       screen.put({frame.input_row + i, 0}, frame.dialog[i]);
     }
+    if (!frame.input.lines.empty()) {
+      screen.set_cursor({frame.input_row + frame.input_rows - 1, frame.input.cursor.column + 2});
+    }
     return;
   }
   for (std::size_t i = 0; i < frame.input_rows; ++i) {

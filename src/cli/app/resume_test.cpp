@@ -23,6 +23,35 @@ TEST(Resume, KnowsItsWords) {
   EXPECT_EQ(only<ListResumable>(enter(state, "/resume")).tab, TabId{1});
 }
 
+TEST(Resume, TypesWhatFollowsTheAnswerToTheOffer) {
+  State state = empty_state();
+  update(state, NewestFound{some_session()});
+  EXPECT_EQ(only<OpenSession>(type(state, "yand then")).sel, some_session().id.str());
+  EXPECT_EQ(state.input().text(), "and then");
+
+  State other = empty_state();
+  update(other, NewestFound{some_session()});
+  EXPECT_EQ(only<OpenNew>(type(other, "Nhello")).tab, TabId{1});
+  EXPECT_EQ(other.input().text(), "hello");
+}
+
+TEST(Resume, TakesAMessageTypedBeforeTheAnswerToTheOffer) {
+  for (const std::string_view name : {"Enter", "Esc"}) {
+    State state = empty_state();
+    update(state, NewestFound{some_session()});
+    EXPECT_TRUE(type(state, "Why").empty());
+    EXPECT_TRUE(type(state, " not").empty());
+    EXPECT_TRUE(update(state, Pasted{" yet?!"}).empty());
+    EXPECT_TRUE(key(state, "Backspace").empty());
+    const Screen screen = render(state);
+    EXPECT_NE(screen.text().find("\n› Why not yet?"), std::string::npos);
+    EXPECT_EQ(screen.cursor(), (Place{22, 14}));
+    EXPECT_EQ(key(state, name).size(), 1U);
+    EXPECT_EQ(state.status, "");
+    EXPECT_EQ(state.input().text(), "Why not yet?");
+  }
+}
+
 TEST(Resume, AsksBeforeItClears) {
   State state = open_state();
   update(state, ClearAsked{});

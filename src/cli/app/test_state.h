@@ -29,6 +29,12 @@ inline TabMetadata some_metadata(std::string folder = "/home/ann/reprise", std::
   return metadata;
 }
 
+inline SessionInfo some_session() {
+  return {.id = *SessionId::parse("0190a6a0-0000-7000-8000-000000000002"),
+          .title = "An old chat",
+          .head = Seq{4}};
+}
+
 // A new session in the folder where the program was started.
 inline State open_state(Size size = kUsual) {
   State state = empty_state(size);

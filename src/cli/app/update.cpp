@@ -20,33 +20,10 @@ class Handler {
     const bool for_dialog = state_.dialog_has_keys();
     state_.typed_at = state_.now;
     state_.status.clear();
-    if (!for_dialog) {
-      type_text(typed.text);
-      return;
-    }
-    const Dialog::Kind kind = state_.dialogs.front().kind;
-    const bool consent = kind == Dialog::Kind::consent;
-    // Keys typed in a row arrive as one text; those after the answer belong to the message.
-    const std::size_t answer = kind == Dialog::Kind::resume ? 1 : typed.text.size();
-    const std::string_view text = std::string_view(typed.text).substr(0, answer);
-    if (text == "y" || text == "Y") {
-      answer_dialog(state_, Choice::yes, effects_);
-    } else if (text == "n" || text == "N") {
-      answer_dialog(state_, Choice::no, effects_);
-    } else if (consent && (text == "o" || text == "O")) {
-      answer_dialog(state_, Choice::once, effects_);
-    } else if (consent && (text == "a" || text == "A")) {
-      answer_dialog(state_, Choice::always, effects_);
-    } else {
-      if (!consent) {
-        state_.status = kind == Dialog::Kind::resume
-                            ? "Enter or y resumes, Esc or n starts a new session"
-                            : "Enter or y agrees, Esc or n does not";
-      }
-      return;
-    }
-    if (answer < typed.text.size()) {
-      type_text(std::string_view(typed.text).substr(answer));
+    const std::string_view rest =
+        for_dialog ? type_in_dialog(state_, typed.text, effects_) : typed.text;
+    if (!rest.empty()) {
+      type_text(rest);
     }
   }
 
@@ -54,6 +31,8 @@ class Handler {
     if (!state_.dialog_has_keys()) {
       state_.status.clear();
       type_text(paste.text, true);
+    } else if (state_.dialogs.front().kind == Dialog::Kind::resume) {
+      type_before_answer(state_, paste.text, true);
     }
   }
 

@@ -3,7 +3,8 @@
 // What an event changes and what it asks for. No I/O, no clock: the time comes with Ticked.
 
 #include "cli/app/effect.h"  // IWYU pragma: export
-#include "cli/app/state.h"   // IWYU pragma: export
+#include "cli/app/keys.h"
+#include "cli/app/state.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 
@@ -102,8 +103,15 @@ std::vector<std::string> mentions(std::string_view text);
 // The first question that waits, if there is one.
 void ask_next(Tab& tab, Effects& effects);
 void say(State& state, Tab* tab, Entry::Kind kind, std::string text);
-// The first dialog has been answered.
-void answer_dialog(State& state, Choice choice, Effects& effects);
+// While a dialog is shown. What remains of the text belongs to the message; false when the key does
+// what it always does.
+std::string_view type_in_dialog(State& state, std::string_view text, Effects& effects);
+bool press_in_dialog(State& state, std::string_view key, std::optional<Action> action,
+                     Effects& effects);
+// Of the message that is typed before the offered session is resumed or declined.
+void type_before_answer(State& state, std::string_view text, bool pasted);
+// What the editing keys do.
+void edit(Editor& input, Action action);
 
 // The events of a running turn.
 void on_text(Tab& tab, Entry::Kind kind, std::string_view text);

@@ -1,4 +1,4 @@
-// What a submitted input asks for, and the answers to dialogs.
+// What a submitted input asks for.
 
 #include <algorithm>
 #include <charconv>
@@ -258,37 +258,6 @@ void leave(State& state, Leaving how, Effects& effects) {
   state.interrupted = how != Leaving::done;
   state.dialogs.clear();
   effects.emplace_back(CloseAll{.interrupted = how == Leaving::signalled});
-}
-
-void answer_dialog(State& state, Choice choice, Effects& effects) {
-  const Dialog dialog = state.dialogs.front();
-  state.dialogs.erase(state.dialogs.begin());
-  switch (dialog.kind) {
-    case Dialog::Kind::resume: {
-      Tab* const tab = add_tab(state, state.start_folder);
-      if (choice == Choice::no) {
-        effects.emplace_back(OpenNew{.tab = tab->id});
-      } else if (dialog.session) {
-        effects.emplace_back(OpenSession{.tab = tab->id, .sel = dialog.session->id.str()});
-      }
-      return;
-    }
-    case Dialog::Kind::close_answering:
-      if (Tab* const tab = state.find(dialog.tab); choice != Choice::no && tab != nullptr) {
-        tab->phase = Tab::Phase::closing;
-        effects.emplace_back(CloseTab{.tab = tab->id});
-      }
-      return;
-    case Dialog::Kind::clear:
-      if (choice != Choice::no) {
-        effects.emplace_back(ClearClosed{.tab = dialog.tab});
-      }
-      return;
-    case Dialog::Kind::consent:
-      effects.emplace_back(
-          AnswerConsent{.tab = dialog.tab, .number = dialog.number, .choice = choice});
-      return;
-  }
 }
 
 }  // namespace reprise::cli::app

@@ -50,44 +50,6 @@ std::ptrdiff_t page(const State& state) {
   return rows > 2 ? rows - 1 : 1;
 }
 
-// What the editing keys do to the input.
-void edit(Editor& input, Action action) {
-  switch (action) {
-    case Action::new_line:
-      return input.insert("\n");
-    case Action::up:
-      return void(input.up() || input.older());
-    case Action::down:
-      return void(input.down() || input.newer());
-    case Action::left:
-      return input.left();
-    case Action::right:
-      return input.right();
-    case Action::word_left:
-      return input.word_left();
-    case Action::word_right:
-      return input.word_right();
-    case Action::line_start:
-      return input.line_start();
-    case Action::line_end:
-      return input.line_end();
-    case Action::erase_before:
-      return input.erase_before();
-    case Action::erase_after:
-      return input.erase_after();
-    case Action::erase_word:
-      return input.erase_word();
-    case Action::erase_to_end:
-      return input.erase_to_end();
-    case Action::erase_to_start:
-      return input.erase_to_start();
-    case Action::yank:
-      return input.yank();
-    default:
-      return;
-  }
-}
-
 // While one looks back and has typed nothing, arrows (and wheels that send them) scroll.
 void edit_or_scroll(State& state, Action action, Effects& effects) {
   const bool looks_back = state.tab() != nullptr && state.tab()->top && state.input().empty();
@@ -95,40 +57,6 @@ void edit_or_scroll(State& state, Action action, Effects& effects) {
     return scroll_lines(state, action == Action::up ? -1 : 1, effects);
   }
   edit(state.input(), action);
-}
-
-void dialog_key(State& state, std::string_view key, Effects& effects) {
-  if (key == "Enter") {
-    answer_dialog(state, Choice::yes, effects);
-  } else if (key == "Esc" || key == "Ctrl-C") {
-    answer_dialog(state, Choice::no, effects);
-  }
-}
-
-// Who is asked may look at the session first.
-bool passes_dialog(const State& state, Action action) {
-  switch (action) {
-    case Action::redraw:
-    case Action::suspend:
-      return true;
-    case Action::stop:
-      return state.leaving;
-    case Action::page_up:
-    case Action::page_down:
-    case Action::scroll_up:
-    case Action::scroll_down:
-    case Action::wheel_up:
-    case Action::wheel_down:
-    case Action::to_top:
-    case Action::to_bottom:
-    case Action::fold:
-    case Action::next_tab:
-    case Action::previous_tab:
-    case Action::go_to_tab:
-      return state.dialogs.front().kind == Dialog::Kind::consent;
-    default:
-      return false;
-  }
 }
 
 void go_to_tab(State& state, std::string_view key) {
@@ -235,14 +163,50 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
 
 }  // namespace
 
+void edit(Editor& input, Action action) {
+  switch (action) {
+    case Action::new_line:
+      return input.insert("\n");
+    case Action::up:
+      return void(input.up() || input.older());
+    case Action::down:
+      return void(input.down() || input.newer());
+    case Action::left:
+      return input.left();
+    case Action::right:
+      return input.right();
+    case Action::word_left:
+      return input.word_left();
+    case Action::word_right:
+      return input.word_right();
+    case Action::line_start:
+      return input.line_start();
+    case Action::line_end:
+      return input.line_end();
+    case Action::erase_before:
+      return input.erase_before();
+    case Action::erase_after:
+      return input.erase_after();
+    case Action::erase_word:
+      return input.erase_word();
+    case Action::erase_to_end:
+      return input.erase_to_end();
+    case Action::erase_to_start:
+      return input.erase_to_start();
+    case Action::yank:
+      return input.yank();
+    default:
+      return;
+  }
+}
+
 void press(State& state, std::string_view key, Effects& effects) {
   // Two keys after each other are one.
   if (std::exchange(state.after_ctrl_x, false)) {
     return press(state, cat("Ctrl-X+", key), effects);
   }
   const std::optional<Action> action = find_action(key);
-  if (state.dialog_has_keys() && !(action && passes_dialog(state, *action))) {
-    dialog_key(state, key, effects);
+  if (state.dialog_has_keys() && press_in_dialog(state, key, action, effects)) {
     return;
   }
   if (state.picker && !state.leaving && action != Action::redraw && action != Action::suspend) {

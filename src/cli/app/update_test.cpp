@@ -8,12 +8,6 @@
 namespace reprise::cli::app {
 namespace {
 
-SessionInfo some_session() {
-  return {.id = *SessionId::parse("0190a6a0-0000-7000-8000-000000000002"),
-          .title = "An old chat",
-          .head = Seq{4}};
-}
-
 TurnEnded end_of(const State& state) {
   return {.tab = state.tabs[state.current].id, .metadata = state.tabs[state.current].metadata};
 }
@@ -36,18 +30,6 @@ TEST(Update, OffersTheSessionOfTheFolder) {
   State other = empty_state();
   update(other, NewestFound{some_session()});
   EXPECT_EQ(only<OpenNew>(key(other, "Esc")).tab, TabId{1});
-}
-
-TEST(Update, TypesWhatFollowsTheAnswerToTheOffer) {
-  State state = empty_state();
-  update(state, NewestFound{some_session()});
-  EXPECT_EQ(only<OpenSession>(type(state, "yand then")).sel, some_session().id.str());
-  EXPECT_EQ(state.input().text(), "and then");
-
-  State other = empty_state();
-  update(other, NewestFound{some_session()});
-  EXPECT_EQ(only<OpenNew>(type(other, "Nhello")).tab, TabId{1});
-  EXPECT_EQ(other.input().text(), "hello");
 }
 
 TEST(Update, SendsAMessageAndStreamsItsAnswer) {

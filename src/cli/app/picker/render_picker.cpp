@@ -79,6 +79,10 @@ struct RowPlace {
   std::size_t end = 0;
 };
 
+std::string_view title_of(const PickerRow& row) {
+  return row.title.empty() ? std::string_view("Untitled") : row.title;
+}
+
 // A message: its age, the title of its session, and what stands around the words.
 void render_message(Screen& screen, const State& state, const PickerRow& row, const RowPlace& where,
                     bool selected) {
@@ -91,7 +95,7 @@ void render_message(Screen& screen, const State& state, const PickerRow& row, co
   if (end >= 60) {
     column = screen.put({place.row, column}, fitted(age_text(row.updated, state.now), kAgeColumns),
                         dim, end);
-    column = screen.put({place.row, column}, fitted(row.title, kTitleColumns), dim, end);
+    column = screen.put({place.row, column}, fitted(title_of(row), kTitleColumns), dim, end);
     column = screen.put({place.row, column}, "  ", style, end);
   }
   screen.put({place.row, column}, fitted(row.snippet, end > column ? end - column : 0), style, end);
@@ -125,9 +129,8 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
   column = screen.put({place.row, column}, row.mark,
                       selected ? style : Style{.colour = Colour::yellow, .bold = true}, end);
   const std::size_t front = display_width(row.mark);
-  const std::string title = row.title.empty() ? "Untitled" : row.title;
-  column = screen.put({place.row, column}, fitted(cat(mode, title), room - std::min(room, front)),
-                      style, end);
+  column = screen.put({place.row, column},
+                      fitted(cat(mode, title_of(row)), room - std::min(room, front)), style, end);
   if (end > taken + 8) {
     column = screen.put({place.row, column}, back, dim, end);
     column = screen.put({place.row, column}, fitted(age, age_columns), dim, end);
