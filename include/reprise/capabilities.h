@@ -128,6 +128,59 @@ class ChangeReader {
   virtual Result<SessionChanges> changes_since(std::string_view position) = 0;
 };
 
+// What a store indexes of a message, and looks for there. A word is a string of letters and digits:
+// which ones, whoever searches says. Those of more than 2,000 bytes are not indexed.
+struct WordEntry {
+  std::vector<std::vector<std::string>> parts = {};  // at most 3: a phrase stands in one of them
+  std::vector<std::string> facts = {};               // each begins with a byte that no word has
+  std::int64_t bytes = 0;                            // of the texts
+};
+struct WordPhrase {  // words one after the other
+  std::vector<std::string> words;
+  bool prefix = false;   // the last one may go on
+  bool without = false;  // messages that have it are not found
+};
+struct WordQuery {
+  std::vector<WordPhrase> phrases;  // all of them; those that must be there come first
+  std::vector<std::string> facts = {};
+  std::optional<std::size_t> part = std::nullopt;  // phrases count there alone
+  std::optional<std::string> working_dir = std::nullopt;
+  std::optional<SessionId> session = std::nullopt;
+  std::optional<Time> since = std::nullopt;
+  std::optional<Time> until = std::nullopt;  // not included
+  bool with_counts = false;
+};
+struct WordHit {
+  SessionId session;
+  Seq seq;
+  Time time;  // of the message, or the nearest that is known
+  std::int64_t bytes = 0;
+  // With counts: about how often each phrase that must be there stands in it, a byte each.
+  std::string counts = {};
+  bool is_certain = true;  // false: it has all words, of its phrases only the text can tell
+  std::string place = {};  // in the order of hits
+};
+
+// For stores that index the words of their messages themselves, once for all who search, so that
+// nobody reads all messages to find some. No append indexes anything.
+class WordIndex {
+ public:
+  virtual ~WordIndex() = default;
+  // So many of about so many messages. After Flow::stop it ends early, and keeps what it has done.
+  using IndexProgress = std::function<Flow(std::int64_t done, std::int64_t total)>;
+  // Indexes what is new, in batches: whoever is killed loses one. False while another process is at
+  // it, at once, and when it was stopped. Also for a store that was opened for reading.
+  virtual Result<bool> index_words(const std::function<WordEntry(const Message&)>& entry_of,
+                                   const IndexProgress& on_progress) = 0;
+  // At most `limit`, the newest first, after the place of a hit; "" for the first. Those in the
+  // trash are left out, and messages that forks share are found in one session. invalid_argument
+  // for a place that is none.
+  virtual Result<std::vector<WordHit>> find_words(const WordQuery& query, std::string_view after,
+                                                  std::size_t limit) = 0;
+  // About which part of the messages has each of the phrases that must be there.
+  virtual Result<std::vector<double>> word_densities(const WordQuery& query) = 0;
+};
+
 // For stores without messages: a provider has those, and the store keeps how to go on with them.
 class Responses {
  public:

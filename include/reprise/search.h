@@ -5,7 +5,8 @@
 // The index is derived: one SQLite database of its own, which follows what it indexes when somebody
 // searches (catch_up), and is made anew when it is missing, damaged or of another version. No store
 // knows of it, so an append costs nothing. It holds words and where they stand, no texts: those are
-// read from their source when a hit is shown.
+// read from their source when a hit is shown. Stores with a WordIndex (capabilities.h) keep the
+// words themselves, for all who search.
 //
 //  (1) What is in the trash is not found.
 //  (2) forget() leaves no word of a session in the bytes of the index, once it has returned. What

@@ -19,6 +19,7 @@ class SignatureReader;
 class TodoReader;
 class UserReader;
 class Verifying;
+class WordIndex;
 
 // A part that could not be read, and where its bytes are.
 struct Damage {
@@ -89,6 +90,7 @@ struct SourceCapabilities {
   OriginalReader* original_reader = nullptr;
   SignatureReader* signature_reader = nullptr;
   UserReader* user_reader = nullptr;
+  WordIndex* word_index = nullptr;
   Verifying* verifying = nullptr;
 };
 

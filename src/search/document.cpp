@@ -7,6 +7,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "search/fold.h"
 #include "search/tokenizer.h"
 
 namespace reprise::search {
@@ -86,6 +87,20 @@ std::string short_hash(std::string_view value) {
   return out;
 }
 
+// What the message itself can be filtered by.
+std::vector<std::string> message_facts(const Message& message) {
+  std::vector<std::string> facts = {fact_token(Fact::role, message.role)};
+  if (!message.model.empty()) {
+    facts.push_back(fact_token(Fact::model, message.model));
+  }
+  for (const Block& block : message.blocks) {
+    if (const auto* const call = std::get_if<ToolUseBlock>(&block)) {
+      facts.push_back(fact_token(Fact::tool, call->name));
+    }
+  }
+  return facts;
+}
+
 }  // namespace
 
 Texts texts_of(const Message& message) {
@@ -105,18 +120,25 @@ std::string session_token(std::int64_t key) {
 }
 
 std::string facts_of(const Message& message, std::int64_t session, std::string_view folder_token) {
-  std::string facts = cat(kFactsBegin, session_token(session), " ",
-                          fact_token(Fact::role, message.role), " ", folder_token);
-  if (!message.model.empty()) {
-    facts += cat(" ", fact_token(Fact::model, message.model));
-  }
-  for (const Block& block : message.blocks) {
-    if (const auto* const call = std::get_if<ToolUseBlock>(&block)) {
-      facts += cat(" ", fact_token(Fact::tool, call->name));
-    }
+  std::string facts = cat(kFactsBegin, session_token(session), " ", folder_token);
+  for (const std::string& fact : message_facts(message)) {
+    facts += cat(" ", fact);
   }
   facts += kFactsEnd;
   return facts;
+}
+
+WordEntry entry_of(const Message& message) {
+  const Texts texts = texts_of(message);
+  WordEntry entry{.parts = std::vector<std::vector<std::string>>(kParts),
+                  .facts = message_facts(message),
+                  .bytes = static_cast<std::int64_t>(texts.bytes())};
+  for (std::size_t part = 0; part < kParts; ++part) {
+    for (Words words(texts.parts.at(part)); words.next();) {
+      entry.parts[part].push_back(words.folded());
+    }
+  }
+  return entry;
 }
 
 std::int64_t fingerprint(Time created_at, const Texts& texts) {

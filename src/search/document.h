@@ -2,6 +2,7 @@
 
 // A message as it is indexed: its texts by part, and facts that queries filter by.
 
+#include "reprise/capabilities.h"
 #include "reprise/search.h"
 
 namespace reprise::search {
@@ -22,6 +23,9 @@ std::string fact_token(Fact fact, std::string_view value);
 std::string session_token(std::int64_t key);
 // Those of the message, as a document begins with them.
 std::string facts_of(const Message& message, std::int64_t session, std::string_view folder_token);
+
+// The message for a store that indexes words itself. It knows sessions and folders.
+WordEntry entry_of(const Message& message);
 
 // Tells messages apart that stand at the same place: before and after a rewind.
 std::int64_t fingerprint(Time created_at, const Texts& texts);

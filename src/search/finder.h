@@ -24,6 +24,11 @@ struct Candidate {
   Seq seq;
   std::int64_t bytes = 0;
   std::string counts = {};  // of each phrase, a byte; when they were asked for
+  // Of a store that indexes words itself:
+  std::size_t store = 0;  // which one, from 1 on; 0 for what is in the index
+  std::string id = {};    // the session's
+  std::string place = {};
+  bool is_certain = true;  // false: the text tells
 };
 
 // A session's row.

@@ -1,15 +1,16 @@
 #include "search/hits.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "search/catch_up.h"
 #include "search/document.h"
 #include "search/finder.h"
+#include "search/merging_finder.h"
 #include "search/terms.h"
 
 namespace reprise::search {
@@ -24,32 +25,8 @@ std::optional<std::int64_t> millis_of(const std::optional<Time>& time) {
   return std::chrono::floor<std::chrono::milliseconds>(*time).time_since_epoch().count();
 }
 
-// A cursor: "TIME.DOCUMENT" by time, "RANK" by relevance.
-std::string cursor_of(const HitKey& key) {
-  return cat(key.time_ms, ".", key.document);
-}
-
-std::optional<std::int64_t> parse_whole(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
-
-Error bad_cursor(std::string_view text) {
-  return {Code::invalid_argument, cat("'", text, "' is not a place in this search")};
-}
-
-Result<HitKey> parse_cursor(std::string_view text) {
-  const std::size_t dot = std::min(text.find('.'), text.size());
-  const auto time = parse_whole(text.substr(0, dot));
-  const auto document = parse_whole(text.substr(std::min(dot + 1, text.size())));
-  if (!time || !document) {
-    return std::unexpected(bad_cursor(text));
-  }
-  return HitKey{*time, *document};
+bool is_of_one_session(const Candidate& a, const Candidate& b) {
+  return a.store == b.store && a.session == b.session && a.id == b.id;
 }
 
 class Hits {
@@ -64,6 +41,7 @@ class Hits {
     REPRISE_ASSIGN(phrases_, phrases_of(query_.terms));
     REPRISE_ASSIGN(Finder::What what, what_to_find());
     finder_.emplace(db_, std::move(what));
+    merging_.emplace(*finder_, words_, words_to_find());
     return query_.order == SearchOrder::newest ? by_time() : by_relevance();
   }
 
@@ -72,18 +50,33 @@ class Hits {
     REPRISE_ASSERT(finder_);
     return *finder_;
   }
+  MergingFinder& merging() {
+    REPRISE_ASSERT(merging_);
+    return *merging_;
+  }
 
-  Result<Finder::What> what_to_find() {
-    std::vector<std::vector<std::string>> tokens;
+  // Of messages.
+  std::vector<std::string> facts() const {
+    std::vector<std::string> facts;
     const auto add = [&](Fact fact, const std::optional<std::string>& value) {
       if (value) {
-        tokens.push_back({fact_token(fact, *value)});
+        facts.push_back(fact_token(fact, *value));
       }
     };
     add(Fact::role, query_.role);
     add(Fact::model, query_.model);
     add(Fact::tool, query_.tool);
-    add(Fact::folder, query_.working_dir);
+    return facts;
+  }
+
+  Result<Finder::What> what_to_find() {
+    std::vector<std::vector<std::string>> tokens;
+    for (std::string& fact : facts()) {
+      tokens.push_back({std::move(fact)});
+    }
+    if (query_.working_dir) {
+      tokens.push_back({fact_token(Fact::folder, *query_.working_dir)});
+    }
     Finder::What what{.sources = {},
                       .expression = {},
                       .since_ms = millis_of(query_.since),
@@ -91,6 +84,11 @@ class Hits {
                       .with_counts = query_.order == SearchOrder::relevance};
     std::vector<std::string> sessions;  // of the same id in several sources
     for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (WordIndex* const words = sources_[i].source->capabilities().word_index) {
+        words_.push_back(words);
+        words_at_.push_back(i);
+        continue;
+      }
       REPRISE_ASSIGN(const std::int64_t row, find_source(db_, sources_[i].url));
       if (query_.session && row != 0) {
         REPRISE_ASSIGN(const std::int64_t key,
@@ -110,25 +108,46 @@ class Hits {
     return what;
   }
 
+  // The same for stores that index words themselves.
+  WordQuery words_to_find() const {
+    const auto floor = [](const std::optional<Time>& time) {
+      const auto whole = millis_of(time);
+      return whole ? std::optional(Time(std::chrono::milliseconds(*whole))) : std::nullopt;
+    };
+    WordQuery query{.phrases = {},
+                    .facts = facts(),
+                    .working_dir = query_.working_dir,
+                    .session = query_.session,
+                    .since = floor(query_.since),
+                    .until = floor(query_.until),
+                    .with_counts = query_.order == SearchOrder::relevance};
+    if (query_.only) {
+      query.part = static_cast<std::size_t>(*query_.only);
+    }
+    for (const Phrase& phrase : phrases_) {
+      query.phrases.push_back({phrase.words, phrase.prefix, phrase.without});
+    }
+    return query;
+  }
+
   Result<SearchPage> by_time() {
     SearchPage page;
-    std::optional<HitKey> before;
     if (!query_.after.empty()) {
-      REPRISE_ASSIGN(before, parse_cursor(query_.after));
+      REPRISE_TRY(merging().seek(query_.after));
     }
+    std::string last;  // the cursor of the last hit, or of what came after it
     // One more, to know whether there is a next page. More where many were passed over.
     std::size_t count = query_.limit + 1;
     while (true) {
-      REPRISE_ASSIGN(const std::vector<Candidate> found, finder().newest(count, before));
+      REPRISE_ASSIGN(const std::vector<Candidate> found, merging().next(count));
       REPRISE_ASSIGN(std::vector<std::optional<SearchHit>> hits, verify(found));
       for (std::size_t i = 0; i < found.size(); ++i) {
         std::optional<SearchHit>& hit = hits[i];
         if (hit && page.hits.size() == query_.limit) {
-          REPRISE_ASSERT(before);  // the key of the last hit, or of what came after it
-          page.next = cursor_of(*before);
+          page.next = std::move(last);
           return page;
         }
-        before = found[i].key;
+        last = cursor_of(found[i]);
         if (hit) {
           page.hits.push_back(*std::move(hit));
         }
@@ -149,16 +168,8 @@ class Hits {
       }
       at = static_cast<std::size_t>(*rank);
     }
-    REPRISE_ASSIGN(std::vector<Candidate> found, finder().newest(kRankedMax, std::nullopt));
-    std::vector<double> rarities;
-    for (const Phrase& phrase : phrases_) {
-      if (phrase.without) {
-        break;
-      }
-      REPRISE_ASSIGN(const double density,
-                     finder().density(match_expression({phrase}, query_.only, {})));
-      rarities.push_back(rarity_of(density));
-    }
+    REPRISE_ASSIGN(std::vector<Candidate> found, merging().next(kRankedMax));
+    REPRISE_ASSIGN(const std::vector<double> rarities, find_rarities());
     rank(found, rarities);
     SearchPage page;
     while (at < found.size()) {
@@ -180,19 +191,45 @@ class Hits {
     return page;
   }
 
+  // Of the phrases that must be there, over all that is searched.
+  Result<std::vector<double>> find_rarities() {
+    std::vector<double> densities;
+    for (const Phrase& phrase : phrases_) {
+      if (phrase.without) {
+        break;
+      }
+      REPRISE_ASSIGN(const double density,
+                     finder().density(match_expression({phrase}, query_.only, {})));
+      densities.push_back(density);
+    }
+    double parts = source_at_.empty() ? 0 : 1;
+    for (WordIndex* const words : words_) {
+      REPRISE_ASSIGN(const std::vector<double> there, words->word_densities(words_to_find()));
+      for (std::size_t i = 0; i < std::min(there.size(), densities.size()); ++i) {
+        densities[i] += there[i];
+      }
+      ++parts;
+    }
+    for (double& density : densities) {
+      density = rarity_of(density / std::max(parts, 1.0));
+    }
+    return densities;
+  }
+
   // As their sources have them now. nullopt: not to be found any more. Messages of a session that
   // stand near one another are read at once.
   Result<std::vector<std::optional<SearchHit>>> verify(std::span<const Candidate> candidates) {
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t i) {
-      return std::pair(candidates[i].session, candidates[i].seq);
+      const Candidate& one = candidates[i];
+      return std::tuple(one.store, one.session, std::string_view(one.id), one.seq);
     });
     std::vector<std::optional<SearchHit>> hits(candidates.size());
     for (std::size_t begin = 0; begin < order.size();) {
       std::size_t end = begin + 1;
       while (end < order.size() &&
-             candidates[order[end]].session == candidates[order[begin]].session &&
+             is_of_one_session(candidates[order[end]], candidates[order[begin]]) &&
              candidates[order[end]].seq.value <= candidates[order[end - 1]].seq.value + kNear) {
         ++end;
       }
@@ -206,37 +243,37 @@ class Hits {
   Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
                      std::vector<std::optional<SearchHit>>& hits) {
     const Candidate& first = candidates[some.front()];
-    REPRISE_ASSIGN(const IndexedSession* const indexed, finder().session(first.session));
-    if (indexed == nullptr) {
-      return {};
-    }
-    const std::size_t at = source_at_.at(indexed->source);
-    Source& source = *sources_[at].source;
-    REPRISE_ASSIGN(const Known* const known, session_now(source, first.session, *indexed));
+    REPRISE_ASSIGN(const Known* const known, session_now(first));
     if (known == nullptr) {
       return {};
     }
+    const std::size_t at = known->source;
+    Source& source = *sources_[at].source;
     auto next = some.begin();
-    const auto read =
-        source.read(known->info.id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
-                    [&](const Message& message) {
-                      while (next != some.end() && candidates[*next].seq < message.seq) {
-                        ++next;  // it cannot be read
-                      }
-                      if (next != some.end() && candidates[*next].seq == message.seq) {
-                        Snippet snippet = snippet_of(texts_of(message), phrases_, query_.only);
-                        hits[*next] = SearchHit{
-                            .source = at,
-                            .session = known->info,
-                            .short_id = known->short_id,
-                            .seq = message.seq,
-                            .role = message.role,
-                            .time = Time(std::chrono::milliseconds(candidates[*next].key.time_ms)),
-                            .part = snippet.part,
-                            .snippet = std::move(snippet.pieces)};
-                      }
-                      return Flow::go_on;
-                    });
+    const auto read = source.read(
+        known->info.id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
+        [&](const Message& message) {
+          while (next != some.end() && candidates[*next].seq < message.seq) {
+            ++next;  // it cannot be read
+          }
+          if (next != some.end() && candidates[*next].seq == message.seq) {
+            const Texts texts = texts_of(message);
+            if (!candidates[*next].is_certain && !has_phrases(texts, phrases_, query_.only)) {
+              return Flow::go_on;
+            }
+            Snippet snippet = snippet_of(texts, phrases_, query_.only);
+            hits[*next] =
+                SearchHit{.source = at,
+                          .session = known->info,
+                          .short_id = known->short_id,
+                          .seq = message.seq,
+                          .role = message.role,
+                          .time = Time(std::chrono::milliseconds(candidates[*next].key.time_ms)),
+                          .part = snippet.part,
+                          .snippet = std::move(snippet.pieces)};
+          }
+          return Flow::go_on;
+        });
     if (!read && read.error().code != Code::not_found && read.error().code != Code::corrupt) {
       return std::unexpected(read.error());
     }
@@ -246,30 +283,77 @@ class Hits {
   struct Known {
     SessionInfo info;
     std::string short_id;
+    std::size_t source;
   };
 
+  // The source and the id of a candidate's session. nullopt when it has left the index.
+  struct Owner {
+    std::size_t source;
+    SessionId id;
+    std::int64_t row;  // of the source, in the index
+  };
+  Result<std::optional<Owner>> owner_of(const Candidate& candidate) {
+    if (candidate.store > 0) {
+      REPRISE_ASSIGN(SessionId id, SessionId::parse(candidate.id));
+      return Owner{words_at_.at(candidate.store - 1), std::move(id), 0};
+    }
+    REPRISE_ASSIGN(const IndexedSession* const indexed, finder().session(candidate.session));
+    if (indexed == nullptr) {
+      return std::nullopt;
+    }
+    REPRISE_ASSIGN(SessionId id, SessionId::parse(indexed->id));
+    return Owner{source_at_.at(indexed->source), std::move(id), indexed->source};
+  }
+
   // Null when it is gone or in the trash.
-  Result<const Known*> session_now(Source& source, std::int64_t key,
-                                   const IndexedSession& indexed) {
+  Result<const Known*> session_now(const Candidate& candidate) {
+    const auto key = std::tuple(candidate.store, candidate.session, candidate.id);
     auto found = known_.find(key);
     if (found == known_.end()) {
-      REPRISE_ASSIGN(const SessionId id, SessionId::parse(indexed.id));
-      auto session = source.find(id);
-      if (!session && session.error().code != Code::corrupt) {
-        return std::unexpected(session.error());
-      }
-      std::optional<Known> known;
-      if (session) {
-        auto& there = *session;
-        if (there && there->info.state != SessionState::trashed) {
-          REPRISE_ASSIGN(std::string brief, unique_short_id(indexed.source, id));
-          known = Known{std::move(there->info), std::move(brief)};
-        }
-      }
+      REPRISE_ASSIGN(std::optional<Known> known, find_session(candidate));
       found = known_.emplace(key, std::move(known)).first;
     }
     const std::optional<Known>& known = found->second;
     return known ? &*known : nullptr;
+  }
+
+  Result<std::optional<Known>> find_session(const Candidate& candidate) {
+    REPRISE_ASSIGN(const std::optional<Owner> owner, owner_of(candidate));
+    if (!owner) {
+      return std::nullopt;
+    }
+    Source& source = *sources_[owner->source].source;
+    auto found = source.find(owner->id);
+    if (!found && found.error().code != Code::corrupt) {
+      return std::unexpected(found.error());
+    }
+    std::optional<Session> session = found ? *std::move(found) : std::nullopt;
+    if (!session || session->info.state == SessionState::trashed) {
+      return std::nullopt;
+    }
+    REPRISE_ASSIGN(std::string brief, candidate.store > 0 ? short_id_there(source, owner->id)
+                                                          : unique_short_id(owner->row, owner->id));
+    return Known{std::move(session->info), std::move(brief), owner->source};
+  }
+
+  // Of a store that finds short ids by an index.
+  static Result<std::string> short_id_there(Source& source, const SessionId& id) {
+    std::vector<SessionId> ids = {id};
+    std::string brief = short_id(id);
+    if (brief == id.str()) {
+      return brief;
+    }
+    REPRISE_ASSIGN(const SessionPage page,
+                   source.list({.states = {SessionState::active, SessionState::closed,
+                                           SessionState::archived, SessionState::trashed},
+                                .short_id_prefix = brief,
+                                .ungrouped = true}));
+    for (const SessionInfo& other : page.sessions) {
+      if (other.id != id) {
+        ids.push_back(other.id);
+      }
+    }
+    return short_ids(ids).front();
   }
 
   // To ask the source for it would be a look at all its ids.
@@ -292,8 +376,11 @@ class Hits {
   const SearchQuery& query_;
   std::vector<Phrase> phrases_;
   std::map<std::int64_t, std::size_t> source_at_;
+  std::vector<WordIndex*> words_;      // of stores that index them themselves
+  std::vector<std::size_t> words_at_;  // which sources these are
   std::optional<Finder> finder_;
-  std::map<std::int64_t, std::optional<Known>> known_;
+  std::optional<MergingFinder> merging_;
+  std::map<std::tuple<std::size_t, std::int64_t, std::string>, std::optional<Known>> known_;
 };
 
 }  // namespace

@@ -34,4 +34,8 @@ struct Snippet {
 Snippet snippet_of(const Texts& texts, const std::vector<Phrase>& phrases,
                    std::optional<SearchPart> only);
 
+// Whether it has all phrases that must be there, and none of the others.
+bool has_phrases(const Texts& texts, const std::vector<Phrase>& phrases,
+                 std::optional<SearchPart> only);
+
 }  // namespace reprise::search

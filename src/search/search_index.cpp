@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "search/catch_up.h"
+#include "search/document.h"
 #include "search/forget.h"
 #include "search/hits.h"
 #include "search/index_file.h"
@@ -23,6 +24,12 @@ class FileSearchIndex final : public SearchIndex {
       : file_(std::move(file)), options_(std::move(options)) {}
 
   Result<bool> catch_up(const SearchSource& source) override {
+    if (WordIndex* const words = source.source->capabilities().word_index) {
+      REPRISE_TRY(forget_source(source.url));
+      return words->index_words(search::entry_of, [this](std::int64_t done, std::int64_t total) {
+        return options_.on_progress ? options_.on_progress({"indexing", done, total}) : Flow::go_on;
+      });
+    }
     if (const auto unchanged = search::is_unchanged(file_->db(), source); unchanged && *unchanged) {
       return true;
     }
@@ -71,6 +78,29 @@ class FileSearchIndex final : public SearchIndex {
       REPRISE_TRY(catch_up(source));
     }
     return {};
+  }
+
+  // What is indexed here of a store that now indexes its words itself.
+  Result<> forget_source(std::string_view url) {
+    sqlite::Connection& db = file_->db();
+    const auto row = search::find_source(db, url);
+    if (!row || *row == 0) {
+      return {};
+    }
+    auto hold = file_->lock(milliseconds(0));
+    if (!hold) {
+      return {};  // the next time
+    }
+    std::vector<std::int64_t> keys;
+    {
+      REPRISE_ASSIGN(auto rows, db.query("SELECT key FROM sessions WHERE source = ?", *row));
+      REPRISE_TRY(rows.each([&] { keys.push_back(rows.integer("key")); }));
+    }
+    auto forgotten = search::forget_sessions(*file_, keys);
+    if (!forgotten && forgotten.error().code != Code::busy) {
+      return forgotten;
+    }
+    return db.run("DELETE FROM sources WHERE id = ?", *row);
   }
 
   Result<> forget_now(std::string_view url, std::span<const SessionId> sessions) {

@@ -181,6 +181,30 @@ std::vector<SearchPiece> cut(std::string_view text, const std::vector<Mark>& mar
 
 }  // namespace
 
+bool has_phrases(const Texts& texts, const std::vector<Phrase>& phrases,
+                 std::optional<SearchPart> only) {
+  std::vector<Phrase> all = phrases;
+  for (Phrase& phrase : all) {
+    phrase.without = false;
+  }
+  Marker marker(all);
+  std::set<std::size_t> found;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    if (only && part != static_cast<std::size_t>(*only)) {
+      continue;
+    }
+    for (const Mark& mark : marker.marks_in(texts.parts.at(part))) {
+      found.insert(mark.phrase);
+    }
+  }
+  for (std::size_t i = 0; i < phrases.size(); ++i) {
+    if (found.contains(i) == phrases[i].without) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Snippet snippet_of(const Texts& texts, const std::vector<Phrase>& phrases,
                    std::optional<SearchPart> only) {
   Snippet best;

@@ -37,6 +37,7 @@ class OwnStore final : public Store,
                        public Repair,
                        public Backup,
                        public UserReader,
+                       public WordIndex,
                        public Tenants {
  public:
   OwnStore(std::unique_ptr<Store> inner, const CallOptions& options)
@@ -207,6 +208,17 @@ class OwnStore final : public Store,
   }
   Result<std::optional<Author>> user() override {
     return here("user", [&] { return can_.user_reader->user(); });
+  }
+  Result<bool> index_words(const std::function<WordEntry(const Message&)>& entry_of,
+                           const IndexProgress& on_progress) override {
+    return here("index_words", [&] { return can_.word_index->index_words(entry_of, on_progress); });
+  }
+  Result<std::vector<WordHit>> find_words(const WordQuery& query, std::string_view after,
+                                          std::size_t limit) override {
+    return here("find_words", [&] { return can_.word_index->find_words(query, after, limit); });
+  }
+  Result<std::vector<double>> word_densities(const WordQuery& query) override {
+    return here("word_densities", [&] { return can_.word_index->word_densities(query); });
   }
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override {
     return here("of", [&] { return can_.tenants->of(tenant); });

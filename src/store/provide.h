@@ -20,6 +20,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.replaced_reader);
   visit(capabilities.signature_reader);
   visit(capabilities.user_reader);
+  visit(capabilities.word_index);
   visit(capabilities.verifying);
   visit(capabilities.beginning);
   visit(capabilities.creation);

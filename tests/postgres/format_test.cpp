@@ -38,14 +38,17 @@ TEST_F(PostgresFormat, ItsTablesHaveTheKeysThatAreDescribed) {
             "reprise_branches(tenant, session_id, branch)\n"
             "reprise_deltas(tenant, session_id, answer, piece, part)\n"
             "reprise_heads(tenant, session_id)\n"
+            "reprise_indexed(tenant, session_id)\n"
+            "reprise_indexing(tenant)\n"
             "reprise_message_parts(tenant, session_id, branch, seq, part)\n"
             "reprise_messages(tenant, session_id, branch, seq)\n"
             "reprise_once(tenant, session_id, name)\n"
             "reprise_schema(version)\n"
             "reprise_sessions(tenant, session_id)\n"
-            "reprise_values(tenant, session_id, name, part)");
+            "reprise_values(tenant, session_id, name, part)\n"
+            "reprise_words(tenant, session_id, branch, seq)");
   EXPECT_EQ(rows("SELECT version::text FROM reprise_schema AS s ORDER BY s.version"),
-            "-7\n-6\n-5\n-4\n-3\n-2\n-1\n1\n2\n3\n4");
+            "-8\n-7\n-6\n-5\n-4\n-3\n-2\n-1\n1\n2\n3\n4");
 }
 
 TEST_F(PostgresFormat, ASessionIsAHeadFactsAndValues) {

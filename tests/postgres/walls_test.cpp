@@ -24,6 +24,14 @@ std::string script(std::string_view mark) {
   return page.substr(begin, page.find("```", begin) - begin);
 }
 
+// That all messages have.
+const WordQuery kWord{.phrases = {{.words = {"word"}}}};
+std::size_t found_after_indexing(WordIndex& words) {
+  const auto entry_of = [](const Message&) { return WordEntry{.parts = {{"word"}}}; };
+  EXPECT_TRUE(must(words.index_words(entry_of, [](auto, auto) { return Flow::go_on; })));
+  return must(words.find_words(kWord, "", 1000)).size();
+}
+
 class PostgresWalls : public testing::Test {
  protected:
   PostgresWalls() {
@@ -55,7 +63,12 @@ TEST_F(PostgresWalls, ARoleSeesAndWritesItsOwnTenantOnly) {
   must(own->append(session_id("s"), messages(2), {}));
   EXPECT_EQ(must(read_all(*own, session_id("s"))).size(), 2U);
 
+  WordIndex* const words = own->capabilities().word_index;
+  ASSERT_NE(words, nullptr);
+  EXPECT_EQ(found_after_indexing(*words), 2U);
+
   const auto stranger = open(ours_, theirs_);
+  EXPECT_EQ(must(stranger->capabilities().word_index->find_words(kWord, "", 9)).size(), 0U);
   EXPECT_TRUE(must(stranger->list({})).sessions.empty());
   EXPECT_EQ(must(stranger->find(session_id("s"))), std::nullopt);
   EXPECT_FALSE(stranger->append(session_id("s"), messages(1), {}));
@@ -103,7 +116,12 @@ TEST_F(PostgresWallsBySetting, AServiceSeesTheTenantThatItServes) {
     must(store->append(id, {assistant("So it is.")}, {.end_partial = operation_id("a")}));
     EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
   }
+  for (Store* const store : {one.get(), other.get()}) {
+    EXPECT_EQ(found_after_indexing(*store->capabilities().word_index), 302U);
+  }
   must(one->capabilities().trash->purge(id));
+  EXPECT_EQ(found_after_indexing(*one->capabilities().word_index), 0U);
+  EXPECT_EQ(found_after_indexing(*other->capabilities().word_index), 302U);
   EXPECT_EQ(must(one->find(id)), std::nullopt);
   EXPECT_EQ(must(read_all(*other, id)).size(), 302U);
 }
@@ -124,6 +142,15 @@ TEST_F(PostgresWallsBySetting, NothingIsSeenWithoutTheSettingOrUnderAnothersName
   EXPECT_EQ(query(cat(plain_, "&options=-c%20reprise.tenant%3Done"),
                   "SELECT count(*) FROM reprise_sessions"),
             "1");
+}
+
+// Tables that came later, and have no policies yet: nobody is shown other tenants' words.
+TEST_F(PostgresWallsBySetting, WordsWithoutPoliciesAreLeftAlone) {
+  run(url_, "ALTER TABLE reprise_words DISABLE ROW LEVEL SECURITY");
+  const auto service = must(open_store(cat(plain_, "&set_tenant=yes")));
+  EXPECT_EQ(service->capabilities().word_index, nullptr);
+  run(url_, script("<!-- walls by a setting -->"));
+  EXPECT_NE(must(open_store(cat(plain_, "&set_tenant=yes")))->capabilities().word_index, nullptr);
 }
 
 // Two tenants' streaming answers may be in one transaction.

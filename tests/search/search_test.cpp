@@ -10,10 +10,12 @@
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "reprise/environment.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
+#include "support/postgres_server.h"
 #include "support/small_disk.h"
 #include "support/temporary_folder.h"
 
@@ -28,13 +30,16 @@ using test::user;
 using test::works;
 using Places = std::vector<std::string>;
 
-// A store in memory, and an index of it.
-class SearchTest : public testing::Test {
+// A store, and an index of it.
+class SearchBase {
  protected:
-  SearchTest() { index_ = must(SearchIndex::open(file())); }
+  SearchBase(std::string url, std::unique_ptr<Store> store)
+      : url_(std::move(url)), store_(std::move(store)) {
+    index_ = must(SearchIndex::open(file()));
+  }
 
   std::filesystem::path file() const { return folder_.path() / "state" / "search.db"; }
-  SearchSource source() { return {"memory:test", store_.get()}; }
+  SearchSource source() { return {url_, store_.get()}; }
 
   void add(std::string_view id, std::vector<Message> messages) {
     const SessionId session = test::session_id(id);
@@ -69,11 +74,31 @@ class SearchTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  std::unique_ptr<Store> store_ = open_memory_store();
+  std::string url_;
+  std::unique_ptr<Store> store_;
   std::unique_ptr<SearchIndex> index_;
 };
 
-TEST_F(SearchTest, AllWordsInAnyOrder) {
+// Over a store whose words are in the index, and one that indexes them itself.
+class SearchTest : public SearchBase, public testing::TestWithParam<std::string> {
+ protected:
+  SearchTest() : SearchTest(is_postgres() ? new_postgres_url() : "memory:test") {}
+  explicit SearchTest(const std::string& url)
+      : SearchBase(url, is_postgres() ? must(open_store(url)) : open_memory_store()) {}
+
+  static bool is_postgres() { return GetParam() == "postgres"; }
+  static std::string new_postgres_url() {
+    return test::postgres_url(make_session_id(system_clock(), system_entropy()).str());
+  }
+};
+
+// What the index does with its file.
+class SearchFileTest : public SearchBase, public testing::Test {
+ protected:
+  SearchFileTest() : SearchBase("memory:test", open_memory_store()) {}
+};
+
+TEST_P(SearchTest, AllWordsInAnyOrder) {
   add("a", {user("the disk is full"), assistant("no space is left on the disk")});
   EXPECT_EQ(find("disk"), (Places{"a#1", "a#0"}));
   EXPECT_EQ(find("full disk"), (Places{"a#0"}));
@@ -81,7 +106,7 @@ TEST_F(SearchTest, AllWordsInAnyOrder) {
   EXPECT_EQ(find("full space"), Places{});
 }
 
-TEST_F(SearchTest, PhrasesBeginningsAndWhatIsLeftOut) {
+TEST_P(SearchTest, PhrasesBeginningsAndWhatIsLeftOut) {
   add("a", {user("the disk is full"), assistant("a full disk"), user("migrations migrated")});
   EXPECT_EQ(find("\"full disk\""), (Places{"a#1"}));
   EXPECT_EQ(find("\"disk full\""), Places{});
@@ -92,7 +117,7 @@ TEST_F(SearchTest, PhrasesBeginningsAndWhatIsLeftOut) {
   EXPECT_EQ(find("\"a fu\"*"), (Places{"a#1"}));
 }
 
-TEST_F(SearchTest, CaseAndAccentsFold) {
+TEST_P(SearchTest, CaseAndAccentsFold) {
   add("a", {user("Ein schönes CAFÉ in der Straße"), user("e\u0301te\u0301 Ｗｉｄｅ ﬁne")});
   for (const std::string_view words : {"cafe", "Café", "SCHONES", "strasse", "STRAẞE"}) {
     EXPECT_EQ(find(words), (Places{"a#0"})) << words;
@@ -102,7 +127,7 @@ TEST_F(SearchTest, CaseAndAccentsFold) {
   }
 }
 
-TEST_F(SearchTest, PartsOfChineseJapaneseAndKorean) {
+TEST_P(SearchTest, PartsOfChineseJapaneseAndKorean) {
   add("a", {user("我们讨论了数据库迁移的问题"), user("全文検索エンジンを作る"),
             user("데이터베이스를 검색한다"), user("x数据y")});
   EXPECT_EQ(find("数据库"), (Places{"a#0"}));
@@ -117,7 +142,7 @@ TEST_F(SearchTest, PartsOfChineseJapaneseAndKorean) {
   EXPECT_EQ(find("x数据y"), (Places{"a#3"}));
 }
 
-TEST_F(SearchTest, ToolsThinkingAndTextAreParts) {
+TEST_P(SearchTest, ToolsThinkingAndTextAreParts) {
   Message answer = assistant("the word apple");
   answer.blocks.emplace_back(ThinkingBlock{.text = "about a banana", .signature = {}, .extra = {}});
   answer.blocks.emplace_back(
@@ -142,7 +167,7 @@ TEST_F(SearchTest, ToolsThinkingAndTextAreParts) {
   EXPECT_EQ(find({.terms = must(parse_search("apple")), .tool = "read_file"}), Places{});
 }
 
-TEST_F(SearchTest, Filters) {
+TEST_P(SearchTest, Filters) {
   Message answer = assistant("word", at(20));
   answer.model = "big";
   add("a", {user("word", at(10)), answer});
@@ -162,7 +187,7 @@ TEST_F(SearchTest, Filters) {
 }
 
 // Old messages that come late stand where their time puts them.
-TEST_F(SearchTest, NewestFirstWhateverCameWhen) {
+TEST_P(SearchTest, NewestFirstWhateverCameWhen) {
   add("a", {user("word", at(1000)), user("word", at(2000))});
   EXPECT_EQ(find("word").size(), 2U);
   add("old", {user("word", at(-200'000)), user("word", at(1500))});
@@ -172,7 +197,7 @@ TEST_F(SearchTest, NewestFirstWhateverCameWhen) {
   EXPECT_EQ(find({.terms = must(parse_search("word")), .limit = 2}), (Places{"b#1", "a#1"}));
 }
 
-TEST_F(SearchTest, PagesGoThroughAllOnce) {
+TEST_P(SearchTest, PagesGoThroughAllOnce) {
   for (int i = 0; i < 30; ++i) {
     add(cat("s", i % 7), {user("word", at(i * 977 % 100))});
   }
@@ -197,14 +222,46 @@ TEST_F(SearchTest, PagesGoThroughAllOnce) {
   EXPECT_TRUE(fails(index_->search(sources, query), Code::invalid_argument));
 }
 
-TEST_F(SearchTest, TheMostRelevantFirst) {
+// What comes in between changes nothing for the pages that follow.
+TEST_P(SearchTest, PagesGoOnAcrossAChange) {
+  for (int i = 0; i < 9; ++i) {
+    add("a", {user("word", at(i))});
+  }
+  SearchQuery query{.terms = must(parse_search("word")), .limit = 3};
+  const SearchPage first = page(query);
+  EXPECT_EQ(places(first), (Places{"a#8", "a#7", "a#6"}));
+  add("b", {user("word", at(100)), user("word", at(3))});
+  must(store_->capabilities().rewriting->replace_suffix(test::session_id("a"), Seq{5},
+                                                        {user("other", at(200))}, {}));
+  query.after = first.next;
+  const SearchPage second = page(query);
+  EXPECT_EQ(places(second), (Places{"a#4", "b#1", "a#3"}));
+  query.after = second.next;
+  EXPECT_EQ(find(query), (Places{"a#2", "a#1", "a#0"}));
+}
+
+// Of a message that is longer than an index keeps places for, phrases are found all the same.
+TEST_P(SearchTest, PhrasesInLongMessages) {
+  std::string text;
+  for (int i = 0; i < 15'000; ++i) {
+    text += cat("w", i, " common ");
+  }
+  add("a", {user(cat(text, "the needle stands here")), user(cat(text, "needle and the here"))});
+  EXPECT_EQ(find("w14999"), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(find("\"needle stands\""), (Places{"a#0"}));
+  EXPECT_EQ(find("common -\"the needle\""), (Places{"a#1"}));
+  EXPECT_EQ(find("\"w12345 common w12346\" needle"), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(find("\"w12345 w12346\""), Places{});
+}
+
+TEST_P(SearchTest, TheMostRelevantFirst) {
   add("a", {user("apple and much else that makes this message long, long, longer than others"),
             user("apple apple apple"), user("pear"), user("an apple a day")});
   EXPECT_EQ(find({.terms = must(parse_search("apple")), .order = SearchOrder::relevance}),
             (Places{"a#1", "a#3", "a#0"}));
 }
 
-TEST_F(SearchTest, SnippetsMarkTheTerms) {
+TEST_P(SearchTest, SnippetsMarkTheTerms) {
   add("a", {user(cat(std::string(5000, 'x'), " before\n\tthe   full disk after ",
                      std::string(900, 'y')))});
   const SearchPage found = page({.terms = must(parse_search("disk FULL"))});
@@ -216,7 +273,7 @@ TEST_F(SearchTest, SnippetsMarkTheTerms) {
   EXPECT_TRUE(found.hits[0].snippet.at(4).text.ends_with("y…"));
 }
 
-TEST_F(SearchTest, TheTrashIsNotSearched) {
+TEST_P(SearchTest, TheTrashIsNotSearched) {
   add("a", {user("word")});
   add("b", {user("word")});
   EXPECT_EQ(find("word").size(), 2U);
@@ -229,7 +286,7 @@ TEST_F(SearchTest, TheTrashIsNotSearched) {
   EXPECT_EQ(find("word").size(), 2U);
 }
 
-TEST_F(SearchTest, WhatIsPurgedLeavesNoBytes) {
+TEST_F(SearchFileTest, WhatIsPurgedLeavesNoBytes) {
   add("a", {user("zanzibar common"), user("qwertz")});
   add("b", {user("mombasa common")});
   EXPECT_EQ(find("zanzibar"), (Places{"a#0"}));
@@ -242,7 +299,7 @@ TEST_F(SearchTest, WhatIsPurgedLeavesNoBytes) {
   EXPECT_EQ(find("common"), (Places{"b#0"}));
 }
 
-TEST_F(SearchTest, WhatWasPurgedElsewhereLeavesWithTheNextSearch) {
+TEST_F(SearchFileTest, WhatWasPurgedElsewhereLeavesWithTheNextSearch) {
   add("a", {user("zanzibar common"), assistant("ok")});
   add("b", {user("mombasa common")});
   EXPECT_EQ(find("common").size(), 2U);
@@ -251,7 +308,7 @@ TEST_F(SearchTest, WhatWasPurgedElsewhereLeavesWithTheNextSearch) {
   EXPECT_EQ(bytes().find("anzibar"), std::string::npos);
 }
 
-TEST_F(SearchTest, ARewindIsFollowed) {
+TEST_P(SearchTest, ARewindIsFollowed) {
   add("a", {user("one"), assistant("two"), user("three"), assistant("four")});
   EXPECT_EQ(find("four"), (Places{"a#3"}));
   must(store_->capabilities().rewriting->replace_suffix(
@@ -267,7 +324,38 @@ TEST_F(SearchTest, ARewindIsFollowed) {
   EXPECT_EQ(find("nine"), (Places{"a#4"}));
 }
 
-TEST_F(SearchTest, WhatForksShareIsFoundOnce) {
+// Rare words among many messages, and frequent ones in few.
+TEST_P(SearchTest, AmongManyMessages) {
+  for (int i = 0; i < 4; ++i) {
+    std::vector<Message> many;
+    for (int j = 0; j < 1500; ++j) {
+      many.push_back(user(cat("common word", j, j % 700 == i ? " seldom" : ""), at(j * 4 + i)));
+    }
+    add(cat("s", i), std::move(many));
+  }
+  must(store_->update(test::session_id("s2"), {.working_dir = "/home/b"}));
+  EXPECT_EQ(find("word7"), (Places{"s3#7", "s2#7", "s1#7", "s0#7"}));
+  EXPECT_EQ(find({.terms = must(parse_search("common")), .limit = 3}),
+            (Places{"s3#1499", "s2#1499", "s1#1499"}));
+  EXPECT_EQ(find("common seldom").size(), 12U);
+  EXPECT_EQ(find({.terms = must(parse_search("common seldom")), .limit = 2}),
+            (Places{"s3#1403", "s2#1402"}));
+  EXPECT_EQ(find({.terms = must(parse_search("common")), .working_dir = "/home/b", .limit = 2}),
+            (Places{"s2#1499", "s2#1498"}));
+  EXPECT_EQ(find({.terms = must(parse_search("word3")), .since = at(12), .until = at(14)}),
+            (Places{"s1#3", "s0#3"}));
+  SearchQuery query{.terms = must(parse_search("seldom")), .limit = 5};
+  Places paged;
+  do {
+    const SearchPage one = page(query);
+    const Places here = places(one);
+    paged.insert(paged.end(), here.begin(), here.end());
+    query.after = one.next;
+  } while (!query.after.empty());
+  EXPECT_EQ(paged, find("seldom"));
+}
+
+TEST_P(SearchTest, WhatForksShareIsFoundOnce) {
   add("a", {user("shared"), assistant("only in the first")});
   must(store_->capabilities().forking->fork(test::session_id("a"), Seq{1}, test::session("b")));
   must(store_->append(test::session_id("b"), {assistant("only in the second")}, {}));
@@ -278,7 +366,7 @@ TEST_F(SearchTest, WhatForksShareIsFoundOnce) {
   EXPECT_EQ(find("second"), (Places{"b#1"}));
 }
 
-TEST_F(SearchTest, SourcesAreToldApart) {
+TEST_P(SearchTest, SourcesAreToldApart) {
   add("a", {user("word")});
   const auto other = open_memory_store();
   must(other->create(test::session("a")));
@@ -297,7 +385,7 @@ TEST_F(SearchTest, SourcesAreToldApart) {
             (Places{"a#0", "a#0"}));
 }
 
-TEST_F(SearchTest, MadeAnewWhenDamaged) {
+TEST_F(SearchFileTest, MadeAnewWhenDamaged) {
   std::vector<Message> many;
   for (int i = 0; i < 2000; ++i) {
     many.push_back(user(cat("word number", i), at(i)));
@@ -327,7 +415,7 @@ TEST_F(SearchTest, MadeAnewWhenDamaged) {
   });
 }
 
-TEST_F(SearchTest, OneCatchesUpAndTheOtherSearches) {
+TEST_F(SearchFileTest, OneCatchesUpAndTheOtherSearches) {
   add("a", {user("word")});
   EXPECT_EQ(find("word"), (Places{"a#0"}));
   add("a", {user("word again")});
@@ -344,7 +432,7 @@ TEST_F(SearchTest, OneCatchesUpAndTheOtherSearches) {
 }
 
 // Killed again and again, it comes to its end, and nothing is found twice.
-TEST_F(SearchTest, KilledWhileIndexing) {
+TEST_P(SearchTest, KilledWhileIndexing) {
   constexpr int kSessions = 40;
   constexpr int kMessages = 1000;
   for (int i = 0; i < kSessions; ++i) {
@@ -364,7 +452,8 @@ TEST_F(SearchTest, KilledWhileIndexing) {
                                                   }
                                                   return Flow::go_on;
                                                 }}));
-      must(index->catch_up(source()));
+      const auto own = is_postgres() ? must(open_store(url_)) : nullptr;
+      must(index->catch_up({url_, own ? own.get() : store_.get()}));
       return 0;
     });
     int status = 0;
@@ -377,7 +466,7 @@ TEST_F(SearchTest, KilledWhileIndexing) {
             static_cast<std::size_t>(kMessages));
 }
 
-TEST_F(SearchTest, ProgressCanStopIt) {
+TEST_P(SearchTest, ProgressCanStopIt) {
   std::vector<Message> many;
   for (int i = 0; i < 500; ++i) {
     many.push_back(user(cat("word", i)));
@@ -391,7 +480,7 @@ TEST_F(SearchTest, ProgressCanStopIt) {
 }
 
 // What is wrong with a source is its own: the index stays, and so do other sources.
-TEST_F(SearchTest, ADamagedSourceCostsTheIndexNothing) {
+TEST_F(SearchFileTest, ADamagedSourceCostsTheIndexNothing) {
   class Damaged final : public Source {
    public:
     Result<std::optional<Session>> find(const SessionId& /*id*/) override {
@@ -421,7 +510,7 @@ TEST_F(SearchTest, ADamagedSourceCostsTheIndexNothing) {
             (Places{"a#0"}));
 }
 
-TEST_F(SearchTest, AFullDiskLeavesWhatIsThere) {
+TEST_F(SearchFileTest, AFullDiskLeavesWhatIsThere) {
   const test::TemporaryFolder folder;
   const test::SmallDisk disk(folder.path(), "size=4m");
   if (!disk.is_mounted()) {
@@ -443,7 +532,7 @@ TEST_F(SearchTest, AFullDiskLeavesWhatIsThere) {
   EXPECT_EQ(must(read_all(*store_, test::session_id("b"))).size(), 2000U);
 }
 
-TEST_F(SearchTest, HostileTextsAndHugeMessages) {
+TEST_P(SearchTest, HostileTextsAndHugeMessages) {
   std::vector<Message> messages;
   for (const std::string& text : test::hard_texts()) {
     messages.push_back(user(text));
@@ -459,11 +548,11 @@ TEST_F(SearchTest, HostileTextsAndHugeMessages) {
   EXPECT_EQ(find("needle").size(), 1U);
   EXPECT_EQ(find("beyond"), Places{});
   EXPECT_EQ(find("bb").size(), 1U);
-  EXPECT_LT(std::filesystem::file_size(file()), 3'000'000U);
+  EXPECT_LT(std::filesystem::file_size(file()), is_postgres() ? 200'000U : 3'000'000U);
 }
 
 // Nothing of a query reaches FTS5 but folded words.
-TEST_F(SearchTest, QueriesAreNoSyntax) {
+TEST_P(SearchTest, QueriesAreNoSyntax) {
   add("a", {user("text AND or NEAR not col")});
   EXPECT_EQ(find("text AND"), (Places{"a#0"}));
   EXPECT_EQ(find("AND OR NOT"), (Places{"a#0"}));
@@ -473,6 +562,9 @@ TEST_F(SearchTest, QueriesAreNoSyntax) {
   EXPECT_EQ(find("text^ \"not"), (Places{"a#0"}));
   EXPECT_EQ(find("text' ;drop"), Places{});
 }
+
+INSTANTIATE_TEST_SUITE_P(Stores, SearchTest, testing::Values("memory", "postgres"),
+                         [](const auto& param) { return param.param; });
 
 TEST(ParseSearch, RefusesWhatFindsNothing) {
   for (const std::string_view bad :

@@ -133,17 +133,23 @@ Result<> Database::prepare() {
   return {};
 }
 
-Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
-  auto version = find_version(connection);
-  if (!version && remedy_for(connection.failure().sqlstate) == Remedy::unnamed) {
+// Before it is known whether a pooler is in between.
+template <class Find>
+auto Database::look_first(Connection& connection, const Find& look) -> decltype(look(connection)) {
+  auto found = look(connection);
+  if (!found && remedy_for(connection.failure().sqlstate) == Remedy::unnamed) {
     shared_->pool.set_prepare(Prepare::unnamed);
     connection.set_prepare(Prepare::unnamed);
-    version = find_version(connection);
+    found = look(connection);
   }
-  REPRISE_ASSIGN(shared_->tables, std::move(version));
+  return found;
+}
+
+Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
+  REPRISE_ASSIGN(shared_->tables, look_first(connection, find_version));
   REPRISE_TRY(check_version(shared_->tables.version));
   if (shared_->tables.version > 0) {
-    REPRISE_ASSIGN(shared_->is_distributed, find_distribution(connection));
+    REPRISE_ASSIGN(shared_->engine, look_first(connection, find_engine));
   }
   if (shared_->pool.options().access == Access::read) {
     return shared_->tables.version > 0
@@ -157,6 +163,7 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   auto made = make_current(connection, shared_->tables);
   if (made) {
     shared_->tables = *made;
+    REPRISE_ASSIGN(shared_->engine, look_first(connection, find_engine));
   } else if (connection.failure().sqlstate != kNoPrivilege) {
     return std::unexpected(std::move(made).error());
   } else if (shared_->tables.version < kVersion || !shared_->tables.has_additions()) {
@@ -171,6 +178,11 @@ Result<> Database::write(const Work& work) {
     return fail(Code::unsupported, cat(name(), " is open for reading only"));
   }
   return attempt(From::primary, Kind::writes, work);
+}
+
+Result<> Database::write_words(const Look& work) {
+  return attempt(From::primary, Kind::writes,
+                 [&work](Connection& connection, bool) { return work(connection); });
 }
 
 // In a transaction of several tenants each one's queries say whose they are.
@@ -189,7 +201,7 @@ Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
 
 Result<std::vector<Rows>> Database::write_together(const SessionId& session,
                                                    std::vector<Query> queries) {
-  if (shared_->is_distributed) {
+  if (shared_->engine.is_distributed) {
     return write_alone(queries);  // one that changes several nodes would wait for all of them
   }
   const std::size_t own = queries.size();

@@ -42,6 +42,8 @@ class Database {
   }
   using Look = std::function<Result<>(Connection& connection)>;
   Result<> read(const Look& look, From from = From::primary);
+  // What is derived from messages: also when the store was opened for reading. Can be done again.
+  Result<> write_words(const Look& work);
   template <class Value, class Make>
   Result<Value> read_for(Make make, From from = From::primary) {
     Result<Value> made = fail(Code::io, "the work did not run");
@@ -66,7 +68,8 @@ class Database {
   const std::string& name() const { return shared_->pool.place().name; }
   // Of the tables when they were opened; older ones are read as they are.
   std::int64_t version() const { return shared_->tables.version; }
-  bool is_distributed() const { return shared_->is_distributed; }
+  bool is_distributed() const { return shared_->engine.is_distributed; }
+  bool has_words() const { return shared_->engine.has_words; }
   bool has_additions() const { return shared_->tables.has_additions(); }
   bool has_addition(std::int64_t number) const {
     return shared_->tables.additions.contains(number);
@@ -90,7 +93,7 @@ class Database {
     Gatherer unsynced;
     RunningAnswers answers;
     TablesVersion tables;  // set before anyone else has this, like the next one
-    bool is_distributed = false;
+    Engine engine;
     std::atomic<bool> is_away = false;  // the last wait for a server was in vain
   };
 
@@ -103,6 +106,8 @@ class Database {
   Result<std::vector<Rows>> write_alone(const std::vector<Query>& queries);
   bool take_remedy(Remedy remedy);
   Result<> prepare_tables(Connection& connection, Deadline deadline);
+  template <class Find>
+  auto look_first(Connection& connection, const Find& look) -> decltype(look(connection));
 
   const std::shared_ptr<Shared> shared_;
   const std::string tenant_;

@@ -108,8 +108,8 @@ Result<> build_index(Connection& connection, std::string_view statement, const T
 }
 
 Result<> prepare(Connection& connection, const Migration& migration, const Told& told) {
-  if (migration.number == 1) {
-    return {};  // there is nothing yet
+  if (migration.makes_table()) {
+    return {};  // with nothing in it yet
   }
   if (migration.number == kSlotsVersion) {
     told("filling a column, 5,000 sessions at a time");

@@ -47,6 +47,15 @@ Result<Creation> make_fork(Connection& connection, const Key& parent, const Want
 
 }  // namespace
 
+// Those of this database: older tables have no index of words.
+Capabilities PostgresStore::capabilities_here() {
+  Capabilities all = store::capabilities_of(*this, {.lists_by_author = true});
+  if (!database_.has_words()) {
+    all.word_index = nullptr;
+  }
+  return all;
+}
+
 Result<> PostgresStore::create(const Session& session) {
   REPRISE_TRY(store::check_new_session(session));
   const std::string name = operation_name();

@@ -21,6 +21,7 @@ class PostgresStore final : public Store,
                             public Trash,
                             public Verifying,
                             public UserReader,
+                            public WordIndex,
                             public Tenants {
  public:
   explicit PostgresStore(std::unique_ptr<Database> database) : owned_(std::move(database)) {}
@@ -79,15 +80,25 @@ class PostgresStore final : public Store,
   Result<> purge(const SessionId& id) override;
   Result<std::vector<Remnant>> remnants() override;
 
+  // index_words.cpp
+  Result<bool> index_words(const std::function<WordEntry(const Message&)>& entry_of,
+                           const IndexProgress& on_progress) override;
+
+  // find_words.cpp
+  Result<std::vector<WordHit>> find_words(const WordQuery& query, std::string_view after,
+                                          std::size_t limit) override;
+  Result<std::vector<double>> word_densities(const WordQuery& query) override;
+
   // verify.cpp
   Result<VerifyReport> verify() override;
 
  private:
   Key key(const SessionId& id) const { return {database_.tenant(), id}; }
+  Capabilities capabilities_here();
 
   const std::unique_ptr<Database> owned_;
   Database& database_ = *owned_;
-  const Capabilities capabilities_ = store::capabilities_of(*this, {.lists_by_author = true});
+  const Capabilities capabilities_ = capabilities_here();
 };
 
 }  // namespace reprise::postgres

@@ -9,6 +9,7 @@
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/postgres/word_statements.h"
 
 namespace reprise::postgres {
 namespace {
@@ -201,6 +202,33 @@ constexpr std::string_view kTitleIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_title ON reprise_sessions USING"
     " gin((" REPRISE_TITLE_GRAMS ")) WITH (fastupdate = off)",
 };
+constexpr std::string_view kWordTables[] = {
+    "CREATE TABLE IF NOT EXISTS reprise_words("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " branch int8 NOT NULL,"
+    " seq int8 NOT NULL,"
+    " time_us int8 NOT NULL,"
+    " bytes int8 NOT NULL,"
+    " words tsvector NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, branch, seq))",
+    "CREATE INDEX IF NOT EXISTS reprise_by_time ON"
+    " reprise_words(tenant, time_us DESC, session_id DESC, branch DESC, seq DESC)",
+    // All words of a message have its tenant's mark beside them.
+    "CREATE INDEX IF NOT EXISTS reprise_by_word ON reprise_words USING gin (words)",
+    "CREATE TABLE IF NOT EXISTS reprise_indexed("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " branch int8 NOT NULL,"
+    " next_seq int8 NOT NULL,"
+    " time_us int8 NOT NULL,"
+    " PRIMARY KEY(tenant, session_id))",
+    "CREATE TABLE IF NOT EXISTS reprise_indexing("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " compared_us int8 NOT NULL,"
+    " messages int8 NOT NULL,"
+    " PRIMARY KEY(tenant))",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
 constexpr Migration kMigrations[] = {
@@ -215,6 +243,7 @@ constexpr Migration kMigrations[] = {
     {-5, "an index of authors", kAuthorIndex, false},
     {kModeAddition, "an index of modes", kModeIndex, false},
     {kTitleAddition, "an index of titles", kTitleIndex, false},
+    {-8, "tables of words", kWordTables, false},
 };
 
 constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";
@@ -295,13 +324,14 @@ Result<TablesVersion> find_version(Connection& connection) {
   return tables;
 }
 
-Result<bool> find_distribution(Connection& connection) {
-  REPRISE_ASSIGN(const Rows citus, connection.run_one({kFindCitus}));
-  if (citus.empty()) {
-    return false;
+Result<Engine> find_engine(Connection& connection) {
+  REPRISE_ASSIGN(const auto found, connection.run({{kFindCitus}, {kFindWordsAccess}}));
+  Engine engine{.has_words = !found[1].empty()};
+  if (!found[0].empty()) {
+    REPRISE_ASSIGN(const Rows distributed, connection.run_one({kFindDistribution}));
+    engine.is_distributed = !distributed.empty();
   }
-  REPRISE_ASSIGN(const Rows found, connection.run_one({kFindDistribution}));
-  return !found.empty();
+  return engine;
 }
 
 Result<> check_version(std::int64_t version) {
@@ -322,7 +352,7 @@ Result<TablesVersion> make_current(Connection& connection, const TablesVersion& 
   }
   TablesVersion made{kVersion, now.additions};
   for (const Migration& migration : kMigrations) {
-    if (is_large && !migration.is_needed) {
+    if (is_large && !migration.is_needed && !migration.makes_table()) {
       continue;
     }
     REPRISE_TRY(migrate(connection, migration));

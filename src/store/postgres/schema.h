@@ -28,7 +28,8 @@ struct Migration {
   std::int64_t number;
   std::string_view what;  // for people
   std::span<const std::string_view> statements;
-  bool is_needed = true;  // false for an index that only makes something faster
+  bool is_needed = true;  // false for what only makes something faster
+  bool makes_table() const { return statements.front().starts_with("CREATE TABLE"); }
 };
 std::span<const Migration> migrations();
 Result<> make_version_table(Connection& connection);
@@ -42,8 +43,11 @@ struct TablesVersion {
   bool is_current() const;
 };
 Result<TablesVersion> find_version(Connection& connection);
-// Whether an engine has spread the tables over several nodes.
-Result<bool> find_distribution(Connection& connection);
+struct Engine {
+  bool is_distributed = false;  // the tables are spread over several nodes
+  bool has_words = false;       // words are indexed, and this role may use that
+};
+Result<Engine> find_engine(Connection& connection);
 // unsupported for one that is newer than this program.
 Result<> check_version(std::int64_t version);
 // What they are then. Indexes that only make something faster are left to migrate_beside() where

@@ -12,6 +12,7 @@
 #include "store/postgres/statements.h"
 #include "store/postgres/statements_beside.h"
 #include "store/postgres/values.h"
+#include "store/postgres/word_statements.h"
 
 namespace reprise::postgres {
 namespace {
@@ -75,6 +76,11 @@ Result<> PostgresStore::purge(const SessionId& id) {
     };
     for (const std::string_view statement : kPurge) {
       queries.push_back({statement, values_of(key)});
+    }
+    if (database_.has_words()) {
+      for (const std::string_view statement : kPurgeWords) {
+        queries.push_back({statement, values_of(key)});
+      }
     }
     collect_blobs(queries, database_);
     queries.push_back({kCommit});

@@ -1,0 +1,225 @@
+#include "store/postgres/word_vectors.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace reprise::postgres {
+namespace {
+
+constexpr int kPositionMax = 16'380;  // those behind it say that a word is in a part, not where
+constexpr int kPositionsMax = 250;    // of a word
+constexpr std::size_t kWordBytesMax = 2000;
+constexpr std::size_t kVectorBytesMax = 1'000'000;
+constexpr std::string_view kLabels = "ABC";  // of parts
+
+struct Lexeme {
+  std::string positions;
+  int count = 0;
+  unsigned parts = 0;  // of which it has a position behind the last
+};
+
+// Words have letters and digits only; this is for whatever they are.
+void append_quoted(std::string& out, std::string_view word) {
+  out += '\'';
+  for (const char c : word) {
+    if (c == '\'' || c == '\\') {
+      out += c;
+    }
+    if (c != '\0') {
+      out += c;
+    }
+  }
+  out += '\'';
+}
+
+class Vector {
+ public:
+  void add_part(const std::vector<std::string>& words, std::size_t part) {
+    for (const std::string& word : words) {
+      ++position_;
+      if (Lexeme* const lexeme = find(word); lexeme != nullptr) {
+        add_position(*lexeme, part);
+      }
+    }
+    ++position_;  // a phrase does not go on in the next part
+  }
+  void add_fact(std::string_view fact) { find(fact); }
+
+  std::string text(std::string_view tenant) {
+    std::string out;
+    const auto add = [&out](std::string_view word, std::string_view positions) {
+      out += out.empty() ? "" : " ";
+      append_quoted(out, word);
+      if (!positions.empty()) {
+        out += cat(":", positions);
+      }
+    };
+    add(tenant, "");
+    for (const auto& [word, lexeme] : lexemes_) {
+      add(word, lexeme.positions);
+    }
+    return is_long_ ? cat(out, " '\x03long'") : out;
+  }
+
+ private:
+  Lexeme* find(std::string_view word) {
+    const auto found = lexemes_.find(word);
+    if (found != lexemes_.end()) {
+      return &found->second;
+    }
+    if (word.size() > kWordBytesMax || bytes_ + word.size() > kVectorBytesMax) {
+      is_long_ = true;
+      return nullptr;
+    }
+    bytes_ += word.size() + 4;
+    return &lexemes_[word];
+  }
+
+  void add_position(Lexeme& lexeme, std::size_t part) {
+    const bool fits = position_ <= kPositionMax && lexeme.count < kPositionsMax;
+    const unsigned bit = 1U << part;
+    if (!fits && (lexeme.parts & bit) != 0) {
+      return;
+    }
+    is_long_ = is_long_ || !fits;
+    lexeme.parts |= fits ? 0U : bit;
+    ++lexeme.count;
+    bytes_ += 2;
+    lexeme.positions +=
+        cat(lexeme.positions.empty() ? "" : ",",
+            fits ? position_ : kPositionMax + 1 + static_cast<int>(part), kLabels.substr(part, 1));
+  }
+
+  std::unordered_map<std::string_view, Lexeme> lexemes_;
+  std::size_t bytes_ = 0;
+  int position_ = 0;
+  bool is_long_ = false;
+};
+
+enum class Strict : std::uint8_t { no, yes };
+
+// In the order of words, or, when not strict, in any.
+std::string phrase_of(const WordPhrase& phrase, std::string_view label, Strict strict) {
+  std::string out;
+  for (const std::string& word : phrase.words) {
+    const bool is_last = &word == &phrase.words.back();
+    out += out.empty() ? "(" : (strict == Strict::yes ? " <-> " : " & ");
+    append_quoted(out, word);
+    const std::string_view star = is_last && phrase.prefix ? "*" : "";
+    if (!star.empty() || !label.empty()) {
+      out += cat(":", star, label);
+    }
+  }
+  return cat(out, ")");
+}
+
+std::string phrases_of(const WordQuery& query, Strict strict) {
+  const std::string_view label = query.part ? kLabels.substr(*query.part, 1) : "";
+  std::string out;
+  for (const WordPhrase& phrase : query.phrases) {
+    if (strict == Strict::no && phrase.without && phrase.words.size() > 1) {
+      continue;
+    }
+    out +=
+        cat(out.empty() ? "" : " & ", phrase.without ? "!" : "", phrase_of(phrase, label, strict));
+  }
+  return out;
+}
+
+template <class Visit>
+void for_each_wanted_word(const WordQuery& query, const Visit& visit) {
+  for (const WordPhrase& phrase : query.phrases) {
+    for (const std::string& word : phrase.words) {
+      if (!phrase.without) {
+        visit(phrase, word, &word == &phrase.words.back());
+      }
+    }
+  }
+}
+
+// ts_rank() of one word with k positions is the sum of 1/i² for i up to k, over that of all i.
+std::uint8_t count_of_rank(float rank) {
+  constexpr double kAll = 1.64493406685;
+  constexpr double kHalfStep = 0.5;
+  double sum = 0;
+  int count = 0;
+  while (count < 255) {
+    const double step = 1.0 / (static_cast<double>(count + 1) * (count + 1));
+    if (static_cast<double>(rank) * kAll < sum + kHalfStep * step) {
+      break;
+    }
+    sum += step;
+    ++count;
+  }
+  return static_cast<std::uint8_t>(std::max(count, 1));
+}
+
+}  // namespace
+
+std::string tenant_mark(std::string_view tenant) {
+  return cat("\x03t", fnv1a(tenant));
+}
+
+std::string vector_of(const WordEntry& entry, std::string_view tenant) {
+  Vector vector;
+  for (const std::string& fact : entry.facts) {
+    vector.add_fact(fact);
+  }
+  for (std::size_t part = 0; part < std::min(entry.parts.size(), kLabels.size()); ++part) {
+    vector.add_part(entry.parts[part], part);
+  }
+  return vector.text(tenant_mark(tenant));
+}
+
+std::string query_of(const WordQuery& query, std::string_view tenant) {
+  std::string out;
+  append_quoted(out, tenant_mark(tenant));
+  for (const std::string& fact : query.facts) {
+    out += " & ";
+    append_quoted(out, fact);
+  }
+  const std::string strict = phrases_of(query, Strict::yes);
+  const std::string relaxed = phrases_of(query, Strict::no);
+  return strict == relaxed ? cat(out, " & ", strict)
+                           : cat(out, " & ((", strict, ") | ('\x03long' & ", relaxed, "))");
+}
+
+std::string words_to_count(const WordQuery& query) {
+  std::string out;
+  for_each_wanted_word(query, [&](const WordPhrase& phrase, const std::string& word, bool is_last) {
+    out += out.empty() ? "" : "\n";
+    append_quoted(out, word);
+    out += is_last && phrase.prefix ? ":*" : "";
+  });
+  return out;
+}
+
+std::string_view weights_of(const WordQuery& query) {
+  constexpr std::array<std::string_view, 3> kOfParts = {"{0,0,0,1}", "{0,0,1,0}", "{0,1,0,0}"};
+  return query.part ? kOfParts.at(*query.part) : "{1,1,1,1}";
+}
+
+std::string counts_of(const WordQuery& query, std::string_view ranks) {
+  std::string counts;
+  const WordPhrase* last = nullptr;
+  for_each_wanted_word(query, [&](const WordPhrase& phrase, const std::string&, bool) {
+    float rank = 0;
+    const auto [end, error] = std::from_chars(ranks.data(), ranks.data() + ranks.size(), rank);
+    ranks.remove_prefix(std::min(static_cast<std::size_t>(end - ranks.data()) + 1, ranks.size()));
+    const std::uint8_t count = count_of_rank(error == std::errc() ? rank : 0);
+    if (&phrase != last) {
+      counts += static_cast<char>(count);
+      last = &phrase;
+    } else {
+      counts.back() = static_cast<char>(std::min(static_cast<std::uint8_t>(counts.back()), count));
+    }
+  });
+  return counts;
+}
+
+}  // namespace reprise::postgres

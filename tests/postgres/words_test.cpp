@@ -1,0 +1,304 @@
+// The words that searches look for, indexed in the server: who indexes, what a purge leaves, and
+// which programs go without.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "base/text.h"
+#include "postgres/server_support.h"
+#include "reprise/capabilities.h"
+#include "reprise/open_store.h"
+#include "reprise/search.h"
+#include "support/build.h"
+#include "support/child.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+using Places = std::vector<std::string>;
+
+// A machine of the team, with an index of its own for other sources.
+class Machine {
+ public:
+  explicit Machine(std::string url, SearchIndexOptions options = {})
+      : url_(std::move(url)),
+        store_(must(open_store(url_))),
+        index_(must(SearchIndex::open(folder_.path() / "search.db", std::move(options)))) {}
+
+  Store& store() { return *store_; }
+  Result<bool> catch_up() { return index_->catch_up({url_, store_.get()}); }
+  Places look(std::string_view words) {  // without catching up
+    const SearchSource sources[] = {{url_, store_.get()}};
+    Places places;
+    for (const SearchHit& hit :
+         must(index_->search(sources, {.terms = must(parse_search(words)), .limit = 1000})).hits) {
+      places.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
+    }
+    return places;
+  }
+  Places find(std::string_view words) {
+    EXPECT_TRUE(must(catch_up()));
+    return look(words);
+  }
+  void add(std::string_view id, std::vector<Message> messages) {
+    if (!must(store_->find(session_id(id)))) {
+      must(store_->create(session(id)));
+    }
+    must(store_->append(session_id(id), std::move(messages), {}));
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::string url_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<SearchIndex> index_;
+};
+
+class PostgresWords : public testing::Test {
+ protected:
+  std::string one(std::string_view sql) const { return query(url_, sql); }
+  std::string words() const { return one("SELECT count(*) FROM reprise_words"); }
+
+  const std::string url_ = new_database();
+};
+
+std::vector<Message> many(int count, std::string_view text) {
+  std::vector<Message> all;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(user(cat(text, " number", i), at(i)));
+  }
+  return all;
+}
+
+TEST_F(PostgresWords, AnAppendIndexesNothingAndOneMachineIndexesForAll) {
+  Machine first(url_);
+  first.add("a", {user("the disk is full")});
+  EXPECT_EQ(words(), "0");
+  EXPECT_EQ(first.find("disk"), Places{"a#0"});
+  EXPECT_EQ(words(), "1");
+  Machine second(url_);
+  EXPECT_EQ(second.look("disk"), Places{"a#0"});
+  second.add("a", {user("another disk")});
+  EXPECT_EQ(first.find("disk"), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(second.look("disk"), (Places{"a#1", "a#0"}));
+}
+
+TEST_F(PostgresWords, APurgeLeavesNoWordInTheTables) {
+  Machine machine(url_);
+  machine.add("a", {user("zanzibar common"), user("qwertz")});
+  machine.add("b", {user("mombasa common")});
+  EXPECT_EQ(machine.find("common").size(), 2U);
+  EXPECT_EQ(one("SELECT count(*) FROM reprise_words WHERE words @@ 'zanzibar'::tsquery"), "1");
+  must(Machine(url_).store().capabilities().trash->purge(session_id("a")));
+  EXPECT_EQ(machine.look("zanzibar"), Places{});
+  EXPECT_EQ(machine.look("common"), Places{"b#0"});
+  EXPECT_EQ(one("SELECT count(*) FROM reprise_words WHERE words::text LIKE '%zanzibar%'"), "0");
+  EXPECT_EQ(one("SELECT string_agg(session_id, ' ') FROM reprise_words"), "b");
+  EXPECT_EQ(one("SELECT string_agg(session_id, ' ') FROM reprise_indexed"), "b");
+  machine.add("a", {user("other common")});
+  EXPECT_EQ(machine.find("common").size(), 2U);
+}
+
+// As a program of the version before does it.
+TEST_F(PostgresWords, WhatWasPurgedWithoutItsWordsLosesThemWithTheNextSearch) {
+  Machine machine(url_);
+  machine.add("a", {user("zanzibar")});
+  machine.add("b", {user("mombasa")});
+  EXPECT_EQ(machine.find("zanzibar"), Places{"a#0"});
+  for (const char* const table : {"heads", "sessions", "messages", "once"}) {
+    run(url_, cat("DELETE FROM reprise_", table, " WHERE session_id = 'a'"));
+  }
+  EXPECT_EQ(machine.look("zanzibar"), Places{});
+  EXPECT_EQ(words(), "2");
+  EXPECT_EQ(machine.find("zanzibar"), Places{});
+  EXPECT_EQ(words(), "1");
+}
+
+TEST_F(PostgresWords, OneIndexesAndTheOthersSearchMeanwhile) {
+  Machine machine(url_);
+  machine.add("a", {user("word")});
+  EXPECT_EQ(machine.find("word"), Places{"a#0"});
+  machine.add("a", {user("word again")});
+  {
+    const Holder other(url_, "SELECT 1 FROM reprise_indexing FOR UPDATE");
+    EXPECT_FALSE(must(machine.catch_up()));
+    EXPECT_EQ(machine.look("word"), Places{"a#0"});
+    machine.add("a", {user("word once more")});  // nobody else waits for it
+  }
+  while (!must(machine.catch_up())) {  // the server has not yet seen that it left
+  }
+  EXPECT_EQ(machine.find("word"), (Places{"a#2", "a#1", "a#0"}));
+}
+
+TEST_F(PostgresWords, TwoProcessesIndexEachMessageOnce) {
+  Machine machine(url_);
+  for (int i = 0; i < 60; ++i) {
+    machine.add(cat("s", i), many(40, "word"));
+  }
+  std::vector<pid_t> children;
+  for (int child = 0; child < 2; ++child) {
+    children.push_back(in_child([this] {
+      Machine own(url_);
+      while (!must(own.catch_up())) {
+      }
+      return own.look("number7").size() == 60 ? 0 : 1;
+    }));
+  }
+  for (const pid_t child : children) {
+    EXPECT_EQ(exit_code_of(child), 0);
+  }
+  EXPECT_EQ(words(), "2400");
+  EXPECT_EQ(one("SELECT messages FROM reprise_indexing"), "2400");
+}
+
+// A purge and indexing of the same sessions at once leave no words of what is gone.
+TEST_F(PostgresWords, NothingPurgedIsIndexed) {
+  Machine machine(url_);
+  for (int i = 0; i < 40; ++i) {
+    machine.add(cat("s", i), many(20, "word"));
+  }
+  std::jthread purging([this] {
+    const auto store = must(open_store(url_));
+    for (int i = 0; i < 40; ++i) {
+      must(store->capabilities().trash->purge(session_id(cat("s", i))));
+    }
+  });
+  Machine other(url_);
+  for (int round = 0; round < 10; ++round) {
+    must(other.catch_up());
+  }
+  purging.join();
+  EXPECT_EQ(words(), "0");
+  EXPECT_EQ(one("SELECT count(*) FROM reprise_indexed"), "0");
+}
+
+TEST_F(PostgresWords, ManySessionsAreLookedAtByTheirLastActivity) {
+  Machine machine(url_);
+  machine.add("a", {user("word", system_clock().now())});
+  EXPECT_EQ(machine.find("word"), Places{"a#0"});
+  run(url_,
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " SELECT h.tenant, 'x' || n, 0, 0, 0, 0, '' FROM reprise_heads AS h,"
+      " generate_series(1, 10000) AS n");
+  run(url_,
+      "INSERT INTO reprise_indexed(tenant, session_id, branch, next_seq, time_us)"
+      " SELECT i.tenant, 'x' || n, 0, 0, 0 FROM reprise_indexed AS i,"
+      " generate_series(1, 10000) AS n");
+  EXPECT_EQ(machine.find("word"), Places{"a#0"});
+  EXPECT_NE(one("SELECT compared_us FROM reprise_indexing"), "0");
+  machine.add("old", {user("word", at(0))});
+  machine.add("b", {user("word", system_clock().now())});
+  EXPECT_EQ(machine.find("word"), (Places{"b#0", "a#0"}));
+  run(url_, "UPDATE reprise_indexing SET compared_us = 0");
+  EXPECT_EQ(machine.find("word"), (Places{"b#0", "a#0", "old#0"}));
+}
+
+TEST_F(PostgresWords, ATenantFindsItsOwnWordsOnly) {
+  Machine ours(url_);
+  Machine theirs(cat(url_.substr(0, url_.find('?')), "?tenant=theirs"));
+  ours.add("a", {user("common zanzibar")});
+  theirs.add("a", {user("common"), user("common mombasa")});
+  EXPECT_EQ(ours.find("common"), Places{"a#0"});
+  EXPECT_EQ(theirs.look("common"), Places{}) << "each indexes its own";
+  EXPECT_EQ(theirs.find("common"), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(ours.look("mombasa"), Places{});
+  EXPECT_EQ(theirs.look("zanzibar"), Places{});
+  must(ours.store().capabilities().trash->purge(session_id("a")));
+  EXPECT_EQ(theirs.look("common").size(), 2U);
+}
+
+// In the tables' text as well as in what a query can say.
+TEST_F(PostgresWords, HostileBytesAreWordsOrNothing) {
+  Machine machine(url_);
+  std::vector<Message> messages;
+  for (const std::string& text : hard_texts()) {
+    messages.push_back(user(text));
+  }
+  messages.push_back(user("it's a 'quoted\\' needle:1A,2B & !(x) <-> \x01t1 \x03long"));
+  std::string hanzi;
+  for (int i = 0; i < 80'000; ++i) {
+    const unsigned code =
+        0x4E00U + static_cast<unsigned>(i) * static_cast<unsigned>(i) / 3U % 20'000U;
+    hanzi += static_cast<char>(0xE0U | code >> 12U);
+    hanzi += static_cast<char>(0x80U | (code >> 6U & 0x3FU));
+    hanzi += static_cast<char>(0x80U | (code & 0x3FU));
+  }
+  messages.push_back(user(cat("needle ", hanzi)));
+  const auto count = messages.size();
+  machine.add("a", std::move(messages));
+  EXPECT_EQ(machine.find("needle").size(), 2U);
+  EXPECT_EQ(words(), cat(count));
+  for (const std::string_view words :
+       {"it's needle", "'quoted needle", "needle:1A", "\"needle 1a\"", "needle -quoted"}) {
+    EXPECT_EQ(machine.look(words).size(), 1U) << words;
+  }
+}
+
+// Forks and rewinds, of what is indexed once and stands in several sessions.
+TEST_F(PostgresWords, AMessageIsFoundWhereASessionShowsIt) {
+  Machine machine(url_);
+  Store& store = machine.store();
+  machine.add("a", {user("one", at(1)), user("two", at(2)), user("three", at(3))});
+  must(store.capabilities().forking->fork(session_id("a"), Seq{2}, session("b")));
+  must(store.capabilities().forking->fork(session_id("b"), Seq{1}, session("c")));
+  machine.add("b", {user("four", at(4))});
+  EXPECT_EQ(machine.find("two"), Places{"a#1"});
+  must(store.capabilities().rewriting->replace_suffix(session_id("a"), Seq{1},
+                                                      {user("five", at(5))}, {}));
+  EXPECT_EQ(machine.find("two"), Places{"b#1"});
+  EXPECT_EQ(machine.find("one"), Places{"a#0"});
+  EXPECT_EQ(machine.find("three"), Places{});
+  must(store.capabilities().trash->trash(session_id("a"), at(6)));
+  EXPECT_EQ(machine.find("one"), Places{"b#0"});
+  must(store.capabilities().trash->trash(session_id("b"), at(6)));
+  EXPECT_EQ(machine.find("one"), Places{"c#0"});
+  EXPECT_EQ(machine.find("two"), Places{});
+  EXPECT_EQ(words(), "5");
+}
+
+// Of the version before, whose owner has not migrated them.
+TEST_F(PostgresWords, OlderTablesAreSearchedFromTheOwnIndexUntilTheyAreMigrated) {
+  must(open_store(url_));
+  run(url_, "DROP TABLE reprise_words, reprise_indexed, reprise_indexing");
+  run(url_, "DELETE FROM reprise_schema WHERE version = -8");
+  const std::string role = cat("r", url_.substr(url_.rfind('/') + 2, 12));
+  run(url_, cat("CREATE ROLE ", role, " LOGIN"));
+  run(url_, "REVOKE CREATE ON SCHEMA public FROM public");
+  run(url_, cat("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ", role));
+  std::string plain = url_;
+  plain.replace(plain.find("reprise@"), 7, role);
+  {
+    Machine machine(plain);
+    EXPECT_EQ(machine.store().capabilities().word_index, nullptr);
+    machine.add("a", {user("zanzibar")});
+    machine.add("b", {user("mombasa")});
+    EXPECT_EQ(machine.find("zanzibar"), Places{"a#0"});
+    must(machine.store().capabilities().trash->purge(session_id("a")));
+    EXPECT_EQ(machine.find("mombasa"), Places{"b#0"});
+  }
+  must(migrate_store(url_));
+  EXPECT_EQ(must(open_store(plain))->capabilities().word_index, nullptr) << "not granted";
+  run(url_, cat("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ", role));
+  Machine machine(plain);
+  ASSERT_NE(machine.store().capabilities().word_index, nullptr);
+  EXPECT_EQ(machine.find("mombasa"), Places{"b#0"});
+  EXPECT_EQ(words(), "1");
+}
+
+TEST_F(PostgresWords, AReaderIndexesToo) {
+  Machine(url_).add("a", {user("word")});
+  const TemporaryFolder folder;
+  const auto store = must(open_store(url_, {.access = Access::read}));
+  const auto index = must(SearchIndex::open(folder.path() / "search.db"));
+  EXPECT_TRUE(must(index->catch_up({url_, store.get()})));
+  EXPECT_EQ(words(), "1");
+}
+
+}  // namespace
+}  // namespace reprise::test
