@@ -116,13 +116,11 @@ Result<OutboxStep> read_step(std::string_view line) {
   return step;
 }
 
-Result<OutboxSession> begin_session(std::string_view head_line, std::string_view session_line) {
+Result<OutboxSession> begin_session(std::string_view head_line) {
   REPRISE_ASSIGN(Head head, read_head(head_line));
   REPRISE_ASSIGN(SessionId id, SessionId::parse(head.session));
   REPRISE_ASSIGN(SessionId aside, SessionId::parse(head.aside));
-  StoredSession stored{.session = bare_session(std::move(id))};
-  REPRISE_TRY(add_session_sidecar(stored, session_line));
-  return OutboxSession{.session = std::move(stored.session),
+  return OutboxSession{.session = bare_session(std::move(id)),
                        .aside = std::move(aside),
                        .store = std::move(head.store)};
 }
@@ -174,10 +172,15 @@ Result<OutboxSession> read_outbox(const std::filesystem::path& file) {
   if (!head || !session) {
     return fail(Code::corrupt, cat(file.native(), ": this is not an outbox file"));
   }
-  auto outbox = begin_session(*head, *session);
+  auto outbox = begin_session(*head);
   if (!outbox) {
     return wrong_line(file, 1, outbox.error());
   }
+  StoredSession stored{.session = std::move(outbox->session)};
+  if (const auto read = add_session_sidecar(stored, *session); !read) {
+    return wrong_line(file, 2, read.error());
+  }
+  outbox->session = std::move(stored.session);
   int number = 3;
   for (auto line = take_line(left); line; line = take_line(left)) {
     auto step = read_step(*line);

@@ -246,6 +246,7 @@ TEST_F(OutboxFileTest, WhatIsNoSpillIsNamed) {
       {R"({"reprise_spill":1,"session":"../x","aside":"a"})"
        "\n{}\n",
        "line 1: "},
+      {head.substr(0, head.find('\n')) + "\n[]\n" + good, "line 2: "},
       {head + std::string(100, '[') + "\n", "line 3: "},
       {head + good + "\n" + good, "line 4: "},
       {head + R"({"operation":"","after":0,"messages":[]})"
