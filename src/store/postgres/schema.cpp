@@ -23,7 +23,10 @@ constexpr std::string_view kFindVersions = "SELECT version FROM reprise_schema";
 constexpr std::string_view kFindCitus =
     "SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL";
 constexpr std::string_view kFindDistribution =
-    "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('reprise_heads')";
+    "SELECT count(w.logicalrelid) AS words FROM pg_dist_partition AS h LEFT JOIN"
+    " pg_dist_partition AS w ON w.logicalrelid IN (to_regclass('reprise_words'),"
+    " to_regclass('reprise_indexed'), to_regclass('reprise_indexing'))"
+    " WHERE h.logicalrelid = to_regclass('reprise_heads') GROUP BY h.logicalrelid";
 constexpr std::string_view kClaimVersion =
     "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
     " ON CONFLICT DO NOTHING RETURNING version";
@@ -330,6 +333,8 @@ Result<Engine> find_engine(Connection& connection) {
   if (!found[0].empty()) {
     REPRISE_ASSIGN(const Rows distributed, connection.run_one({kFindDistribution}));
     engine.is_distributed = !distributed.empty();
+    engine.has_words =
+        engine.has_words && (!engine.is_distributed || distributed.integer(0, "words") == 3);
   }
   return engine;
 }
