@@ -104,6 +104,36 @@ TEST_F(PostgresLookup, ModesFarBackAreFoundPageByPage) {
   EXPECT_EQ(pages(*store, {.mode = "code", .limit = 1000}).size(), kMany - 3U);
 }
 
+// More than are few at first, and all of them behind more than are looked at for long.
+TEST_F(PostgresLookup, ManyThatAreFarBackTakeFewStatements) {
+  constexpr int kNewer = 40'000;
+  change("mode = 'plan'", "true");
+  run(url_,
+      cat("INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot,"
+          " state, folder) SELECT 'many', 'new' || i, 0, 0, (90000 + i) * 90000000::int8,"
+          " (90000 + i) * 90000000::int8 >> 26, 0, '/' FROM generate_series(1, ",
+          kNewer, ") AS i"));
+  run(url_,
+      cat("INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider,"
+          " model, working_dir, created_us) SELECT 'many', 'new' || i, '', '', 'code', '', '', '/',"
+          " 1 FROM generate_series(1, ",
+          kNewer, ") AS i"));
+  StoreStatistics statistics;
+  StoreOptions options;
+  options.statistics = &statistics;
+  const auto store = open(options);
+  SessionQuery query{.mode = "plan", .limit = 50};
+  for (const int newest : {kMany, kMany - 50}) {
+    const auto before = statistics.counts().round_trips.count;
+    const SessionPage page = must(store->list(query));
+    EXPECT_LT(statistics.counts().round_trips.count - before, 45);
+    ASSERT_EQ(page.sessions.size(), 50U);
+    EXPECT_EQ(page.sessions.front().id.str(), cat("s", newest));
+    EXPECT_EQ(page.sessions.back().id.str(), cat("s", newest - 49));
+    query.after = page.next;
+  }
+}
+
 // Bytes that no text may hold, and titles of which the index has only the beginning.
 TEST_F(PostgresLookup, AnyTitleIsFoundByAnyPartOfIt) {
   const auto store = open();

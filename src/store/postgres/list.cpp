@@ -47,10 +47,10 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
   return states;
 }
 
-// How a page is found.
-enum class By : std::uint8_t {
-  activity,
-  index,  // of titles or modes, which has few of them
+// How a page is found: by activity, or by an index of titles or modes that has few of them.
+struct By {
+  bool index = false;
+  std::int64_t few = kFewSessions;
 };
 
 // The bytes of a title that its index has: each three that follow one another.
@@ -80,7 +80,8 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                            .title = !query.title_contains.empty(),
                            .answering = query.answering_only,
                            .author = query.author.has_value(),
-                           .from_index = by == By::index,
+                           .from_index = by.index,
+                           .few = by.few,
                            .distributed = database.is_distributed(),
                            .slots = database.version() >= kSlotsVersion,
                            .flags = database.has_additions()};
@@ -115,7 +116,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   if (query.author) {
     list.values.add(query.author->str());
   }
-  if (!title.empty() && by == By::index) {
+  if (!title.empty() && by.index) {
     list.values.add(grams_of(database.tenant(), title));
   }
   return list;
@@ -134,11 +135,12 @@ bool has_index(const Database& database, const SessionQuery& query) {
   return query.mode && query.mode->size() <= kIndexedMode && database.has_addition(kModeAddition);
 }
 
-Result<bool> are_few(Database& database, const SessionQuery& query) {
+Result<bool> are_few(Database& database, const SessionQuery& query, std::int64_t few) {
   const std::string title = ascii_lower(query.title_contains);
   const std::string text = count_few_statement({.states = {},
                                                 .mode = query.mode.has_value(),
                                                 .title = !title.empty(),
+                                                .few = few,
                                                 .distributed = database.is_distributed()});
   Values values = postgres::values(database.tenant());
   if (query.mode) {
@@ -150,7 +152,7 @@ Result<bool> are_few(Database& database, const SessionQuery& query) {
   }
   const auto count = [&](Connection& connection) { return connection.run_one({text, values}); };
   REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(count, From::list));
-  return rows.integer(0, "found") <= kFewSessions;
+  return rows.integer(0, "found") <= few;
 }
 
 // Rows after `after`; where the last one stood, or nothing when there are no more.
@@ -207,16 +209,19 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
                       checked.after->id.str()};
   }
   const std::optional<ListPlace> begin = after;
-  REPRISE_ASSIGN(after, collect(database, query, begin, By::activity, page));
-  if (after && has_index(database, query)) {
-    REPRISE_ASSIGN(const bool few, are_few(database, query));
-    if (few) {
-      page = {};
-      REPRISE_ASSIGN(after, collect(database, query, begin, By::index, page));
+  REPRISE_ASSIGN(after, collect(database, query, begin, {}, page));
+  const bool is_indexed = after && has_index(database, query);
+  for (int look = 1; after; ++look) {  // further; otherwise only when damaged rows took places
+    if (is_indexed && (look == 1 || look == kManyLooks)) {
+      const std::int64_t few = look == 1 ? kFewSessions : kFewAfterManyLooks;
+      REPRISE_ASSIGN(const bool is_few, are_few(database, query, few));
+      if (is_few) {
+        page = {};
+        REPRISE_ASSIGN(after, collect(database, query, begin, {.index = true, .few = few}, page));
+        continue;
+      }
     }
-  }
-  while (after) {  // looks further; otherwise only when damaged rows took the place of good ones
-    REPRISE_ASSIGN(after, collect(database, query, after, By::activity, page));
+    REPRISE_ASSIGN(after, collect(database, query, after, {}, page));
   }
   return page;
 }

@@ -329,7 +329,7 @@ std::string find_few(const ListShape& shape, const ListPlaces& at) {
   const std::string begin =
       cat("AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s WHERE s.tenant",
           shape.title && !shape.distributed ? " || ''" : "", " = $1::text");
-  const std::string limit = cat(" LIMIT ", kFewSessions + 1);
+  const std::string limit = cat(" LIMIT ", shape.few + 1);
   if (!shape.title) {
     return cat("WITH few ", begin, " AND s.mode >= ", at.mode, " AND s.mode <= ", at.mode,
                " AND " REPRISE_SHORT_MODE " ORDER BY s.mode", limit, ") ");
@@ -413,11 +413,12 @@ std::string count_few_statement(const ListShape& shape) {
                          .mode = shape.mode,
                          .title = shape.title,
                          .from_index = true,
+                         .few = shape.few,
                          .distributed = shape.distributed};
   const std::string count = "(SELECT count(*) FROM few)";
   return cat(find_few(few, places_of(few)), "SELECT ",
              shape.title ? cat("CASE WHEN row_security_active('reprise_sessions') THEN ",
-                               kFewSessions + 1, " ELSE ", count, " END")
+                               shape.few + 1, " ELSE ", count, " END")
                          : count,
              " AS found");
 }

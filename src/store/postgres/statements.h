@@ -236,9 +236,12 @@ inline constexpr std::string_view kFindDeltas =
 //
 // A list by title or mode, which stand beside the heads, looks at kLookedAt sessions and returns
 // those that match, and the last one in any case: `is_match` says which. When that is not enough,
-// an index of titles or modes may know that there are only few, which are then listed alone.
+// an index of titles or modes may know that there are only few, which are then listed alone. After
+// more such looks, more are few.
 inline constexpr std::size_t kLookedAt = 500;
 inline constexpr std::int64_t kFewSessions = 2000;
+inline constexpr int kManyLooks = 32;
+inline constexpr std::int64_t kFewAfterManyLooks = 50'000;
 struct ListShape {
   std::vector<std::int64_t> states;  // at least one
   std::vector<store::ListGroup> groups = {{}};
@@ -251,7 +254,8 @@ struct ListShape {
   bool title = false;
   bool answering = false;
   bool author = false;
-  bool from_index = false;   // the few that the index of titles or modes has
+  bool from_index = false;  // the few that the index of titles or modes has
+  std::int64_t few = kFewSessions;
   bool distributed = false;  // the tables are, so that each statement must name its tenant plainly
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
   bool flags = true;  // likewise
@@ -262,7 +266,7 @@ struct ListShape {
 // folder, mode, the prefix and what comes after all that begin with it, the same of a short id and
 // its pattern, title, author; and of a title from the index its grams.
 std::string list_statement(const ListShape& shape);
-// How many sessions the index has, in `found`; more than kFewSessions when it is of no use.
+// How many sessions the index has, in `found`; more than are few when it is of no use.
 // Parameters: tenant, mode, title, grams.
 std::string count_few_statement(const ListShape& shape);
 
