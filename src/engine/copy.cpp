@@ -82,6 +82,8 @@ class Copy {
       REPRISE_TRY(compare(session));
       REPRISE_TRY(archive(session.info));
     }
+    copied_.damage.assign(damage_.begin(), damage_.end());
+    losses_.merge(damage_);
     copied_.losses.assign(losses_.begin(), losses_.end());
     return std::move(copied_);
   }
@@ -118,8 +120,7 @@ class Copy {
     REPRISE_ASSIGN(const ReadReport report,
                    source_.read(id_, {.from = at, .to = source_head}, take));
     for (const Damage& part : report.damage) {
-      losses_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
-      copied_.is_damaged = true;
+      damage_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
     const bool is_there = !messages.empty() && messages.back().seq.next() == source_head;
     if (cut_ && end == source_head && !is_there) {  // nobody has settled it meanwhile
@@ -282,8 +283,7 @@ class Copy {
       return Flow::go_on;
     });
     if (!read) {
-      losses_.insert(cat("blob ", hash.str(), ": ", read.error().message));
-      copied_.is_damaged = true;
+      damage_.insert(cat("blob ", hash.str(), ": ", read.error().message));
       return {};
     }
     REPRISE_TRY(to->put_blob(bytes));
@@ -327,11 +327,7 @@ class Copy {
     return response_chain(session);
   }
 
-  Result<> replaced() {
-    REPRISE_ASSIGN(const bool is_damaged, engine::copy_replaced(source_, target_, id_, losses_));
-    copied_.is_damaged = copied_.is_damaged || is_damaged;
-    return {};
-  }
+  Result<> replaced() { return engine::copy_replaced(source_, target_, id_, losses_, damage_); }
 
   // As the last step: what is archived is not written to.
   Result<> archive(const SessionInfo& source) {
@@ -452,6 +448,7 @@ class Copy {
   bool is_ahead_ = false;          // the target has gone on by itself
   CopiedSession copied_;
   Losses losses_;
+  Losses damage_;
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ struct CopiedSession {
   std::string detail;               // of a conflict: where the two differ
   std::optional<Seq> differs;       // the same as a place
   std::vector<std::string> losses;  // one line each
-  bool is_damaged = false;          // some of them are parts of the source that cannot be read
+  std::vector<std::string> damage;  // those of them that are parts of the source, unreadable
 };
 
 // `progress` is told of messages. An Error: it stopped in between (a failing store, cancelled);

@@ -23,7 +23,8 @@ inline constexpr std::string_view kReplacedArtefact = "replaced.jsonl";
 Result<std::int64_t> count_replaced(Source& source, const SessionId& id);
 
 // These, behind those that the source has as the artefact. Done again, it adds what has come since.
-// What stays behind is a loss; true: some is damaged.
-Result<bool> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses);
+// What stays behind is a loss; what cannot be read is damage.
+Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,
+                       Losses& damage);
 
 }  // namespace reprise::engine

@@ -54,30 +54,25 @@ void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
   }
 }
 
-struct Replaced {
-  std::string lines;
-  bool is_damaged = false;
-};
-
-Result<Replaced> read_lines(Source& source, const SessionId& id, Losses& losses) {
-  Replaced out;
+Result<std::string> read_lines(Source& source, const SessionId& id, Losses& losses,
+                               Losses& damage) {
+  std::string out;
   if (ArtefactReader* const artefacts = source.capabilities().artefact_reader;
       artefacts != nullptr) {
     REPRISE_ASSIGN(auto earlier, artefacts->find_artefact(id, {0}, kReplacedArtefact));
-    out.lines = std::move(earlier).value_or("");
-    out.lines += out.lines.empty() || out.lines.ends_with('\n') ? "" : "\n";
+    out = std::move(earlier).value_or("");
+    out += out.empty() || out.ends_with('\n') ? "" : "\n";
   }
   BlobReader* const blobs = source.capabilities().blob_reader;
   const auto take = [&](Message&& message) {
     put_blobs_inline(message, blobs, losses);
-    out.lines += cat(message_to_json(message), "\n");
+    out += cat(message_to_json(message), "\n");
     return Flow::go_on;
   };
   REPRISE_ASSIGN(const ReadReport report,
                  source.capabilities().replaced_reader->read_replaced(id, take));
   for (const Damage& part : report.damage) {
-    losses.insert(cat("a damaged part: ", part.where, ": ", part.reason));
-    out.is_damaged = true;
+    damage.insert(cat("a damaged part: ", part.where, ": ", part.reason));
   }
   return out;
 }
@@ -89,33 +84,34 @@ Result<std::int64_t> count_replaced(Source& source, const SessionId& id) {
   return reader != nullptr ? reader->count_replaced(id) : 0;
 }
 
-Result<bool> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses) {
+Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,
+                       Losses& damage) {
   REPRISE_ASSIGN(const std::int64_t count, count_replaced(source, id));
   if (count == 0) {
-    return false;
+    return {};
   }
   Artefacts* const artefacts = target.capabilities().artefacts;
   if (artefacts == nullptr) {
     losses.insert(cat("replaced messages: ", count));
-    return false;
+    return {};
   }
-  REPRISE_ASSIGN(const Replaced replaced, read_lines(source, id, losses));
+  REPRISE_ASSIGN(const std::string lines, read_lines(source, id, losses, damage));
   REPRISE_ASSIGN(const auto there, artefacts->find_artefact(id, {0}, kReplacedArtefact));
-  if (there == replaced.lines) {
-    return replaced.is_damaged;
+  if (there == lines) {
+    return {};
   }
-  if (there && !replaced.lines.starts_with(*there)) {
+  if (there && !lines.starts_with(*there)) {
     losses.insert(cat("replaced messages: ", count, ": the target has others"));
-    return replaced.is_damaged;
+    return {};
   }
-  const auto saved = artefacts->save_artefact(id, {0}, kReplacedArtefact, replaced.lines);
+  const auto saved = artefacts->save_artefact(id, {0}, kReplacedArtefact, lines);
   if (!saved && saved.error().code != Code::invalid_argument) {
     return std::unexpected(saved.error());
   }
   if (!saved) {
     losses.insert(cat("replaced messages: ", count, ": ", saved.error().message));
   }
-  return replaced.is_damaged;
+  return {};
 }
 
 }  // namespace reprise::engine

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <future>
-#include <iterator>
 
 #include "base/encode.h"
 #include "base/hash.h"
@@ -158,7 +157,7 @@ class Import {
       REPRISE_ASSIGN(const CopiedSession copied, copy_session(view_, target_, id, stop_));
       imported.id = id;
       imported.messages += copied.messages;
-      imported.damage = copied.is_damaged ? copied.losses : std::vector<std::string>();
+      imported.damage = copied.damage;
       if (copied.fate != CopyFate::conflict || !copied.differs || forks == kForksMax) {
         imported.fate = forks > 0 && imported.messages > 0 ? CopyFate::forked : copied.fate;
         break;
@@ -187,7 +186,11 @@ class Import {
       import.stored_ = stored_;
       REPRISE_ASSIGN(ImportedSession one, import.run());
       imported.messages += one.messages;
-      std::ranges::move(one.damage, std::back_inserter(imported.damage));
+      for (std::string& part : one.damage) {  // most is in the lines that they share
+        if (std::ranges::find(imported.damage, part) == imported.damage.end()) {
+          imported.damage.push_back(std::move(part));
+        }
+      }
     }
     return {};
   }
@@ -326,12 +329,11 @@ class Import {
 Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId& id,
                                  const std::stop_token& stop) {
   REPRISE_ASSIGN(CopiedSession copied, copy_session(source, target, id, stop));
-  return ImportedSession{
-      .fate = copied.fate,
-      .messages = copied.messages,
-      .id = id,
-      .damage = copied.is_damaged ? std::move(copied.losses) : std::vector<std::string>(),
-      .was_read = true};
+  return ImportedSession{.fate = copied.fate,
+                         .messages = copied.messages,
+                         .id = id,
+                         .damage = std::move(copied.damage),
+                         .was_read = true};
 }
 
 // Begun by an attempt that got no further.

@@ -289,6 +289,21 @@ TEST_F(ImportTest, ABranchThatHasNoIdIsReported) {
   EXPECT_NE(done.damage.front().find(".jsonl: "), std::string::npos) << done.damage.front();
 }
 
+TEST_F(ImportTest, DamageThatBranchesShareIsReportedOnceAndTheRestComes) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Left"), "no JSON", named(4, 2, "user", "Left, too"),
+                named(5, 2, "user", "Used")});
+  open("pi");
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  const ImportedSession done = must(import_session(source(), "pi", *store_, info));
+  ASSERT_EQ(done.damage.size(), 1U);
+  EXPECT_NE(done.damage.front().find("line 5: not JSON"), std::string::npos) << done.damage.front();
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1", "Used"})});
+  std::vector<Lines> left = stored({SessionState::archived});
+  std::ranges::sort(left);
+  EXPECT_EQ(left, (std::vector<Lines>{{"One", "1", "Left"}, {"One", "1", "Left, too"}}));
+}
+
 // So many that two of them are always being imported.
 class ManyImportsTest : public ImportTest {
  protected:

@@ -138,7 +138,7 @@ class CopyCommand final : public Command {
     }
     ++counts_[copied->fate];
     messages_ += copied->messages;
-    is_damaged_ = is_damaged_ || copied->is_damaged;
+    is_damaged_ = is_damaged_ || !copied->damage.empty();
     object.field("result", to_string(copied->fate)).field("messages", copied->messages);
     if (!copied->detail.empty()) {
       object.field("detail", copied->detail);
