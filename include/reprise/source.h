@@ -75,7 +75,7 @@ struct SourceCapabilities {
   bool folders = true;
   bool system_prompt = true;
   bool lists_by_author = false;  // list() takes SessionQuery::author
-  // Two sessions read by turns cost no more than one after the other.
+  // Sessions read by turns, three at most, cost no more than one after the other.
   bool parallel_reads = false;
   // Which ids its programs give new sessions; it holds all that any_id allows.
   UuidVersion new_ids = UuidVersion::v7;

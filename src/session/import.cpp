@@ -21,7 +21,7 @@ constexpr std::string_view kOwnExports = "exported";  // the scheme of their sou
 constexpr std::string_view kParentField = "parent";   // of a sub-agent's session
 constexpr std::int64_t kComparedAtOnce = 64;
 constexpr int kForksMax = 32;  // of one session that was rewound again and again
-constexpr std::size_t kImportsAtOnce = 2;
+constexpr std::size_t kImportsAtOnce = 3;
 
 // "ID:BRANCH", a fork of "ID".
 bool is_branch(const SessionInfo& info) {
@@ -380,15 +380,14 @@ Result<ImportedSession> import_session(Source& source, std::string_view tool, St
   return imported;
 }
 
-void import_sessions(Source& source, std::string_view tool, Store& target,
-                     std::span<const SessionInfo> all, const ImportSink& done,
+void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
                      const std::stop_token& stop) {
   struct Running {
     const SessionInfo* info;
     std::future<Result<ImportedSession>> imported;
   };
   std::deque<Running> running;
-  const std::size_t at_once = source.capabilities().parallel_reads ? kImportsAtOnce : 1;
+  const std::size_t at_once = all.source.capabilities().parallel_reads ? kImportsAtOnce : 1;
   const auto wait_for_first = [&] {
     const auto imported = running.front().imported.get();
     if (!stop.stop_requested()) {
@@ -396,7 +395,7 @@ void import_sessions(Source& source, std::string_view tool, Store& target,
     }
     running.pop_front();
   };
-  for (const SessionInfo& info : all) {
+  for (const SessionInfo& info : all.sessions) {
     const auto shares = [](const SessionInfo& one) { return one.forked_from.has_value(); };
     while (running.size() >= at_once ||
            (!running.empty() && (shares(info) || shares(*running.back().info)))) {
@@ -406,7 +405,7 @@ void import_sessions(Source& source, std::string_view tool, Store& target,
       break;
     }
     running.push_back({&info, std::async(std::launch::async, [&] {
-                         return import_session(source, tool, target, info, stop);
+                         return import_session(all.source, all.tool, target, info, stop);
                        })});
   }
   while (!running.empty()) {

@@ -44,10 +44,14 @@ Result<ImportedSession> import_session(Source& source, std::string_view tool, St
 
 // Told of each session in their order, on the thread that imports them, until they are stopped.
 using ImportSink = std::function<void(const SessionInfo&, const Result<ImportedSession>&)>;
-// Each as import_session(), a fork after all that stand before it. Two at once where the source has
-// parallel_reads: one is read while another one is written.
-void import_sessions(Source& source, std::string_view tool, Store& target,
-                     std::span<const SessionInfo> all, const ImportSink& done,
+struct ForeignSessions {
+  Source& source;
+  std::string_view tool;
+  std::span<const SessionInfo> sessions;
+};
+// Each as import_session(), a fork after all that stand before it. Three at once where the source
+// has parallel_reads: others are read while one is written.
+void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
                      const std::stop_token& stop = {});
 
 struct ContinuedSession {

@@ -43,7 +43,7 @@ struct Chosen {
 };
 
 constexpr std::chrono::seconds kListedFor{2};
-constexpr std::size_t kIndexedMax = 2;  // sessions that are read by turns
+constexpr std::size_t kIndexedMax = 3;  // sessions that are read by turns
 
 // May be used from several threads at once.
 class TranscriptSource final : public Source, public OriginalReader {

@@ -304,7 +304,7 @@ TEST_F(ImportTest, DamageThatBranchesShareIsReportedOnceAndTheRestComes) {
   EXPECT_EQ(left, (std::vector<Lines>{{"One", "1", "Left"}, {"One", "1", "Left, too"}}));
 }
 
-// So many that two of them are always being imported.
+// So many that several of them are always being imported.
 class ManyImportsTest : public ImportTest {
  protected:
   static constexpr int kSessions = 6;
@@ -357,7 +357,7 @@ class ManyImportsTest : public ImportTest {
 TEST_F(ManyImportsTest, ComeInTheirOrder) {
   make_sessions();
   std::vector<SessionId> told;
-  import_sessions(source(), "claude", *store_, listed_,
+  import_sessions({source(), "claude", listed_}, *store_,
                   [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
                     EXPECT_EQ(must(imported).messages, 2 * kTurns);
                     told.push_back(info.id);
@@ -373,7 +373,7 @@ TEST_F(ManyImportsTest, NobodyIsToldOfMoreOnceTheyAreStopped) {
   std::stop_source stopped;
   int told = 0;
   import_sessions(
-      source(), "claude", *store_, listed_,
+      {source(), "claude", listed_}, *store_,
       [&](const SessionInfo& /*info*/, const Result<ImportedSession>& imported) {
         EXPECT_TRUE(works(imported));
         stopped.request_stop();
@@ -396,7 +396,7 @@ TEST_F(ManyImportsTest, KilledOnesGoOn) {
     const pid_t child = in_child([&] {
       const auto claude = must(open_source(cat("claude:", place().native())));
       const auto store = must(open_store(url));
-      import_sessions(*claude, "claude", *store, listed_, [&](const auto&, const auto& done) {
+      import_sessions({*claude, "claude", listed_}, *store, [&](const auto&, const auto& done) {
         must(write_all(pipe[1], done ? "+" : "-", "the pipe"));
       });
       return 0;
@@ -414,7 +414,7 @@ TEST_F(ManyImportsTest, KilledOnesGoOn) {
     for (ssize_t i = 0; i < got; ++i) {
       expect_whole(*store, listed_[static_cast<std::size_t>(i)]);
     }
-    import_sessions(source(), "claude", *store, listed_,
+    import_sessions({source(), "claude", listed_}, *store,
                     [](const SessionInfo& /*info*/, const Result<ImportedSession>& imported) {
                       EXPECT_TRUE(works(imported));
                     });

@@ -1,9 +1,5 @@
 // reprise import: sessions of other tools into the own store.
 
-#if __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
-
 #include <algorithm>
 #include <iterator>
 #include <system_error>
@@ -94,16 +90,6 @@ std::string size_text(std::int64_t bytes) {
   return bytes >= kMega ? cat(bytes / kMega, " MB") : cat((bytes + 999) / 1000, " kB");
 }
 
-// Each session takes some megabytes for a moment. To get them from the system anew each time costs
-// a sixth of an import.
-void keep_freed_memory() {
-#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
-  constexpr int kBytes = 32 << 20;
-  mallopt(M_MMAP_THRESHOLD, kBytes);
-  mallopt(M_TRIM_THRESHOLD, kBytes);
-#endif
-}
-
 struct Counts {
   std::map<CopyFate, std::int64_t> sessions;
   std::int64_t messages = 0;
@@ -154,7 +140,6 @@ class ImportCommand final : public Command {
         return Exit::done;
       }
     }
-    keep_freed_memory();
     const Interrupts interrupts;
     REPRISE_ASSIGN(const Exit exit, import_all(context, all, interrupts));
     return watch_ ? follow(context, all, interrupts) : Result<Exit>(exit);
@@ -285,7 +270,7 @@ class ImportCommand final : public Command {
       warn_of_damage(context, all[i].found.damage);
       context.voice().progress("importing", done, total);
       import_sessions(
-          *all[i].source, all[i].kind->name, *store, all[i].found.sessions,
+          {*all[i].source, all[i].kind->name, all[i].found.sessions}, *store,
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
             context.voice().progress("importing", ++done, total);
             note(context, info, imported, counts[i]);
