@@ -253,6 +253,9 @@ ListPlaces places_of(const ListShape& shape) {
 // Found by their ids, by an index of those, before anything else is looked at: the order of lists
 // would make the server walk over all sessions of the tenant.
 std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
+  if (shape.from_index) {
+    return "heads_of_few AS h";
+  }
   std::string where;
   if (shape.prefix) {
     where += cat(" AND i.session_id >= ", at.prefix_begin, " AND i.session_id < ", at.prefix_end);
@@ -264,9 +267,6 @@ std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
   }
   if (shape.author) {
     where += " AND (i.session_id, i.branch) IN (SELECT a.session_id, a.branch FROM authored AS a)";
-  }
-  if (shape.from_index) {
-    where += " AND i.session_id IN (SELECT f.session_id FROM few AS f)";
   }
   return where.empty() ? "reprise_heads AS h"
                        : cat("(SELECT * FROM reprise_heads AS i WHERE i.tenant = $1::text", where,
@@ -341,6 +341,14 @@ std::string find_few(const ListShape& shape, const ListPlaces& at) {
              limit, ") ");
 }
 
+// And their heads, once for all parts of a list.
+std::string find_heads_of_few(const ListShape& shape, const ListPlaces& at) {
+  return cat(
+      find_few(shape, at),
+      ", heads_of_few AS MATERIALIZED (SELECT i.* FROM reprise_heads AS i"
+      " WHERE i.tenant = $1::text AND i.session_id IN (SELECT f.session_id FROM few AS f)) ");
+}
+
 void add_list_statements(std::vector<std::string>& all) {
   constexpr unsigned kShapes = 1U << 9U;
   for (const bool title : {false, true}) {
@@ -392,7 +400,7 @@ std::string list_statement(const ListShape& shape) {
     page += cat(" ORDER BY part, ", kOrder, " LIMIT ", shape.heads());
   }
   const std::string with = shape.author       ? find_authored(at)
-                           : shape.from_index ? find_few(shape, at)
+                           : shape.from_index ? find_heads_of_few(shape, at)
                                               : "";
   constexpr std::string_view kRow =
       "JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = h.session_id";
