@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -172,6 +173,8 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
     EXPECT_EQ(
         query(url, "SELECT count(*) FROM reprise_heads WHERE updated_slot <> updated_us >> 26"),
         "0");
+    EXPECT_TRUE(std::ranges::any_of(
+        steps, [](const auto& step) { return step.starts_with("building the index "); }));
   }
   EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
   for (const char* const index : {"short_id", "author", "mode", "title"}) {

@@ -52,6 +52,9 @@ TEST_F(GeminiTest, ACallAndItsResultAreThereOnce) {
   EXPECT_EQ(found.usage.output.value, 7);
   EXPECT_EQ(found.usage.reasoning.value, 4);
   EXPECT_EQ(found.info.model, "gemini-x");
+  const std::vector<Message> messages = must(read_all(source(), found.info.id));
+  ASSERT_TRUE(messages.at(2).usage);
+  EXPECT_EQ(messages[2].usage->request_id, "g1");
 }
 
 TEST_F(GeminiTest, AFileOfAResumptionIsTheSameSession) {

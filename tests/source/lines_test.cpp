@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <fstream>
+#include <limits>
 
 #include "base/file.h"
 #include "source/records.h"
@@ -53,6 +54,30 @@ TEST_F(Records, AreFoundWhereverAReadEnds) {
       bytes += line;
     }
     EXPECT_TRUE(read(bytes) == expected) << length;
+  }
+}
+
+// Lines shorter and longer than the buffer, and ones that end beside its end.
+TEST_F(Records, LinesEndWhereverAReadEnds) {
+  const std::filesystem::path file = folder_.path() / "lines";
+  for (const std::size_t length : {7U, 100U, 4097U, 262'143U, 262'144U, 262'145U, 300'000U}) {
+    std::string bytes;
+    while (bytes.size() < 700'000) {
+      bytes +=
+          std::string(length - 1, static_cast<char>('a' + (bytes.size() / length % 26))) + "\n";
+    }
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+    const Fd fd = must(open_file(file, O_RDONLY));
+    LineReader lines(fd.get(), file, 0, std::numeric_limits<std::int64_t>::max());
+    Line line;
+    std::size_t at = 0;
+    for (std::int64_t number = 1; at < bytes.size(); ++number, at += length) {
+      ASSERT_TRUE(must(lines.next(line))) << length;
+      ASSERT_EQ(line.at, static_cast<std::int64_t>(at)) << length;
+      ASSERT_EQ(line.number, number) << length;
+      ASSERT_EQ(line.text, std::string_view(bytes).substr(at, length - 1)) << length;
+    }
+    EXPECT_FALSE(must(lines.next(line))) << length;
   }
 }
 

@@ -41,10 +41,26 @@ std::string line_of(const Message& message) {
   return line;
 }
 
+// Every session of a list is also found by its id and by the beginning of it.
+void expect_found_by_prefix(Source& source) {
+  const auto page = source.list({.limit = kPageMax});
+  if (!page) {
+    return;  // a test of a place that cannot be read
+  }
+  for (const SessionInfo& info : page->sessions) {
+    const std::string& id = info.id.str();
+    for (const std::string& prefix : {id, id.substr(0, id.size() - 1)}) {
+      const SessionPage found = must(source.list({.id_prefix = prefix, .limit = kPageMax}));
+      EXPECT_EQ(std::ranges::count(found.sessions, info.id, &SessionInfo::id), 1) << prefix;
+    }
+  }
+}
+
 }  // namespace
 
 void SourceTest::TearDown() {
   if (source_ != nullptr) {
+    expect_found_by_prefix(*source_);
     source_.reset();
     EXPECT_EQ(snapshot(), before_) << "the tool's place has changed";
   }

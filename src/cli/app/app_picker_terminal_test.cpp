@@ -63,8 +63,8 @@ TEST_F(AppPickerTerminalTest, TakesTheNumbersOfTheListShownBefore) {
   EXPECT_EQ(printed("list --all --state trashed --json"), "[]\n");
 }
 
-// A new title, the trash and back: as the picker shows it, so it is stored.
-TEST_F(AppPickerTerminalTest, ChangesFromThePickerWhatIsStored) {
+// Renames one session, moves another to the trash and restores it, and trashes the first.
+TEST_F(AppPickerTerminalTest, ChangesFromThePickerAreStored) {
   printed("ask --provider echo alpha-words");
   printed("ask --provider echo beta-words");
   start({"resume"});
@@ -91,8 +91,8 @@ TEST_F(AppPickerTerminalTest, ChangesFromThePickerWhatIsStored) {
   EXPECT_NE(trashed.find(R"("title":"gamma-words")"), std::string::npos) << trashed;
 }
 
-// What cannot be saved any more is said where it stays to be read.
-TEST_F(AppPickerTerminalTest, WarnsAfterItHasLeftTheScreen) {
+// A failure to save is shown on the normal screen, where it stays.
+TEST_F(AppPickerTerminalTest, WarnsAfterLeavingTheScreen) {
   start({});
   await("Reprise");
   type("hello-there\r");

@@ -174,7 +174,7 @@ std::vector<NamedScreen> every_screen() {
   return screens;
 }
 
-TEST(Keys, DoInEachScreenWhatTheyDid) {
+TEST(Keys, HaveTheirEffectsOnEachScreen) {
   std::string table;
   for (const NamedScreen& screen : every_screen()) {
     // Keys that do the same stand in one line; those that do nothing in none.
