@@ -50,8 +50,15 @@ class RequestViewTest : public testing::Test {
   Viewed view(std::vector<std::string> open_calls = {}) {
     RequestView view(provider_, {.slice = slice(), .open_calls = std::move(open_calls)});
     Viewed first = read_view(view);
-    EXPECT_TRUE(view.rewind());
-    EXPECT_EQ(read_view(view).messages, first.messages);
+    // A rewind after any number of messages begins anew.
+    for (std::size_t read = 0; read <= first.messages.size(); ++read) {
+      EXPECT_TRUE(view.rewind());
+      for (std::size_t i = 0; i < read; ++i) {
+        EXPECT_TRUE(view.next());
+      }
+      EXPECT_TRUE(view.rewind());
+      EXPECT_EQ(read_view(view).messages, first.messages) << read;
+    }
     return first;
   }
   std::string spelled(std::vector<Message> messages) {

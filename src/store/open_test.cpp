@@ -124,6 +124,29 @@ TEST(SameStoreServer, ComparesWhatAPasswordReaches) {
   EXPECT_FALSE(is_same_store_server("sqlite:/x", "sqlite:/x"));
 }
 
+TEST(PostgresUrl, ParametersOfOursAreOffUnlessTheyAreGiven) {
+  const auto place = postgres::parse_url("postgres://db.test/d");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->tenant, "default");
+  EXPECT_FALSE(place->list_from_standby);
+  EXPECT_FALSE(place->sets_tenant);
+  EXPECT_FALSE(place->has_password);
+  EXPECT_FALSE(place->says_which_server);
+  const auto other = postgres::parse_url(
+      "postgres://u:p@db.test/d?tenant=t&list_from=standby&set_tenant=yes"
+      "&target_session_attrs=any");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->tenant, "t");
+  EXPECT_TRUE(other->list_from_standby);
+  EXPECT_TRUE(other->sets_tenant);
+  EXPECT_TRUE(other->has_password);
+  EXPECT_TRUE(other->says_which_server);
+  const auto off = postgres::parse_url("postgres://db.test/d?list_from=primary&set_tenant=no");
+  ASSERT_TRUE(off);
+  EXPECT_FALSE(off->list_from_standby);
+  EXPECT_FALSE(off->sets_tenant);
+}
+
 // What libpq would be told for a password; "" where it is not sent.
 std::string tls_of(std::string_view url) {
   auto place = postgres::parse_url(url);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encode.h"
+#include "base/text.h"
 #include "export/exported.h"
 #include "export/html_text.h"
 #include "support/build.h"
@@ -49,6 +50,23 @@ TEST(ExportHtml, IsAPageWithEveryMessage) {
     EXPECT_THAT(out.text, HasSubstr(part));
   }
   EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
+}
+
+TEST(ExportHtml, BeginsWithEveryFactOfTheSession) {
+  Session session = exported_session();
+  session.info.mode = "review";
+  session.info.created_at = *parse_time("2026-01-02T03:04:05Z");
+  session.info.updated_at = *parse_time("2026-02-03T04:05:06Z");
+  session.info.forked_from = ForkOrigin{session_id("other"), Seq{7}};
+  EXPECT_THAT(
+      exported_as("html", *store_with(session, {})).text,
+      HasSubstr(cat("<dl>\n<dt>model</dt><dd>openai-responses, gpt-5.5</dd>\n"
+                    "<dt>mode</dt><dd>review</dd>\n"
+                    "<dt>folder</dt><dd>/home/a/project</dd>\n"
+                    "<dt>started</dt><dd>2026-01-02 03:04:05 UTC</dd>\n"
+                    "<dt>last active</dt><dd>2026-02-03 04:05:06 UTC</dd>\n"
+                    "<dt>id</dt><dd>",
+                    kExportedId, "</dd>\n<dt>forked from</dt><dd>other at 7</dd>\n</dl>\n")));
 }
 
 // Usage that is stored twice is shown by both messages and counted once.

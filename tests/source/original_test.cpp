@@ -109,6 +109,11 @@ TEST_P(OriginalTest, GoesBackFromTheToolsOwnPlace) {
   open(std::string(GetParam().tool));
   const SessionId id = must(source().list({})).sessions.at(0).id;
   EXPECT_EQ(bytes_of(exported(source(), id)), cat(GetParam().bytes, kOdd));
+  OriginalReader& reader = *source().capabilities().original_reader;
+  const std::size_t files = must(reader.originals(id)).size();
+  const auto beyond = reader.read_original(id, files, 0, 1);
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().code, Code::not_found);
 }
 
 TEST_P(OriginalTest, WhatHasGoneOnHereIsWrittenAnew) {

@@ -51,6 +51,8 @@ TEST(Screen, LetsNoControlOrDirectionThrough) {
 TEST(Wrap, BreaksBetweenWords) {
   EXPECT_EQ(wrapped("the quick brown fox", 10), "the quick|brown fox|");
   EXPECT_EQ(wrapped("a  b", 10), "a  b|");
+  EXPECT_EQ(wrapped("the quick", 9), "the quick|");
+  EXPECT_EQ(wrapped("the quick", 8), "the|quick|");
   EXPECT_EQ(wrapped("", 10), "|");
   EXPECT_EQ(wrapped("one\n\ntwo", 10), "one||two|");
 }

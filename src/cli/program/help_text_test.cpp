@@ -50,6 +50,13 @@ TEST(HelpText, EveryCommandHasItsUsageAndExamplesThatCallIt) {
   }
 }
 
+TEST(HelpText, TheLongestNameHasItsTextOnTheSameLine) {
+  const auto ask = std::ranges::find(all_commands(), "ask", &CommandEntry::name);
+  ASSERT_NE(ask, all_commands().end());
+  const std::string help = command_help(*ask, ask->make()->arguments());
+  EXPECT_NE(help.find("\n  PROMPT  the question"), std::string::npos) << help;
+}
+
 TEST(HelpText, ListsEveryCommandAndTheGlobalOptions) {
   const std::string help = all_help(all_commands());
   expect_narrow(help);

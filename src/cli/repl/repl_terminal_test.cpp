@@ -153,6 +153,14 @@ TEST_F(TerminalTest, NeedsNoScreenWhenItIsPlain) {
   EXPECT_EQ(end(), 0);
 }
 
+TEST_F(TerminalTest, ShowsASessionThroughThePager) {
+  printed("ask --provider echo alpha-words");
+  start_shell(cat("PAGER=\"sed 's/^/paged: /'\" '", REPRISE_PROGRAM, "' show last"));
+  await("paged: ");
+  await("alpha-words");
+  EXPECT_EQ(end(), 0);
+}
+
 const std::vector<std::string> kNobody = {"REPRISE_PROVIDER="};
 
 TEST_F(TerminalTest, WithoutAProviderSaysWhatToDoAndTriesEchoByOneKey) {

@@ -190,13 +190,13 @@ TEST_F(ReplTest, ChangesModelAndSystemPrompt) {
 }
 
 TEST_F(ReplTest, KeepsTodos) {
-  const Ran ran = run({"/todo add buy\tmilk", "/todo add sell", "/todo done 1", "/todo done 7"});
+  const Ran ran = run({"/todo add buy\tmilk", "/todo add sell", "/todo done 1", "/todo done 3"});
   const auto todos = store().capabilities().todos->todos(*ran.id);
   ASSERT_EQ(todos->size(), 2U);
   EXPECT_EQ((*todos)[0].content, "buy milk");
   EXPECT_EQ((*todos)[0].status, TodoStatus::completed);
   EXPECT_NE(out().find("1. [x] buy milk\n2. [ ] sell\n"), std::string::npos);
-  EXPECT_NE(err().find("there is no todo 7; the list has 2"), std::string::npos);
+  EXPECT_NE(err().find("there is no todo 3; the list has 2"), std::string::npos);
 }
 
 TEST_F(ReplTest, GoesOnAfterWhatFailedAndTellsAScript) {
