@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/store.h"
+#include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/trailer.h"
@@ -155,6 +156,17 @@ TEST_F(MessageLogTest, DamageCostsOnlyItself) {
   ASSERT_EQ(loaded.excerpts.size(), 4U);
   EXPECT_EQ(loaded.excerpts[0], R"({"role":"user","content":"cut)");
   EXPECT_EQ(loaded.excerpts[3], R"({"role":"user","content":"ab)");
+}
+
+TEST_F(MessageLogTest, ALineThatIsTooLongCostsOnlyItself) {
+  const std::string one = stored("one") + "\n";
+  const std::string three = stored("three") + "\n";
+  const auto log =
+      open(one + stored(std::string(FileWindow::kLineBytesMax + 1, 'x')) + "\n" + three);
+  const Loaded loaded = load(*log);
+  EXPECT_EQ(loaded.texts, (Texts{"one", "three"}));
+  EXPECT_EQ(loaded.damage, Texts{"m: line 2: not a whole JSON object"});
+  EXPECT_FALSE(log->state().is_torn());
 }
 
 TEST_F(MessageLogTest, BytesThatAreNoUnicodeAreShownAndReported) {

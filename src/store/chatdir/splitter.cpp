@@ -96,7 +96,9 @@ Result<std::optional<Piece>> Splitter::next() {
     return piece;
   }
   REPRISE_ASSIGN(Piece piece, value(line.text, found ? std::move(found->trailer) : nullptr));
-  piece.ends_line = at_ != line_end || line.has_end;
+  // Of a line that is too long only the beginning is seen: it is not torn, as there is more.
+  const bool is_too_long = line.text.size() == FileWindow::kLineBytesMax && line_end < end_;
+  piece.ends_line = at_ != line_end || line.has_end || is_too_long;
   return piece;
 }
 
