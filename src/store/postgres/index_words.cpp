@@ -94,7 +94,8 @@ Result<> Indexing::find_work(Connection& connection) {
       compared_us_ = now_us;
     }
   }
-  std::vector<Query> queries = {{kBegin}, {kDoNotCompile}, due_query()};
+  std::vector<Query> queries = {
+      {kBegin}, {active_since_us_ ? kDoNotCompile : kDoNotNestLoops}, due_query()};
   if (!active_since_us_) {
     queries.push_back({kFindOrphans, values(tenant)});
   }

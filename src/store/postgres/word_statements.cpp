@@ -98,10 +98,11 @@ std::string find_words_statement(const FindShape& shape) {
 std::vector<std::string> word_statements() {
   std::vector<std::string> all;
   for (const std::string_view one :
-       {kDoNotCompile, kFindIndexing,  kClaimIndexing, kInsertIndexing, kSaveCompared,
-        kCountIndexed, kFindDue,       kFindActiveDue, kCountDue,       kFindManyIndexed,
-        kFindOrphans,  kReadDue,       kFindCreated,   kHoldSession,    kInsertWords,
-        kSaveIndexed,  kPurgeWords[0], kPurgeWords[1], kCountFolder,    kCountNewest}) {
+       {kDoNotCompile,    kDoNotNestLoops, kFindIndexing,  kClaimIndexing, kInsertIndexing,
+        kSaveCompared,    kCountIndexed,   kFindDue,       kFindActiveDue, kCountDue,
+        kFindManyIndexed, kFindOrphans,    kReadDue,       kFindCreated,   kHoldSession,
+        kInsertWords,     kSaveIndexed,    kPurgeWords[0], kPurgeWords[1], kCountFolder,
+        kCountNewest}) {
     all.emplace_back(one);
   }
   for (unsigned bits = 0; bits < 128; ++bits) {

@@ -18,6 +18,10 @@ inline constexpr std::string_view kFindWordsAccess =
 // Of this transaction alone: compiling these statements takes longer than running them.
 inline constexpr std::string_view kDoNotCompile = "SELECT set_config('jit', 'off', true)";
 
+// To compare all sessions, also while there are no statistics of them.
+inline constexpr std::string_view kDoNotNestLoops =
+    "SELECT set_config('jit', 'off', true), set_config('enable_nestloop', 'off', true)";
+
 // Who indexes: whoever holds the tenant's row in reprise_indexing.
 
 #define REPRISE_INDEXING                                               \
