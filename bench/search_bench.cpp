@@ -1,9 +1,9 @@
 // Searching beside bare FTS5: the same messages in a store of ours with its index, and in one FTS5
 // table that holds their texts. Both give the newest 20 with snippets. With --growth, what
 // searching and catching up cost in stores of 1,000 to 1,000,000 messages, as lines of CSV for
-// bench/plot.
+// bench/plot. With --server=URL, the same searches in a PostgreSQL store.
 //
-// usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--growth] [--smoke|--full]
+// usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--growth|--server=URL] [--smoke|--full]
 
 #include <sys/resource.h>
 
@@ -16,6 +16,7 @@
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
+#include "reprise/open_store.h"
 #include "reprise/search.h"
 #include "search_texts.h"
 #include "spawn.h"
@@ -54,8 +55,10 @@ double peak_mb() {
 // A store, and an index that has all of it.
 struct Searched {
   Searched(const fs::path& file, const fs::path& index_file)
-      : store(open_grown(file)),
-        source{"sqlite:" + file.native(), store.get()},
+      : Searched("sqlite:" + file.native(), open_grown(file), index_file) {}
+  Searched(std::string url, std::unique_ptr<reprise::Store> opened, const fs::path& index_file)
+      : store(std::move(opened)),
+        source{std::move(url), store.get()},
         index(must(reprise::SearchIndex::open(index_file))) {}
 
   std::size_t search(const SearchQuery& query) {
@@ -239,6 +242,63 @@ void measure_all(const fs::path& work, const fs::path& grown, const std::string&
   }
 }
 
+// The same messages in a PostgreSQL store, which has its index in the server.
+void measure_server(const fs::path& work, const fs::path& grown, const std::string& url,
+                    const std::string& program, std::int64_t count) {
+  const fs::path file = work / "local.db";
+  copy_database(grown_messages(grown, count), file);
+  Searched local(file, work / "local.search");
+  local.catch_up();
+  Searched server(url, must(reprise::open_store(url)), work / "server.search");
+  add_messages(*server.store, count);
+  const double indexing = time_us([&] { server.catch_up(); });
+  print_absolute("W1", "words: indexing, messages a second",
+                 static_cast<double>(count) / indexing * 1e6, "1/s", at_least(5000));
+  const auto rounds = [&](const std::string& number, const Case& one, SearchOrder order,
+                          int times) {
+    const SearchQuery query = query_of(one.ours, order);
+    Samples a;
+    Samples b;
+    for (int i = 0; i < times; ++i) {
+      std::size_t here = 0;
+      std::size_t there = 0;
+      a.add(time_us([&] { there = server.search(query); }) / 1000);
+      b.add(time_us([&] { here = local.search(query); }) / 1000);
+      require(here == there, "not the same number of hits");
+    }
+    const std::string_view by = order == SearchOrder::relevance ? ", by relevance" : "";
+    print(row_of(number, std::string(one.what).append(by), a, b, "ms", at_most(10)));
+  };
+  for (const Case& one : kCases) {
+    rounds(std::string("W").append(one.number), one, SearchOrder::newest, 41);
+  }
+  rounds("WS5", kCases[3], SearchOrder::relevance, 5);
+  Samples nothing_new;
+  Samples appended;
+  for (int i = 0; i < 21; ++i) {
+    server.append();
+    appended.add(time_us([&] { server.catch_up(); }));
+    nothing_new.add(time_us([&] { server.catch_up(); }));
+  }
+  print_absolute("WS8", "catching up with nothing new", nothing_new.median() / 1000, "ms",
+                 at_most(20));
+  print_absolute("WS9", "catching up after an append", appended.median() / 1000, "ms", at_most(20));
+  if (program.empty()) {
+    return;
+  }
+  for (const Case& one : kCases) {
+    Samples wall;
+    for (int i = 0; i < 21; ++i) {
+      wall.add(spawn({program, "--store", url, "search", one.ours},
+                     {"HOME=" + work.native(), "XDG_STATE_HOME=" + (work / "state").native()})
+                   .wall_us);
+    }
+    print_absolute(std::string("W").append(one.number).append("p"),
+                   std::string(one.what).append(", the program"), wall.median() / 1000, "ms",
+                   at_most(100));
+  }
+}
+
 void measure_growth(const fs::path& work, const fs::path& grown, std::int64_t largest) {
   for (std::int64_t count = 1'000; count <= largest; count *= 10) {
     const fs::path file = work / ("grown_" + std::to_string(count) + ".db");
@@ -280,16 +340,24 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   std::int64_t count = 100'000;
   bool growth = false;
+  std::string server;
   std::erase_if(words, [&](const std::string& word) {
     growth = growth || word == "--growth";
+    server = word.starts_with("--server=") ? word.substr(9) : server;
     count = word == "--smoke" ? 2'000 : word == "--full" ? 1'000'000 : count;
     return word.starts_with("--");
   });
   if (words.size() < 2) {
-    bench::give_up("usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--growth] [--smoke|--full]");
+    bench::give_up(
+        "usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--growth|--server=URL] "
+        "[--smoke|--full]");
   }
   if (growth) {
     bench::measure_growth(words[0], words[1], count);
+    return 0;
+  }
+  if (!server.empty()) {
+    bench::measure_server(words[0], words[1], server, words.size() > 2 ? words[2] : "", count);
     return 0;
   }
   bench::measure_all(words[0], words[1], words.size() > 2 ? words[2] : "", count);

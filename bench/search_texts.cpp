@@ -56,6 +56,20 @@ std::string Texts::next() {
   return text;
 }
 
+void add_messages(reprise::Store& store, std::int64_t count) {
+  Texts texts;
+  for (std::int64_t i = 0; i < count; i += kPerSession) {
+    const auto id = add_session(store);
+    std::vector<reprise::Message> batch;
+    for (int j = 0; j < kPerSession; ++j) {
+      batch.push_back({.role = j % 2 == 0 ? "user" : "assistant"});
+      batch.back().blocks.emplace_back(reprise::TextBlock{.text = texts.next(), .extra = {}});
+      batch.back().created_at = time_of(i + j);
+    }
+    must(store.append(id, std::move(batch), {.durability = Durability::os}));
+  }
+}
+
 fs::path grown_messages(const fs::path& folder, std::int64_t count) {
   fs::path file = folder / ("search_" + std::to_string(count) + ".db");
   if (fs::exists(file)) {
@@ -67,17 +81,7 @@ fs::path grown_messages(const fs::path& folder, std::int64_t count) {
   }
   {
     const auto store = open_grown(unfinished);
-    Texts texts;
-    for (std::int64_t i = 0; i < count; i += kPerSession) {
-      const auto id = add_session(*store);
-      std::vector<reprise::Message> batch;
-      for (int j = 0; j < kPerSession; ++j) {
-        batch.push_back({.role = j % 2 == 0 ? "user" : "assistant"});
-        batch.back().blocks.emplace_back(reprise::TextBlock{.text = texts.next(), .extra = {}});
-        batch.back().created_at = time_of(i + j);
-      }
-      must(store->append(id, std::move(batch), {.durability = Durability::os}));
-    }
+    add_messages(*store, count);
   }
   fs::rename(unfinished, file);
   for (const char* part : {"-wal", "-shm"}) {

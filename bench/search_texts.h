@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "reprise/store.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -27,6 +29,7 @@ class Texts {
   std::vector<double> sums_;
 };
 
+void add_messages(reprise::Store& store, std::int64_t count);
 // A store with so many of them, kept in `folder` and found there the next time.
 std::filesystem::path grown_messages(const std::filesystem::path& folder, std::int64_t count);
 // With its log.
