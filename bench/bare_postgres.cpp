@@ -104,8 +104,8 @@ std::size_t BarePostgres::copy(const std::string& session) {
       "COPY (SELECT seq, created_us, more, role, content, detail FROM reprise_messages"
       " WHERE tenant = 'default' AND session_id = '" +
       session + "' ORDER BY seq) TO STDOUT (FORMAT binary)";
-  const ResultPtr begun(PQexec(connection, sql.c_str()), PQclear);
-  require(PQresultStatus(begun.get()) == PGRES_COPY_OUT, PQerrorMessage(connection));
+  const ResultPtr transaction(PQexec(connection, sql.c_str()), PQclear);
+  require(PQresultStatus(transaction.get()) == PGRES_COPY_OUT, PQerrorMessage(connection));
   std::size_t bytes = 0;
   char* row = nullptr;
   int length = 0;

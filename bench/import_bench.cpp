@@ -113,15 +113,15 @@ class Session {
   std::int64_t lines_ = 0;
 };
 
-std::int64_t make_history(const fs::path& place, std::int64_t bytes_wanted) {
+std::int64_t make_history(const fs::path& place, std::int64_t least_bytes) {
   constexpr std::int64_t kSessionBytes = 4 << 20;
   const fs::path folder = place / "projects" / "-srv-project";
   fs::create_directories(folder);
   Random random;
   std::int64_t bytes = 0;
-  for (int number = 0; bytes < bytes_wanted; ++number) {
+  for (int number = 0; bytes < least_bytes; ++number) {
     Session session(folder, number, random);
-    for (std::int64_t own = 0; own < kSessionBytes && bytes < bytes_wanted;) {
+    for (std::int64_t own = 0; own < kSessionBytes && bytes < least_bytes;) {
       const std::int64_t turn = session.write_turn();
       own += turn;
       bytes += turn;
@@ -140,10 +140,10 @@ int main(int argc, char** argv) {
   const fs::path floor = fs::path(argv[2]) / "floor_import";
   const std::string_view scale = argc > 4 ? argv[4] : "";
   constexpr std::int64_t kMega = 1 << 20;
-  const std::int64_t wanted = (scale == "--smoke" ? 4 : scale == "--full" ? 1024 : 256) * kMega;
+  const std::int64_t size = (scale == "--smoke" ? 4 : scale == "--full" ? 1024 : 256) * kMega;
   const int rounds = scale == "--smoke" ? 1 : 3;
   const fs::path place = work / "claude";
-  const std::int64_t bytes = make_history(place, wanted);
+  const std::int64_t bytes = make_history(place, size);
   const std::vector<std::string> environment = {"HOME=" + work.native(), "PATH=/usr/bin:/bin"};
   Samples ours;
   Samples limit;

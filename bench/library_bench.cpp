@@ -182,23 +182,23 @@ int run(const std::vector<std::string>& words) {
     scale.messages = 1'000'000;
   }
   const fs::path folder = words[1];
-  const auto wanted = [&](std::string_view row) {
+  const auto is_selected = [&](std::string_view row) {
     const auto at = std::ranges::find(words, "--row");
     return at == words.end() || (at + 1 != words.end() && *(at + 1) == row);
   };
-  if (wanted("7")) {
+  if (is_selected("7")) {
     durable_appends(folder, scale);
   }
-  if (wanted("8")) {
+  if (is_selected("8")) {
     batches(folder, scale);
   }
-  if (wanted("9")) {
+  if (is_selected("9")) {
     reading(folder, scale);
   }
-  if (wanted("10")) {
+  if (is_selected("10")) {
     disk(folder);
   }
-  if (wanted("11")) {
+  if (is_selected("11")) {
     growth(folder, words[2], scale);
   }
   return 0;

@@ -57,15 +57,15 @@ double run_pgbench(const Server& server, const std::string& options, const std::
   FILE* const output = ::popen(command.c_str(), "r");
   require(output != nullptr, "pgbench does not start");
   std::array<char, 4096> line{};
-  std::string said;
+  std::string printed;
   double tps = 0;
   while (std::fgets(line.data(), line.size(), output) != nullptr) {
-    said += line.data();
+    printed += line.data();
     // NOLINTNEXTLINE(cert-err34-c): a line that is another one is no number.
     (void)std::sscanf(line.data(), "tps = %lf", &tps);
   }
   ::pclose(output);
-  require(tps > 0, said);
+  require(tps > 0, printed);
   return tps;
 }
 
@@ -186,32 +186,32 @@ int run(const std::vector<std::string>& words) {
     scale.sessions = 1'000'000;
   }
   const Server server{words[2] + "/", words[3]};
-  const auto wanted = [&](std::string_view row) {
+  const auto is_selected = [&](std::string_view row) {
     const auto at = std::ranges::find(words, "--row");
     return at == words.end() || (at + 1 != words.end() && *(at + 1) == row);
   };
-  if (wanted("append")) {
+  if (is_selected("append")) {
     one_client(server, scale);
   }
-  if (wanted("clients")) {
+  if (is_selected("clients")) {
     many_clients(server, scale, words[1]);
   }
-  if (wanted("read")) {
+  if (is_selected("read")) {
     reading(server, scale);
   }
-  if (wanted("tenants")) {
+  if (is_selected("tenants")) {
     tenants(server, scale);
   }
-  if (wanted("streams")) {
+  if (is_selected("streams")) {
     streams(server, scale);
   }
-  if (wanted("commands")) {
+  if (is_selected("commands")) {
     commands(server, scale);
   }
-  if (wanted("list")) {
+  if (is_selected("list")) {
     lists_and_growth(server, scale);
   }
-  if (wanted("partitions")) {
+  if (is_selected("partitions")) {
     partitions(server, scale);
   }
   return 0;

@@ -129,14 +129,14 @@ void short_turns(const Place& place, InstantServer& server, Samples& written) {
     const BareSqlite create(bare);
   }
   const Words fresh = ask(place, db, server, {"--new"});
-  const Pair begun = alternate(place, fresh, floor_turn(place, bare, "new", server), &server);
+  const Pair first_turn = alternate(place, fresh, floor_turn(place, bare, "new", server), &server);
   const Words resumed = ask(place, db, server, {"-r", id});
   const Pair again = alternate(place, resumed, floor_turn(place, bare, "s", server), &server);
-  print(row_of("2", "first request byte, new session", begun.ours.first_byte,
-               begun.limit.first_byte, "ms", at_most(1.3)));
+  print(row_of("2", "first request byte, new session", first_turn.ours.first_byte,
+               first_turn.limit.first_byte, "ms", at_most(1.3)));
   print(row_of("2", "first request byte, resumed", again.ours.first_byte, again.limit.first_byte,
                "ms", at_most(1.3)));
-  print(row_of("3", "durable turn, new session", begun.ours.wall, begun.limit.wall, "ms",
+  print(row_of("3", "durable turn, new session", first_turn.ours.wall, first_turn.limit.wall, "ms",
                at_most(1.4)));
   print(
       row_of("3", "durable turn, resumed", again.ours.wall, again.limit.wall, "ms", at_most(1.4)));
@@ -288,23 +288,23 @@ int run(const Words& words) {
   spawn(prepare_words, place.environment);
   InstantServer server;
   Samples written;
-  const auto wanted = [&](std::string_view row) {
+  const auto is_selected = [&](std::string_view row) {
     const auto at = std::ranges::find(words, "--row");
     return at == words.end() || (at + 1 != words.end() && *(at + 1) == row);
   };
-  if (wanted("1")) {
+  if (is_selected("1")) {
     starting(place);
   }
-  if (wanted("2")) {
+  if (is_selected("2")) {
     short_turns(place, server, written);
   }
-  if (wanted("4")) {
+  if (is_selected("4")) {
     long_turns(place, server, written);
   }
-  if (wanted("6")) {
+  if (is_selected("6")) {
     lists(place);
   }
-  if (wanted("13")) {
+  if (is_selected("13")) {
     streaming(place, server, smoke);
   }
   return 0;

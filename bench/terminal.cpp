@@ -44,9 +44,9 @@ Terminal::~Terminal() {
   ::close(terminal_);
 }
 
-double Terminal::until(std::string_view wanted) {
-  while (shown_.empty() || shown_.find(wanted) == std::string::npos) {
-    require(read_some(kPatience), "the terminal does not show \"" + std::string(wanted) + "\"");
+double Terminal::until(std::string_view text) {
+  while (shown_.empty() || shown_.find(text) == std::string::npos) {
+    require(read_some(kPatience), "the terminal does not show \"" + std::string(text) + "\"");
   }
   return micros_between(begin_, Clock::now()) / 1000;
 }

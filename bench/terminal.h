@@ -22,7 +22,7 @@ class Terminal {
 
   // Milliseconds from the start, or from the last type(), until it has written `wanted`. Ends the
   // benchmark when it does not come.
-  double until(std::string_view wanted);
+  double until(std::string_view text);
   // Until it writes at all.
   double until_any() { return until(""); }
   double until_end();

@@ -40,10 +40,10 @@ Result<> run(int argc, char** argv) {
     session.info.created_at = session.info.updated_at = system_clock().now();
     REPRISE_TRY(store->create(session));
   }
-  Conversation talk(*provider, store.get(), session, {.model = "echo", .tools = &tools});
+  Conversation conversation(*provider, store.get(), session, {.model = "echo", .tools = &tools});
   Printer printer;
-  REPRISE_TRY(talk.ask(argv[2], printer));
-  std::cout << "\nsession " << talk.session().info.id.str() << '\n';
+  REPRISE_TRY(conversation.ask(argv[2], printer));
+  std::cout << "\nsession " << conversation.session().info.id.str() << '\n';
   return {};
 }
 

@@ -86,7 +86,7 @@ void clear_folder() {
   }
 }
 
-reprise::Message said(std::string text) {
+reprise::Message message_with(std::string text) {
   reprise::Message message;
   message.role = reprise::role::kUser;
   message.blocks.emplace_back(reprise::TextBlock{std::move(text), {}});
@@ -101,7 +101,8 @@ std::string make_database() {
     require(store.has_value(), "no database");
     const auto id = *reprise::SessionId::parse(kId);
     require((*store)->create({.info = {.id = id, .title = "Leagues"}}) &&
-                (*store)->append(id, {said("How long is a league?"), said("And a mile?")}, {}) &&
+                (*store)->append(
+                    id, {message_with("How long is a league?"), message_with("And a mile?")}, {}) &&
                 (*store)->capabilities().backup->backup(copy),
             "no database");
   }
@@ -140,7 +141,7 @@ std::vector<std::vector<std::string>> texts_in(Store& store,
 
 void add_message(Store& store, const reprise::SessionInfo& info) {
   // Refused: nothing changes, which is looked at.
-  (void)store.append(info.id, {said("one more")}, {});
+  (void)store.append(info.id, {message_with("one more")}, {});
 }
 
 void use(const Kind& kind) {
@@ -169,9 +170,9 @@ void use(const Kind& kind) {
   }
   const auto after = texts_in(**store, page->sessions);
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const bool is_kept = after[i].size() >= before[i].size() &&
-                         std::equal(before[i].begin(), before[i].end(), after[i].begin());
-    require(is_kept || kind.name == kDatabase, "a message that could be read is gone");
+    const bool is_unchanged = after[i].size() >= before[i].size() &&
+                              std::equal(before[i].begin(), before[i].end(), after[i].begin());
+    require(is_unchanged || kind.name == kDatabase, "a message that could be read is gone");
   }
 }
 

@@ -123,8 +123,8 @@ ChangeListener* listener() {
 }
 
 // A call that changes nothing in the listener's eyes until it has worked.
-template <class Call, class Told>
-long change(Sort sort, Call call, Told told) {
+template <class Call, class Report>
+long change(Sort sort, Call call, Report report) {
   if (is_trapped(sort)) {
     return -1;
   }
@@ -132,7 +132,7 @@ long change(Sort sort, Call call, Told told) {
   if (done >= 0 && listener() != nullptr) {
     const int saved_errno = errno;
     is_watching = false;  // the listener's own calls are none of ours
-    told(done);
+    report(done);
     is_watching = true;
     errno = saved_errno;
   }

@@ -118,10 +118,10 @@ class Clocks {
   // Questions asked with clocks that leap stand in the order in which they were asked.
   void one_session() {
     begin_anew();
-    std::vector<std::string> asked;
+    std::vector<std::string> questions;
     for (const std::string_view clock : kClocks) {
-      asked.push_back(cat("question ", asked.size()));
-      must(clock, {"ask", asked.size() == 1 ? "--new" : "-c", asked.back()});
+      questions.push_back(cat("question ", questions.size()));
+      must(clock, {"ask", questions.size() == 1 ? "--new" : "-c", questions.back()});
       const auto found = all();
       check(cat("clock ", clock), found.size() == 1, cat("shows ", found.size(), " sessions"));
     }
@@ -135,10 +135,11 @@ class Clocks {
         }
         return Flow::go_on;
       });
-      check("order", stored == asked, "the questions are not in their order");
+      check("order", stored == questions, "the questions are not in their order");
     }
     check("chain",
-          !found || found->response_chain.size() >= asked.size() || store->capabilities().messages,
+          !found || found->response_chain.size() >= questions.size() ||
+              store->capabilities().messages,
           "response ids are missing");
   }
 

@@ -28,7 +28,7 @@ constexpr std::array<std::int64_t, 5> kJumps = {0, -40 * kDay, 11 * kYear, 3600,
 constexpr std::int64_t kFastSince = 1'795'000'000;
 
 std::atomic<const char*> mode = nullptr;
-std::atomic<unsigned> asked = 0;
+std::atomic<unsigned> calls = 0;
 
 std::int64_t shifted(std::int64_t second) {
   const char* now = mode.load();
@@ -42,7 +42,7 @@ std::int64_t shifted(std::int64_t second) {
     return kFastSince + (second - kFastSince) * 100;
   }
   if (text == "jump") {
-    return second + kJumps.at(++asked % kJumps.size());
+    return second + kJumps.at(++calls % kJumps.size());
   }
   return second + ::strtoll(mode.load(), nullptr, 10);
 }

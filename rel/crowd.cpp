@@ -81,9 +81,9 @@ Tally kill_crowds(const Kind& kind, std::size_t rounds) {
     const int round = static_cast<int>(i);
     Writers writers(kind, place, round);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 40'000));
-    const Acknowledged& told = writers.kill();
+    const Acknowledged& known = writers.kill();
     tally.add(cat(kind.name, ", killed at moment ", i),
-              examine_named(kind, place, round + 1, told));
+              examine_named(kind, place, round + 1, known));
   }
   return tally;
 }
@@ -92,11 +92,11 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
   const WorkFolder work;
   const fs::path place = work.path() / "now";
   begin_named(kind, place);
-  Acknowledged told;
+  Acknowledged known;
   std::vector<Process> writers;
   writers.reserve(static_cast<std::size_t>(size.writers));
   for (int writer = 0; writer < size.writers; ++writer) {
-    told[{0, writer}] = size.messages;
+    known[{0, writer}] = size.messages;
     writers.emplace_back([&, writer] {
       return write_as(kind, place,
                       {.writer = writer, .messages = size.messages, .bytes = size.bytes});
@@ -127,7 +127,7 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
     tally.add(what, code == 0 ? "" : cat("a reader saw messages come and go (", code, ")"));
   }
   tally.add(what, verify(kind, place));
-  tally.add(what, examine_named(kind, place, 1, told));
+  tally.add(what, examine_named(kind, place, 1, known));
   return tally;
 }
 
@@ -143,11 +143,11 @@ Tally stop_the_holder(const Kind& kind, std::size_t moments) {
   for (std::size_t i = 0; i < moments || (refused == 0 && i < kMomentsMax); ++i) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3'000));
     holder.signal(SIGSTOP);
-    const auto begun = steady_clock::now();
+    const auto start = steady_clock::now();
     const auto store = kind.open(place, {.busy_timeout = kPatience});
     const auto done = store ? add_named(**store, name_of(1, 0, static_cast<int>(i - refused)), 10)
                             : Result<>(std::unexpected(store.error()));
-    const bool in_time = steady_clock::now() - begun < kBoundedBy;
+    const bool in_time = steady_clock::now() - start < kBoundedBy;
     const auto reader = kind.open(place, {.access = Access::read});
     const auto names = reader ? names_in(**reader) : Result<std::vector<std::string>>();
     refused += done ? 0U : 1U;

@@ -61,7 +61,7 @@ Message message_of(std::string_view role, std::string_view model, std::vector<Bl
   return out;
 }
 
-std::vector<Message> talk(const std::string& text, bool failed) {
+std::vector<Message> conversation(const std::string& text, bool failed) {
   const std::string_view model = std::string_view(text).substr(0, 60);
   return {
       message_of(role::kUser, model, {text_block(text)}),
@@ -84,7 +84,7 @@ Result<> fill(const std::string& url, const fs::path& folder, unsigned number) {
     session.info.working_dir = folder.native();
   }
   REPRISE_TRY(store->create(session));
-  for (Message& message : talk(text, number % 2 == 0)) {
+  for (Message& message : conversation(text, number % 2 == 0)) {
     // Not every store holds tools; one without words holds nothing but the title.
     const auto added = store->append(id, {std::move(message)}, {});
     if (!added && added.error().code != Code::unsupported) {

@@ -70,7 +70,7 @@ class Leaks {
   Tally try_all() {
     for (const std::string& store : trial_urls("")) {
       store_ = store;
-      talk();
+      conversation();
       scan();
       move();
       leave();
@@ -150,7 +150,7 @@ class Leaks {
     return bytes.contains(kPlanted) ? cat("a key is in ", path.native()) : "";
   }
 
-  void talk() {
+  void conversation() {
     const std::vector<std::string> provider = {"--provider", "openai-responses", "--model", "fake"};
     const auto ask = [&](std::vector<std::string> words) {
       words.insert(words.begin(), "ask");

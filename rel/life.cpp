@@ -33,7 +33,7 @@ class Steps {
 
   std::vector<LifeStep> all() && {
     begin();
-    talk();
+    conversation();
     if (words_) {
       running_answer();
       beside();
@@ -82,7 +82,7 @@ class Steps {
     add("create", [](Store& store) { return store.create(empty_session(1)); });
   }
 
-  void talk() {
+  void conversation() {
     append("question", 1, {user("How long is a league?")});
     append("answer", 1, {answer("An hour's walk.")});
     append("turn", 1, {user("And a mile?"), answer("A third of it. \xF0\x9F\x9A\xB6")});

@@ -16,44 +16,44 @@ bool is_watching = false;
 NetworkTrap trap_set;
 std::int64_t calls = 0;
 
-enum class Fate : std::uint8_t { made, made_and_last, failed };
+enum class CallOutcome : std::uint8_t { made, made_and_last, failed };
 
 // Of the call that is about to be made.
-Fate fate() {
+CallOutcome call_outcome() {
   if (!is_watching) {
-    return Fate::made;
+    return CallOutcome::made;
   }
   ++calls;
   if (trap_set.lasting && calls > trap_set.at) {
-    return Fate::failed;
+    return CallOutcome::failed;
   }
   if (calls != trap_set.at) {
-    return Fate::made;
+    return CallOutcome::made;
   }
   switch (trap_set.what) {
     case NetworkTrap::What::kill:
       ::kill(::getpid(), SIGKILL);
-      return Fate::failed;
+      return CallOutcome::failed;
     case NetworkTrap::What::break_before:
-      return Fate::failed;
+      return CallOutcome::failed;
     case NetworkTrap::What::break_after:
-      return Fate::made_and_last;
+      return CallOutcome::made_and_last;
     case NetworkTrap::What::nothing:
       break;
   }
-  return Fate::made;
+  return CallOutcome::made;
 }
 
 template <class Call>
 auto run(int socket, Call call) {
-  const Fate what = fate();
-  if (what == Fate::failed) {
+  const CallOutcome what = call_outcome();
+  if (what == CallOutcome::failed) {
     ::shutdown(socket, SHUT_RDWR);
     errno = ECONNRESET;
     return decltype(call()){-1};
   }
   const auto done = call();
-  if (what == Fate::made_and_last) {
+  if (what == CallOutcome::made_and_last) {
     ::shutdown(socket, SHUT_RDWR);
   }
   return done;

@@ -78,20 +78,20 @@ constexpr std::uintmax_t kDatabaseBytesMin = 1'000'000;  // when a log has gone 
 // How many changes there were when each of the messages had been acknowledged.
 std::vector<std::size_t> fill_log(const Kind& kind, const std::filesystem::path& place,
                                   DiskRecord& disk) {
-  std::vector<std::size_t> told;
+  std::vector<std::size_t> known;
   watch(place.native(), {}, &disk);
   const auto store = kind.open(place, {});
   for (std::size_t i = 0; i < kMessages; ++i) {
     if (!store || !add_named(**store, name_of(0, 0, static_cast<int>(i)), kLongBytes)) {
       throw std::runtime_error("cannot fill the log");
     }
-    told.push_back(disk.changes());
+    known.push_back(disk.changes());
   }
   unwatch();
   if (std::filesystem::file_size(place / "reprise.db") < kDatabaseBytesMin) {
     throw std::runtime_error("the log has not gone into the database");
   }
-  return told;
+  return known;
 }
 
 }  // namespace
@@ -101,15 +101,15 @@ Tally cut_the_power_on_a_long_log(const Kind& kind, std::size_t states) {
   const std::filesystem::path place = work.path() / "now";
   begin_named(kind, place);
   DiskRecord disk(place);
-  const std::vector<std::size_t> told = fill_log(kind, place, disk);
-  const std::size_t begin = told[kMessagesBefore];
+  const std::vector<std::size_t> known = fill_log(kind, place, disk);
+  const std::size_t begin = known[kMessagesBefore];
   Tally tally;
   for (std::size_t i = 0; i < states; ++i) {
-    const std::size_t cut = begin + i * (told.back() - begin) / states;
+    const std::size_t cut = begin + i * (known.back() - begin) / states;
     const Arrival arrival = i % 2 == 0 ? Arrival::journalled : Arrival::minimal;
     std::minstd_rand chance(static_cast<unsigned>(i + 1));
     disk.write_state(cut, arrival, chance, place);
-    const auto acknowledged = std::ranges::upper_bound(told, cut) - told.begin();
+    const auto acknowledged = std::ranges::upper_bound(known, cut) - known.begin();
     tally.add(cat(kind.name, ", a long log, power cut ", i, " after change ", cut),
               examine_named(kind, place, 1, {{{0, 0}, static_cast<int>(acknowledged)}}));
   }

@@ -51,22 +51,22 @@ int write_on_and_on(Store& store, int writer) {
 }
 
 int check(Store& store) {
-  Acknowledged told;
+  Acknowledged known;
   std::string word;
   int writer = 0;
   int count = 0;
   while (std::cin >> word >> writer >> count) {
-    told[{0, writer}] = std::max(told[{0, writer}], count);
+    known[{0, writer}] = std::max(known[{0, writer}], count);
   }
   const auto names = names_in(store);
   if (!names) {
     give_up(names.error());
   }
   int acknowledged = 0;
-  for (const auto& [who, counted] : told) {
+  for (const auto& [who, counted] : known) {
     acknowledged += counted;
   }
-  const std::string fault = check_named(*names, told);
+  const std::string fault = check_named(*names, known);
   std::printf("%d acknowledged, %zu there%s%s\n", acknowledged, names->size(),
               fault.empty() ? "" : ": ", fault.c_str());
   return fault.empty() ? 0 : 1;

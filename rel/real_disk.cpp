@@ -29,12 +29,12 @@ Tally cut_real_disks(const Kind& kind, std::size_t rounds) {
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 200'000));
       // Nobody is told anything after a power cut. Here they live on for a moment, and a sync that
       // is under way may end well though its journal does not reach the disk any more.
-      const Acknowledged told = writers.told();
+      const Acknowledged known = writers.known();
       disk.cut_power();
       writers.kill();
       disk.mount_again();
       tally.add(cat(kind.name, " on ", type, ", cut ", i),
-                examine_named(kind, place, round + 1, told));
+                examine_named(kind, place, round + 1, known));
     }
   }
   return tally;

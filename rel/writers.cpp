@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr int kWriters = 4;
 
 // What a writer says: how many of its messages were acknowledged.
-struct Told {
+struct KnownMessage {
   int writer = 0;
   int count = 0;
 };
@@ -41,7 +41,7 @@ std::array<Fd, 2> make_pipe() {
 
 }  // namespace
 
-std::string check_named(const std::vector<std::string>& names, const Acknowledged& told) {
+std::string check_named(const std::vector<std::string>& names, const Acknowledged& known) {
   Acknowledged next;
   for (const std::string& name : names) {
     const std::size_t first = name.find('.');
@@ -51,7 +51,7 @@ std::string check_named(const std::vector<std::string>& names, const Acknowledge
       return cat("message ", name, " is lost, doubled or out of order");
     }
   }
-  for (const auto& [who, count] : told) {
+  for (const auto& [who, count] : known) {
     if (next[who] < count) {
       return cat("of round ", who.first, ", writer ", who.second, ": acknowledged ", count,
                  ", stored ", next[who]);
@@ -111,9 +111,9 @@ int write_as(const Kind& kind, const fs::path& place, const Writing& writing) {
     if (!add_named(**store, name_of(writing.round, writing.writer, i), writing.bytes)) {
       return 2;
     }
-    const Told told{writing.writer, i + 1};
+    const KnownMessage known{writing.writer, i + 1};
     if (writing.acknowledged >= 0 &&
-        ::write(writing.acknowledged, &told, sizeof told) != sizeof told) {
+        ::write(writing.acknowledged, &known, sizeof known) != sizeof known) {
       return 3;
     }
   }
@@ -130,12 +130,12 @@ Writers::Writers(const Kind& kind, const fs::path& place, int round) : round_(ro
   }
 }
 
-const Acknowledged& Writers::told() {
-  Told one;
+const Acknowledged& Writers::known() {
+  KnownMessage one;
   while (::read(acknowledged_.get(), &one, sizeof one) == static_cast<ssize_t>(sizeof one)) {
-    told_[{round_, one.writer}] = one.count;
+    known_[{round_, one.writer}] = one.count;
   }
-  return told_;
+  return known_;
 }
 
 const Acknowledged& Writers::kill() {
@@ -143,11 +143,11 @@ const Acknowledged& Writers::kill() {
     writer.signal(SIGKILL);
   }
   writers_.clear();
-  return told();
+  return known();
 }
 
 std::string examine_named(const Kind& kind, const fs::path& place, int next,
-                          const Acknowledged& told) {
+                          const Acknowledged& known) {
   const Ended ended = in_process([&](const Say& /*say*/) -> std::string {
     const auto store = kind.open(place, {});
     if (!store) {
@@ -157,7 +157,7 @@ std::string examine_named(const Kind& kind, const fs::path& place, int next,
     if (!names) {
       return names.error().message;
     }
-    if (std::string fault = check_named(*names, told); !fault.empty()) {
+    if (std::string fault = check_named(*names, known); !fault.empty()) {
       return fault;
     }
     const auto added = add_named(**store, name_of(next, kWriters, 0), 0);

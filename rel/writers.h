@@ -53,24 +53,24 @@ class Writers {
  public:
   Writers(const Kind& kind, const std::filesystem::path& place, int round);
   // What they have been told until now.
-  const Acknowledged& told();
+  const Acknowledged& known();
   // Kills them all. What they were told until then.
   const Acknowledged& kill();
 
  private:
   int round_;
   Fd acknowledged_;
-  Acknowledged told_;
+  Acknowledged known_;
   std::vector<Process> writers_;
 };
 
 // "" when each writer's messages are there from its first to its last, in order, at least as many
 // as it was told, and nothing twice.
-std::string check_named(const std::vector<std::string>& names, const Acknowledged& told);
+std::string check_named(const std::vector<std::string>& names, const Acknowledged& known);
 
 // The same of the store at `place`, and one more can be added to it. `next` is a round that has not
 // begun: under its name it is added.
 std::string examine_named(const Kind& kind, const std::filesystem::path& place, int next,
-                          const Acknowledged& told);
+                          const Acknowledged& known);
 
 }  // namespace reprise::rel

@@ -122,7 +122,7 @@ struct ClosingTitleOptions {
   std::string model = {};    // to ask for a title
   bool ask = true;           // false: the first prompt is the title, and nobody waits for a model
   bool interrupted = false;  // nobody is asked then
-  Exchange begun = {};       // what the conversation began with, for stores without words
+  Exchange first_turn = {};  // what the conversation began with, for stores without words
   std::chrono::milliseconds wait_max{10'000};  // for the model
   std::function<void()> on_asking = {};        // the model is about to be asked
   std::stop_token stop = {};

@@ -178,7 +178,7 @@ TEST_F(FileLinks, AreNotNeededToReachAnothersFile) {
 
 // In a process of its own: what another one than root may read of a file that is neither's. The
 // number of the first thing that is wrong.
-int read_as_somebody(const fs::path& file) {
+int read_as_other_user(const fs::path& file) {
   constexpr uid_t kSomebody = 12'345;
   if (::seteuid(kSomebody) != 0) {
     return 1;
@@ -201,12 +201,12 @@ TEST_F(FileLinks, AreNotNeededToReadAnothersFile) {
   }
   constexpr uid_t kNobody = 65534;
   ASSERT_EQ(::chown(file.c_str(), kNobody, kNobody), 0);
-  EXPECT_EXIT(::_exit(read_as_somebody(file)), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(::_exit(read_as_other_user(file)), testing::ExitedWithCode(0), "");
   ASSERT_EQ(::chown(file.parent_path().c_str(), kNobody, kNobody), 0);
-  EXPECT_EXIT(::_exit(read_as_somebody(file)), testing::ExitedWithCode(2), "")
+  EXPECT_EXIT(::_exit(read_as_other_user(file)), testing::ExitedWithCode(2), "")
       << "who may write there has put it there";
   ASSERT_EQ(::chown(file.c_str(), 0, 0), 0);
-  EXPECT_EXIT(::_exit(read_as_somebody(file)), testing::ExitedWithCode(2), "")
+  EXPECT_EXIT(::_exit(read_as_other_user(file)), testing::ExitedWithCode(2), "")
       << "the system's own";
 }
 

@@ -125,13 +125,15 @@ void LockFile::unlock_byte(int byte) {
 // Leaves the holder's pid for the messages of those who wait in vain; nothing depends on it, so
 // a full disk does not matter. Written only when another process was the last.
 void LockFile::sign() {
-  std::array<char, kPidWidth> mine{};
-  mine.fill(' ');
-  std::to_chars(mine.data(), mine.data() + mine.size(), static_cast<std::int64_t>(::getpid()));
+  std::array<char, kPidWidth> own_pid{};
+  own_pid.fill(' ');
+  std::to_chars(own_pid.data(), own_pid.data() + own_pid.size(),
+                static_cast<std::int64_t>(::getpid()));
   std::array<char, kPidWidth> there{};
   const ssize_t got = ::pread(fd_.get(), there.data(), there.size(), kPidAt);
-  if (got != static_cast<ssize_t>(there.size()) || there != mine) {
-    [[maybe_unused]] const ssize_t ignored = ::pwrite(fd_.get(), mine.data(), mine.size(), kPidAt);
+  if (got != static_cast<ssize_t>(there.size()) || there != own_pid) {
+    [[maybe_unused]] const ssize_t ignored =
+        ::pwrite(fd_.get(), own_pid.data(), own_pid.size(), kPidAt);
   }
 }
 

@@ -42,25 +42,25 @@ bool Peer::fill() {
   if (count <= 0) {
     return false;
   }
-  kept_.append(buffer.data(), static_cast<std::size_t>(count));
+  pending_.append(buffer.data(), static_cast<std::size_t>(count));
   return true;
 }
 
 std::string Peer::take(std::size_t count) {
-  while (kept_.size() < count && fill()) {
+  while (pending_.size() < count && fill()) {
   }
-  std::string out = kept_.substr(0, count);
-  kept_.erase(0, count);
+  std::string out = pending_.substr(0, count);
+  pending_.erase(0, count);
   return out;
 }
 
 std::string Peer::take_line() {
-  auto end = kept_.find("\r\n");
+  auto end = pending_.find("\r\n");
   while (end == std::string::npos) {
     if (!fill()) {
       return {};
     }
-    end = kept_.find("\r\n");
+    end = pending_.find("\r\n");
   }
   return take(end + 2);
 }

@@ -25,7 +25,7 @@ class Peer {
   std::string take_line();
 
   int fd_;
-  std::string kept_;
+  std::string pending_;
 };
 
 // Serves one connection after the other with `serve` until it is destroyed.

@@ -38,18 +38,18 @@ class TemporaryFileTest : public testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       auto file = TemporaryFile::create(target_);
-      const bool begun = file && write_all(file->fd(), "words", file->name());
-      const char said = begun ? 'y' : 'n';
-      (void)!::write(ends[1], &said, 1);
+      const bool written = file && write_all(file->fd(), "words", file->name());
+      const char reply = written ? 'y' : 'n';
+      (void)!::write(ends[1], &reply, 1);
       while (true) {
         ::pause();
       }
     }
     const Fd in(ends[0]);
     const Fd out(ends[1]);
-    char said = 0;
-    EXPECT_EQ(::read(in.get(), &said, 1), 1);
-    EXPECT_EQ(said, 'y');
+    char reply = 0;
+    EXPECT_EQ(::read(in.get(), &reply, 1), 1);
+    EXPECT_EQ(reply, 'y');
     return child;
   }
 

@@ -139,19 +139,19 @@ std::string terminal_json(std::string_view json) {
 }
 
 std::string TerminalGate::pass(std::string_view bytes) {
-  std::string text = std::exchange(kept_, {});
+  std::string text = std::exchange(pending_, {});
   text += bytes;
   std::size_t keep = utf8::incomplete_tail(text);
   if (keep == 0 && text.ends_with('\r')) {
     keep = 1;
   }
-  kept_ = text.substr(text.size() - keep);
+  pending_ = text.substr(text.size() - keep);
   text.resize(text.size() - keep);
   return terminal_text(text);
 }
 
 std::string TerminalGate::finish() {
-  return terminal_text(std::exchange(kept_, {}));
+  return terminal_text(std::exchange(pending_, {}));
 }
 
 }  // namespace reprise

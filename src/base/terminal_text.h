@@ -33,7 +33,7 @@ class TerminalGate {
   std::string finish();
 
  private:
-  std::string kept_;  // an unfinished character, or a CR that may belong to a line end
+  std::string pending_;  // an unfinished character, or a CR that may belong to a line end
 };
 
 }  // namespace reprise

@@ -39,7 +39,7 @@ class BuiltinToolsTest : public testing::Test {
   }
   // The output, or "code: message".
   std::string run(std::string_view tool, std::string_view input) {
-    const ToolContext context{session_, kept_, {}};
+    const ToolContext context{session_, memory_store_, {}};
     auto output = tools_.find(tool)->run(context, *RawJson::parse(std::string(input)));
     return output ? output->text
                   : cat(to_string(output.error().code), ": ", output.error().message);
@@ -50,7 +50,7 @@ class BuiltinToolsTest : public testing::Test {
 
   fs::path root_;
   std::unique_ptr<Store> store_ = open_memory_store();
-  Store* kept_ = store_.get();
+  Store* memory_store_ = store_.get();
   Session session_ = make_session("s1");
   ToolRegistry tools_;
 };
@@ -122,7 +122,7 @@ TEST_F(BuiltinToolsTest, WritesTodos) {
   EXPECT_EQ(run("todo_write", R"({"todos":[]})"), "0 todos, 0 open");
   EXPECT_TRUE(run("todo_write", R"({"todos":1})").starts_with("invalid_argument: "));
   EXPECT_TRUE(run("todo_write", "{}").starts_with("invalid_argument: "));
-  kept_ = nullptr;
+  memory_store_ = nullptr;
   EXPECT_TRUE(run("todo_write", R"({"todos":[]})").starts_with("unsupported: "));
 }
 
@@ -164,7 +164,7 @@ TEST_F(BuiltinToolsTest, RecallsTitlesAndWords) {
   const std::string found = run("recall", R"({"query":"needle"})");
   EXPECT_EQ(found.find("\xEF\xBF\xBD"), std::string::npos);
   EXPECT_LT(found.size(), 350U);
-  kept_ = nullptr;
+  memory_store_ = nullptr;
   EXPECT_TRUE(run("recall", R"({"query":"x"})").starts_with("unsupported: "));
 }
 

@@ -146,9 +146,9 @@ class Conversation::Impl {
   }
 
   Message question(std::vector<Block> blocks) {
-    Message asked = message_of(role::kUser, std::move(blocks), options_.clock.now());
-    asked.author = options_.author;
-    return asked;
+    Message user_message = message_of(role::kUser, std::move(blocks), options_.clock.now());
+    user_message.author = options_.author;
+    return user_message;
   }
 
   // `question` is what is asked, nothing when an answer goes on.

@@ -24,7 +24,7 @@ class ConversationTest : public testing::Test {
   bool is_running() {
     return store_->capabilities().partials->find_partial(session_.info.id)->has_value();
   }
-  Conversation talk(ConversationOptions options = {}) {
+  Conversation conversation(ConversationOptions options = {}) {
     return {provider_, store_.get(), session_, std::move(options)};
   }
 
@@ -43,8 +43,8 @@ TEST_F(ConversationTest, KeepsAPlainTurn) {
     EXPECT_TRUE(is_running());
   });
   script.thinking("hm", "sig").text("Hel").text("lo").usage(3, 2).ended();
-  Conversation talk(provider_, store_.get(), session_, {.model = "m"});
-  const auto outcome = talk.ask("Hi", listener_);
+  Conversation conversation(provider_, store_.get(), session_, {.model = "m"});
+  const auto outcome = conversation.ask("Hi", listener_);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_TRUE(outcome->saved);
   EXPECT_FALSE(outcome->cut);
@@ -63,8 +63,8 @@ TEST_F(ConversationTest, KeepsAPlainTurn) {
   EXPECT_TRUE(listener_.warnings.empty());
   EXPECT_EQ(provider_.seen.at(0).system, "be brief");
   EXPECT_EQ(provider_.seen.at(0).model, "m");
-  EXPECT_EQ(talk.session().info.head.value, 2);
-  EXPECT_EQ(talk.session().usage.input.value, 3);
+  EXPECT_EQ(conversation.session().info.head.value, 2);
+  EXPECT_EQ(conversation.session().usage.input.value, 3);
 }
 
 // As the store does, whose sums it shows.
@@ -73,11 +73,11 @@ TEST_F(ConversationTest, ARequestThatIsNamedAgainIsCountedOnce) {
     provider_.add().text("ok").usage(3, 2, request).ended();
   }
   provider_.add().text("ok").usage(std::numeric_limits<std::int64_t>::max(), 1, "r3").ended();
-  auto talk = this->talk();
+  auto conversation = this->conversation();
   for (const char* question : {"a", "b", "c", "d"}) {
-    ASSERT_TRUE(talk.ask(question, listener_));
+    ASSERT_TRUE(conversation.ask(question, listener_));
   }
-  const Usage usage = talk.session().usage;
+  const Usage usage = conversation.session().usage;
   EXPECT_EQ(usage.output.value, 5);
   EXPECT_EQ(usage.input.value, std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(usage, get(*store_, session_.info.id)->usage);
@@ -86,9 +86,9 @@ TEST_F(ConversationTest, ARequestThatIsNamedAgainIsCountedOnce) {
 TEST_F(ConversationTest, TheNextTurnSendsTheWholeStory) {
   provider_.add().text("one").ended();
   provider_.add().text("two").ended();
-  Conversation talk(provider_, store_.get(), session_, {});
-  ASSERT_TRUE(talk.ask("a", listener_));
-  ASSERT_TRUE(talk.ask("b", listener_));
+  Conversation conversation(provider_, store_.get(), session_, {});
+  ASSERT_TRUE(conversation.ask("a", listener_));
+  ASSERT_TRUE(conversation.ask("b", listener_));
   EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: a | assistant: one | user: b");
   EXPECT_EQ(stored().size(), 4U);
 }
@@ -96,34 +96,35 @@ TEST_F(ConversationTest, TheNextTurnSendsTheWholeStory) {
 TEST_F(ConversationTest, WithoutAStoreMemoryIsEnough) {
   provider_.add().text("one").ended();
   provider_.add().text("two").ended();
-  Conversation talk(provider_, nullptr, session_, {});
-  EXPECT_TRUE(talk.ask("a", listener_)->saved);
-  EXPECT_TRUE(talk.ask("b", listener_)->saved);
+  Conversation conversation(provider_, nullptr, session_, {});
+  EXPECT_TRUE(conversation.ask("a", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("b", listener_)->saved);
   EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: a | assistant: one | user: b");
   EXPECT_TRUE(listener_.warnings.empty());
-  EXPECT_EQ(talk.retry(listener_).error().code, Code::unsupported);
+  EXPECT_EQ(conversation.retry(listener_).error().code, Code::unsupported);
 }
 
 TEST_F(ConversationTest, UnacceptableInputIsRefused) {
-  auto talk = this->talk();
-  EXPECT_EQ(talk.ask(" \n", listener_).error().code, Code::invalid_argument);
-  EXPECT_EQ(talk.ask(std::vector<Block>{}, listener_).error().code, Code::invalid_argument);
-  EXPECT_EQ(talk.ask({Block(result_of("t"))}, listener_).error().code, Code::invalid_argument);
+  auto conversation = this->conversation();
+  EXPECT_EQ(conversation.ask(" \n", listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation.ask(std::vector<Block>{}, listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation.ask({Block(result_of("t"))}, listener_).error().code,
+            Code::invalid_argument);
   EXPECT_TRUE(stored().empty());
 }
 
 TEST_F(ConversationTest, BytesThatAreNoTextAreKept) {
   provider_.add().text("ok \xFF").ended();
-  auto talk = this->talk();
-  ASSERT_TRUE(talk.ask("a\xFF", listener_));
+  auto conversation = this->conversation();
+  ASSERT_TRUE(conversation.ask("a\xFF", listener_));
   EXPECT_EQ(std::get<TextBlock>(stored().at(0).blocks.at(0)).extra.size(), 1U);
   EXPECT_EQ(plain_text(stored().at(1)), "ok \xEF\xBF\xBD");
 }
 
 TEST_F(ConversationTest, APictureGoesToTheBlobs) {
   provider_.add().text("nice").ended();
-  auto talk = this->talk();
-  ASSERT_TRUE(talk.ask(
+  auto conversation = this->conversation();
+  ASSERT_TRUE(conversation.ask(
       {text_of("look"), ImageBlock{"image/png", {}, "data:image/png;base64,iVBORy4uLi4=", {}}},
       listener_));
   EXPECT_TRUE(std::get<ImageBlock>(stored().at(0).blocks.at(1)).blob);
@@ -137,12 +138,12 @@ TEST_F(ConversationTest, ThePromptOfThisRunComesFirstThenTheSessionsThenAStoredO
     record({user("q"), assistant("a")});
   }
   provider_.add().text("x").ended();
-  ASSERT_TRUE(talk().ask("1", listener_));
+  ASSERT_TRUE(conversation().ask("1", listener_));
   record({message_of("system", {text_of("new")})});
-  ASSERT_TRUE(talk().ask("2", listener_));
+  ASSERT_TRUE(conversation().ask("2", listener_));
   session_.system_prompt = "session";
-  ASSERT_TRUE(talk().ask("3", listener_));
-  ASSERT_TRUE(talk({.system = "run"}).ask("4", listener_));
+  ASSERT_TRUE(conversation().ask("3", listener_));
+  ASSERT_TRUE(conversation({.system = "run"}).ask("4", listener_));
   ASSERT_EQ(provider_.seen.size(), 4U);
   EXPECT_EQ(provider_.seen.at(0).system, "old");
   EXPECT_EQ(provider_.seen.at(1).system, "new");
@@ -155,20 +156,20 @@ TEST_F(ConversationTest, TheBudgetKeepsTheNewestWholeTurns) {
   record({user("old"), assistant(long_text), user("mid"), assistant({call_of("t1")}),
           results({result_of("t1", long_text)}), assistant("done")});
   provider_.add().text("x").ended();
-  ASSERT_TRUE(talk({.budget = TokenCount{60}}).ask("q", listener_));
+  ASSERT_TRUE(conversation({.budget = TokenCount{60}}).ask("q", listener_));
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: q");
   ASSERT_EQ(listener_.notes.size(), 1U);
-  ASSERT_TRUE(talk({.budget = TokenCount{180}}).ask("q", listener_));
+  ASSERT_TRUE(conversation({.budget = TokenCount{180}}).ask("q", listener_));
   EXPECT_TRUE(spell(provider_.seen.at(1).messages).starts_with("user: mid | assistant: call t1"));
-  ASSERT_TRUE(talk({.budget = TokenCount{1}}).ask("q", listener_));
+  ASSERT_TRUE(conversation({.budget = TokenCount{1}}).ask("q", listener_));
   EXPECT_EQ(spell(provider_.seen.at(2).messages), "user: q");
-  ASSERT_TRUE(talk({.budget = TokenCount{100'000}}).ask("q", listener_));
+  ASSERT_TRUE(conversation({.budget = TokenCount{100'000}}).ask("q", listener_));
   EXPECT_EQ(provider_.seen.at(3).messages.size(), 6U + 7U);
 }
 
 TEST_F(ConversationTest, APromptOverTheBudgetIsRefusedBeforeAnythingHappens) {
   provider_.add().text("a").ended();
-  Conversation tight = talk({.system = std::string(400, 'x'), .budget = TokenCount{100}});
+  Conversation tight = conversation({.system = std::string(400, 'x'), .budget = TokenCount{100}});
   const auto outcome = tight.ask("q", listener_);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::invalid_argument);
@@ -179,18 +180,18 @@ TEST_F(ConversationTest, APromptOverTheBudgetIsRefusedBeforeAnythingHappens) {
   EXPECT_EQ(tight.dry_run({text_of("q")}).error().code, Code::invalid_argument);
   EXPECT_TRUE(provider_.seen.empty());
   EXPECT_TRUE(stored().empty());
-  EXPECT_TRUE(
-      talk({.system = std::string(400, 'x'), .budget = TokenCount{104}}).ask("q", listener_));
+  EXPECT_TRUE(conversation({.system = std::string(400, 'x'), .budget = TokenCount{104}})
+                  .ask("q", listener_));
 }
 
 TEST_F(ConversationTest, DryRunChangesNothing) {
   record({user("a"), assistant("b")});
-  EXPECT_EQ(*talk({.model = "m"}).dry_run({text_of("q")}), "POST m 3");
+  EXPECT_EQ(*conversation({.model = "m"}).dry_run({text_of("q")}), "POST m 3");
   EXPECT_EQ(stored().size(), 2U);
   session_ = make_session("not-stored-yet");
-  EXPECT_EQ(*talk({.model = "m"}).dry_run({text_of("q")}), "POST m 1");
+  EXPECT_EQ(*conversation({.model = "m"}).dry_run({text_of("q")}), "POST m 1");
   EXPECT_FALSE(*store_->find(session_.info.id));
-  EXPECT_EQ(talk().dry_run({}).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation().dry_run({}).error().code, Code::invalid_argument);
 }
 
 TEST_F(ConversationTest, ACutAtEveryEventKeepsWhatCame) {
@@ -206,8 +207,8 @@ TEST_F(ConversationTest, ACutAtEveryEventKeepsWhatCame) {
       whole.steps.resize(std::min(cut, whole.steps.size()));
       script.steps = whole.steps;
       code == Code::io ? script.fails(code) : script.then([&stop] { stop.request_stop(); });
-      Conversation talk(provider, store.get(), session_, {});
-      const auto outcome = talk.ask("q", listener_, stop.get_token());
+      Conversation conversation(provider, store.get(), session_, {});
+      const auto outcome = conversation.ask("q", listener_, stop.get_token());
       const auto messages = *read_all(*store, session_.info.id);
       EXPECT_FALSE(store->capabilities().partials->find_partial(session_.info.id)->has_value());
       if (cut < 2) {
@@ -231,11 +232,11 @@ TEST_F(ConversationTest, GoesOnWithACutAnswer) {
   provider_.add().started("r2").text("o, thr").fails(Code::timeout);
   provider_.add().started("r3").thinking("hm").text("ee.").ended();
   provider_.keeps = true;
-  Conversation talk(provider_, store_.get(), session_, {});
-  EXPECT_TRUE(talk.ask("count", listener_)->cut);
-  EXPECT_TRUE(talk.go_on(listener_)->cut);
+  Conversation conversation(provider_, store_.get(), session_, {});
+  EXPECT_TRUE(conversation.ask("count", listener_)->cut);
+  EXPECT_TRUE(conversation.go_on(listener_)->cut);
   EXPECT_EQ(spell(stored()), "user: count | assistant: One, two, thr");
-  const auto outcome = talk.go_on(listener_);
+  const auto outcome = conversation.go_on(listener_);
   ASSERT_TRUE(outcome && !outcome->cut);
   EXPECT_EQ(spell(stored()), "user: count | assistant: (hm) One, two, three.");
   EXPECT_EQ(stored().at(1).state, MessageState::complete);
@@ -243,14 +244,14 @@ TEST_F(ConversationTest, GoesOnWithACutAnswer) {
   const auto& seen = provider_.seen.at(2);
   EXPECT_EQ(seen.previous_response_id, "");  // never over an incomplete answer
   EXPECT_TRUE(spell(seen.messages).starts_with("user: count | assistant: One, two, thr | user: "));
-  EXPECT_EQ(talk.go_on(listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation.go_on(listener_).error().code, Code::invalid_argument);
   EXPECT_FALSE(is_running());
 }
 
 TEST_F(ConversationTest, GoingOnThatFailsLosesNothing) {
   record({user("count"), incomplete({text_of("One, tw")})});
   provider_.add().fails(Code::io);
-  EXPECT_EQ(talk().go_on(listener_).error().code, Code::io);
+  EXPECT_EQ(conversation().go_on(listener_).error().code, Code::io);
   EXPECT_EQ(spell(stored()), "user: count | assistant: One, tw");
   EXPECT_FALSE(is_running());
 }
@@ -258,42 +259,43 @@ TEST_F(ConversationTest, GoingOnThatFailsLosesNothing) {
 TEST_F(ConversationTest, GoesOnAfterAQuestionAndAfterCalls) {
   provider_.add().text("yes").ended();
   record({user("q")});
-  ASSERT_TRUE(talk().go_on(listener_));
+  ASSERT_TRUE(conversation().go_on(listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: yes");
   record({user("r"), assistant({call_of("t1"), call_of("t2")}), results({result_of("t1")})});
-  ASSERT_TRUE(talk().go_on(listener_));
+  ASSERT_TRUE(conversation().go_on(listener_));
   EXPECT_TRUE(spell(provider_.seen.at(1).messages)
                   .ends_with("user: result t1=ok error t2=the tool call did not complete"));
   record({user("s"), assistant({call_of("t3")})});
-  ASSERT_TRUE(talk().go_on(listener_));
+  ASSERT_TRUE(conversation().go_on(listener_));
   record({user("s"), incomplete({ThinkingBlock{"hm", {}, {}}})});
-  ASSERT_TRUE(talk().go_on(listener_));
+  ASSERT_TRUE(conversation().go_on(listener_));
   EXPECT_TRUE(spell(provider_.seen.back().messages).ends_with("user: s"));
   session_ = make_session("empty");
   ASSERT_TRUE(store_->create(session_));
-  EXPECT_EQ(talk().go_on(listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation().go_on(listener_).error().code, Code::invalid_argument);
 }
 
 TEST_F(ConversationTest, RequestsSayWhatTheOptionsSay) {
   provider_.add().text("One").ended(StopReason::max_tokens);
   provider_.add().text(" two").ended();
-  auto talk = this->talk({.request = {.effort = "high", .seed = 7}, .budget = TokenCount{60}});
-  ASSERT_TRUE(talk.ask("q", listener_));
-  ASSERT_TRUE(talk.go_on(listener_));
+  auto conversation =
+      this->conversation({.request = {.effort = "high", .seed = 7}, .budget = TokenCount{60}});
+  ASSERT_TRUE(conversation.ask("q", listener_));
+  ASSERT_TRUE(conversation.go_on(listener_));
   EXPECT_EQ(provider_.seen.at(0).options, (RequestOptions{.effort = "high", .seed = 7}));
   EXPECT_EQ(provider_.seen.at(0).conversation, session_.info.id.str());
   EXPECT_TRUE(provider_.seen.at(0).grows);
   EXPECT_FALSE(provider_.seen.at(1).grows);  // the instruction to go on is in no other request
-  ASSERT_TRUE(talk.ask(std::string(400, 'x'), listener_));
+  ASSERT_TRUE(conversation.ask(std::string(400, 'x'), listener_));
   EXPECT_FALSE(provider_.seen.at(2).grows);  // the budget cuts the beginning
 }
 
 TEST_F(ConversationTest, AnAnswerAtTheTokenLimitCanBeContinued) {
   provider_.add().text("One").ended(StopReason::max_tokens);
   provider_.add().text(" two").ended(StopReason::refused);
-  auto talk = this->talk();
-  EXPECT_FALSE(talk.ask("q", listener_)->cut);
-  ASSERT_TRUE(talk.go_on(listener_));
+  auto conversation = this->conversation();
+  EXPECT_FALSE(conversation.ask("q", listener_)->cut);
+  ASSERT_TRUE(conversation.go_on(listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: One two");
   EXPECT_EQ(listener_.warnings.size(), 2U);
 }
@@ -303,10 +305,10 @@ TEST_F(ConversationTest, RetryReplacesTheAnswer) {
           results({result_of("t")}), assistant("2")});
   provider_.add().fails(Code::rate_limited);
   provider_.add().text("3").ended();
-  auto talk = this->talk();
-  EXPECT_EQ(talk.retry(listener_).error().code, Code::rate_limited);
+  auto conversation = this->conversation();
+  EXPECT_EQ(conversation.retry(listener_).error().code, Code::rate_limited);
   EXPECT_EQ(stored().size(), 6U);  // the old answer stays until there is a new one
-  ASSERT_TRUE(talk.retry(listener_));
+  ASSERT_TRUE(conversation.retry(listener_));
   EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: a | assistant: 1 | user: b");
   EXPECT_EQ(spell(stored()), "user: a | assistant: 1 | user: b | assistant: 3");
   EXPECT_FALSE(is_running());
@@ -314,18 +316,18 @@ TEST_F(ConversationTest, RetryReplacesTheAnswer) {
 
 TEST_F(ConversationTest, RetryOfAnUnansweredQuestionAsksIt) {
   provider_.add().text("3").ended();
-  EXPECT_EQ(talk().retry(listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation().retry(listener_).error().code, Code::invalid_argument);
   EXPECT_FALSE(is_running());
   record({user("a")});
-  ASSERT_TRUE(talk().retry(listener_));
+  ASSERT_TRUE(conversation().retry(listener_));
   EXPECT_EQ(spell(stored()), "user: a | assistant: 3");
 }
 
 TEST_F(ConversationTest, WithoutAStoreWhatWasSaidEarlierIsSent) {
   provider_.add().text("b").ended();
   ConversationOptions options{.earlier = {user("q"), assistant("a")}};
-  Conversation talk(provider_, nullptr, session_, std::move(options));
-  ASSERT_TRUE(talk.ask("again", listener_));
+  Conversation conversation(provider_, nullptr, session_, std::move(options));
+  ASSERT_TRUE(conversation.ask("again", listener_));
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: q | assistant: a | user: again");
 }
 
@@ -345,7 +347,7 @@ TEST_F(ConversationTest, ADeadProcesssAnswerIsSettledFirst) {
   ASSERT_TRUE(store_->capabilities().partials->add_partial(session_.info.id,
                                                            *OperationId::parse("other"), delta));
   provider_.add().text("x").ended();
-  ASSERT_TRUE(talk().ask("again", listener_));
+  ASSERT_TRUE(conversation().ask("again", listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: half | user: again | assistant: x");
   EXPECT_EQ(stored().at(1).state, MessageState::incomplete);
   EXPECT_FALSE(*settle_interrupted(*store_, session_.info.id));
@@ -363,14 +365,14 @@ TEST_F(ConversationTest, ALiveAnswerElsewhereIsWaitedForThenBusy) {
   ASSERT_TRUE(
       store_->append(session_.info.id, {user("q")}, {.begin_partial = running(this_process())}));
   EXPECT_FALSE(*settle_interrupted(*store_, session_.info.id));
-  auto talk = this->talk({.busy_timeout = std::chrono::milliseconds(30)});
-  const auto refused = talk.ask("again", listener_);
+  auto conversation = this->conversation({.busy_timeout = std::chrono::milliseconds(30)});
+  const auto refused = conversation.ask("again", listener_);
   EXPECT_EQ(refused.error().code, Code::busy);
   EXPECT_NE(refused.error().message.find(std::to_string(this_process().pid)), std::string::npos);
   EXPECT_EQ(stored().size(), 1U);
   const std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(talk.ask("again", listener_, stop.get_token()).error().code, Code::cancelled);
+  EXPECT_EQ(conversation.ask("again", listener_, stop.get_token()).error().code, Code::cancelled);
   provider_.add().text("x").ended();
   const std::jthread ends([this] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -386,10 +388,10 @@ TEST_F(ConversationTest, TwoConversationsOnOneSessionTakeTurns) {
   const auto run = [this](std::string_view word) {
     FakeProvider provider;
     provider.add().text("to ").text(word).ended();
-    Conversation talk(provider, store_.get(), session_, {});
+    Conversation conversation(provider, store_.get(), session_, {});
     for (int i = 0; i < 10; ++i) {
       Listener listener;
-      const auto outcome = talk.ask(word, listener);
+      const auto outcome = conversation.ask(word, listener);
       ASSERT_TRUE(outcome && outcome->saved) << outcome.error().message;
     }
   };
@@ -419,7 +421,7 @@ TEST_F(ConversationTest, WhatStreamsIsKeptWithinFiftyMilliseconds) {
               R"(partial: first words call t"{\"a\":")");
   });
   script.fails(Code::io);
-  EXPECT_TRUE(talk().ask("q", listener_)->cut);
+  EXPECT_TRUE(conversation().ask("q", listener_)->cut);
 }
 
 class ResponseIdTest : public ConversationTest {
@@ -436,9 +438,9 @@ class ResponseIdTest : public ConversationTest {
 TEST_F(ResponseIdTest, OnlyWhatIsNewIsSent) {
   provider_.add().started("r2").text("b").ended();
   provider_.add().started("r3").text("c").ended();
-  auto talk = this->talk({.system = "s"});
-  ASSERT_TRUE(talk.ask("one", listener_));
-  ASSERT_TRUE(talk.ask("two", listener_));
+  auto conversation = this->conversation({.system = "s"});
+  ASSERT_TRUE(conversation.ask("one", listener_));
+  ASSERT_TRUE(conversation.ask("two", listener_));
   EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
   EXPECT_EQ(provider_.seen.at(0).system, "s");
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
@@ -450,21 +452,21 @@ TEST_F(ResponseIdTest, AnExpiredOneIsReplayed) {
   provider_.add().fails(Code::expired);
   provider_.add().started("r9").text("b").ended();
   provider_.add().text("c").ended();
-  auto talk = this->talk();
-  ASSERT_TRUE(talk.ask("one", listener_));
+  auto conversation = this->conversation();
+  ASSERT_TRUE(conversation.ask("one", listener_));
   EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: q | assistant: a | user: one");
   EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
   EXPECT_EQ(listener_.notes.size(), 1U);
   EXPECT_TRUE(listener_.warnings.empty());
-  ASSERT_TRUE(talk.ask("two", listener_));
+  ASSERT_TRUE(conversation.ask("two", listener_));
   EXPECT_EQ(provider_.seen.at(2).previous_response_id, "r9");
 }
 
 TEST_F(ResponseIdTest, ARefusalToGoOnIsTriedOnceWithAllWords) {
   provider_.add().fails(Code::invalid_argument);
   provider_.add().started("r9").text("b").ended();
-  auto talk = this->talk();
-  ASSERT_TRUE(talk.ask("one", listener_));
+  auto conversation = this->conversation();
+  ASSERT_TRUE(conversation.ask("one", listener_));
   ASSERT_EQ(provider_.seen.size(), 2U);
   EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
   EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
@@ -474,14 +476,14 @@ TEST_F(ResponseIdTest, ARefusalToGoOnIsTriedOnceWithAllWords) {
   provider_.scripts.clear();
   provider_.seen.clear();
   provider_.add().fails(Code::invalid_argument);
-  EXPECT_EQ(talk.ask("two", listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation.ask("two", listener_).error().code, Code::invalid_argument);
   EXPECT_EQ(provider_.seen.size(), 2U);  // what is refused with all words is refused
 }
 
 TEST_F(ResponseIdTest, AProviderThatKeepsNothingByItselfGetsAllWords) {
   provider_.continues = false;
   provider_.add().text("b").ended();
-  ASSERT_TRUE(talk().ask("one", listener_));
+  ASSERT_TRUE(conversation().ask("one", listener_));
   EXPECT_EQ(provider_.seen.at(0).previous_response_id, "");
   EXPECT_FALSE(provider_.seen.at(0).keep_response);
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: q | assistant: a | user: one");
@@ -492,7 +494,7 @@ TEST_F(ResponseIdTest, OtherErrorsNeverReplay) {
     provider_.scripts.clear();
     provider_.seen.clear();
     provider_.add().fails(code);
-    EXPECT_EQ(talk().ask("one", listener_).error().code, code);
+    EXPECT_EQ(conversation().ask("one", listener_).error().code, code);
     EXPECT_EQ(provider_.seen.size(), 1U);
   }
 }
@@ -505,7 +507,7 @@ TEST_F(ResponseIdTest, NotOverOtherOrCutAnswers) {
   cut.response_id = "r3";
   for (const auto& last : {other, cut, assistant("no id"), message_of("system", {text_of("s")})}) {
     record({user("q"), last});
-    ASSERT_TRUE(talk().ask("one", listener_));
+    ASSERT_TRUE(conversation().ask("one", listener_));
     EXPECT_EQ(provider_.seen.back().previous_response_id, "") << last.role << last.provider;
   }
 }
@@ -515,7 +517,7 @@ TEST_F(ResponseIdTest, RetryContinuesFromTheAnswerBefore) {
   second.response_id = "r2";
   record({user("one"), second});
   provider_.add().text("x").ended();
-  ASSERT_TRUE(talk().retry(listener_));
+  ASSERT_TRUE(conversation().retry(listener_));
   EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
 }

@@ -35,7 +35,7 @@ Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count
 }
 
 // An answer that can be continued from by its id alone.
-bool ends_a_kept_turn(const Message& message) {
+bool ends_stored_turn(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
          message.provider == kKeepsResponses && !message.response_id.empty() &&
          std::ranges::none_of(message.blocks, [](const Block& block) {
@@ -68,7 +68,7 @@ class Copy {
     }
     if (!present) {
       REPRISE_TRY(create(reduced, session.info.head));
-      copied_.fate = CopyFate::copied;
+      copied_.outcome = CopyOutcome::copied;
     }
     target_head_ = present ? present->info.head : Seq{};
     if (can_.messages) {
@@ -77,7 +77,7 @@ class Copy {
       losses_.emplace("the text of messages");
     }
     const bool is_archived = present && present->info.state == SessionState::archived;
-    if (copied_.fate != CopyFate::conflict && !is_archived) {
+    if (copied_.outcome != CopyOutcome::conflict && !is_archived) {
       REPRISE_TRY(beside(reduced));
       REPRISE_TRY(compare(session));
       REPRISE_TRY(archive(session.info));
@@ -140,7 +140,7 @@ class Copy {
     for (Seq at; at < source_head;) {
       REPRISE_ASSIGN(const std::vector<Message> batch, next_batch(at, source_head));
       for (const Message& message : batch) {
-        if (ends_a_kept_turn(message) &&
+        if (ends_stored_turn(message) &&
             links.emplace(message.provider, message.response_id).second) {
           chain.push_back({message.provider, message.response_id});
         }
@@ -179,7 +179,7 @@ class Copy {
         at_target = at_target.next(std::ssize(last));
       }
     } while (at < source_head);
-    if (last.empty() && is_begun_) {  // all of its messages are damaged
+    if (last.empty() && has_started_) {  // all of its messages are damaged
       REPRISE_TRY(target_.update(id_, {}));
     }
     REPRISE_TRY(append(std::move(last), Durability::disk));
@@ -209,7 +209,7 @@ class Copy {
       if (i < there.size() && differs.next() == target_head_ && has_grown(there[i], batch[i])) {
         grown_from_ = differs;
       } else {
-        copied_.fate = CopyFate::conflict;
+        copied_.outcome = CopyOutcome::conflict;
         copied_.detail = cat("message ", differs.value, " differs");
         copied_.differs = differs;
       }
@@ -224,18 +224,18 @@ class Copy {
       return false;
     }
     // Copied from a tool that writes an answer block by block.
-    const bool has_begun =
+    const bool has_started =
         there.created_at != Time{} && there.created_at == here.created_at &&
         here.blocks.size() >= there.blocks.size() &&
         std::equal(there.blocks.begin(), there.blocks.end(), here.blocks.begin());
-    return has_begun || (there.state == MessageState::incomplete &&
-                         plain_text(here).starts_with(plain_text(there)));
+    return has_started || (there.state == MessageState::incomplete &&
+                           plain_text(here).starts_with(plain_text(there)));
   }
 
   // With messages to come it need not wait for the disk: they do.
   Result<> create(const Session& session, Seq source_head) {
-    is_begun_ = can_.beginning != nullptr && can_.messages && source_head.value > 0;
-    return is_begun_ ? can_.beginning->begin(session) : target_.create(session);
+    has_started_ = can_.beginning != nullptr && can_.messages && source_head.value > 0;
+    return has_started_ ? can_.beginning->begin(session) : target_.create(session);
   }
 
   // To what the target has.
@@ -257,8 +257,8 @@ class Copy {
                    from ? rewriting->replace_suffix(id_, *from, std::move(batch), options)
                         : target_.append(id_, std::move(batch), options));
     target_head_ = appended.head;
-    if (copied_.fate == CopyFate::unchanged) {
-      copied_.fate = CopyFate::continued;
+    if (copied_.outcome == CopyOutcome::unchanged) {
+      copied_.outcome = CopyOutcome::continued;
     }
     return {};
   }
@@ -414,7 +414,7 @@ class Copy {
 
   // Response ids are only ever added at the end.
   Result<> response_chain(const Session& session) {
-    if (copied_.fate == CopyFate::copied) {
+    if (copied_.outcome == CopyOutcome::copied) {
       return {};
     }
     REPRISE_ASSIGN(const Session there, get(target_, id_));
@@ -429,8 +429,8 @@ class Copy {
     if (ends.in2 == source_chain.end()) {
       return {};
     }
-    if (copied_.fate == CopyFate::unchanged) {
-      copied_.fate = CopyFate::continued;
+    if (copied_.outcome == CopyOutcome::unchanged) {
+      copied_.outcome = CopyOutcome::continued;
     }
     return target_.update(id_, {.response_chain = source_chain});
   }
@@ -444,7 +444,7 @@ class Copy {
   Seq target_head_;
   std::optional<Message> cut_;     // the last one of the source, once its answer is settled
   std::optional<Seq> grown_from_;  // the target's cut answer, which gives way to what follows
-  bool is_begun_ = false;          // created, and not durable yet
+  bool has_started_ = false;       // created, and not durable yet
   bool is_ahead_ = false;          // the target has gone on by itself
   CopiedSession copied_;
   Losses losses_;
@@ -453,17 +453,17 @@ class Copy {
 
 }  // namespace
 
-std::string_view to_string(CopyFate fate) {
-  switch (fate) {
-    case CopyFate::copied:
+std::string_view to_string(CopyOutcome outcome) {
+  switch (outcome) {
+    case CopyOutcome::copied:
       return "copied";
-    case CopyFate::continued:
+    case CopyOutcome::continued:
       return "continued";
-    case CopyFate::unchanged:
+    case CopyOutcome::unchanged:
       return "unchanged";
-    case CopyFate::conflict:
+    case CopyOutcome::conflict:
       return "conflict";
-    case CopyFate::forked:
+    case CopyOutcome::forked:
       return "forked";
   }
   return "unchanged";

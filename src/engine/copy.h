@@ -15,17 +15,17 @@
 
 namespace reprise {
 
-enum class CopyFate : std::uint8_t {
+enum class CopyOutcome : std::uint8_t {
   copied,     // it was not there
   continued,  // it was there, and has grown
   unchanged,  // it was there with all its messages
   conflict,   // the messages differ
   forked,     // it has gone on by itself, and what came has become a session beside it
 };
-std::string_view to_string(CopyFate fate);
+std::string_view to_string(CopyOutcome outcome);
 
 struct CopiedSession {
-  CopyFate fate = CopyFate::unchanged;
+  CopyOutcome outcome = CopyOutcome::unchanged;
   std::int64_t messages = 0;        // appended now
   std::string detail;               // of a conflict: where the two differ
   std::optional<Seq> differs;       // the same as a place

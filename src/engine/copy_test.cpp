@@ -146,7 +146,7 @@ TEST_F(Copying, CarriesEverything) {
       }));
   ASSERT_TRUE(source_->capabilities().artefacts->save_artefact(id_, {1}, "prompt.txt", "hello"));
   const CopiedSession copied = copy(*target_);
-  EXPECT_EQ(copied.fate, CopyFate::copied);
+  EXPECT_EQ(copied.outcome, CopyOutcome::copied);
   EXPECT_EQ(copied.messages, 200);
   EXPECT_THAT(copied.losses, IsEmpty());
   EXPECT_EQ(*get(*target_, id_), *get(*source_, id_));
@@ -275,7 +275,7 @@ TEST_F(Copying, TwiceChangesNothing) {
   copy(*target_);
   const Session before = *get(*target_, id_);
   const CopiedSession again = copy(*target_);
-  EXPECT_EQ(again.fate, CopyFate::unchanged);
+  EXPECT_EQ(again.outcome, CopyOutcome::unchanged);
   EXPECT_EQ(again.messages, 0);
   EXPECT_EQ(*get(*target_, id_), before);
 }
@@ -287,7 +287,7 @@ TEST_F(Copying, ContinuesWhatHasGrown) {
   ASSERT_TRUE(source_->update(id_, {.response_chain = std::vector<ResponseLink>{
                                         {"openai-responses", "r1"}, {"openai-responses", "r2"}}}));
   const CopiedSession again = copy(*target_);
-  EXPECT_EQ(again.fate, CopyFate::continued);
+  EXPECT_EQ(again.outcome, CopyOutcome::continued);
   EXPECT_EQ(again.messages, 127);
   EXPECT_EQ(*read_all(*target_, id_), *read_all(*source_, id_));
   EXPECT_EQ(get(*target_, id_)->response_chain.size(), 2U);
@@ -299,7 +299,7 @@ TEST_F(Copying, ListsWhatAnUpdateDoesNotCarry) {
   EXPECT_THAT(copy(*target_).losses, ElementsAre("the mode", "the title"));
   ASSERT_TRUE(source_->append(id_, {message(role::kUser, "more", 99)}, {}));
   const CopiedSession continued = copy(*target_);
-  EXPECT_EQ(continued.fate, CopyFate::continued);
+  EXPECT_EQ(continued.outcome, CopyOutcome::continued);
   EXPECT_THAT(continued.losses, ElementsAre("the mode", "the title"));
 }
 
@@ -308,7 +308,7 @@ TEST_F(Copying, LeavesATargetThatIsAhead) {
   copy(*target_);
   add(*target_, id_, 2, 4, "more ");
   const CopiedSession copied = copy(*target_);
-  EXPECT_EQ(copied.fate, CopyFate::unchanged);
+  EXPECT_EQ(copied.outcome, CopyOutcome::unchanged);
   EXPECT_THAT(copied.losses, IsEmpty()) << "it has more, and nothing is missing";
   EXPECT_EQ(get(*target_, id_)->info.head, Seq{4});
 }
@@ -320,7 +320,7 @@ TEST_F(Copying, ADifferenceIsAConflictAndNothingIsOverwritten) {
   add(*target_, id_, 2, 4, "there ");
   const auto before = *read_all(*target_, id_);
   const CopiedSession copied = copy(*target_);
-  EXPECT_EQ(copied.fate, CopyFate::conflict);
+  EXPECT_EQ(copied.outcome, CopyOutcome::conflict);
   EXPECT_EQ(copied.detail, "message 2 differs");
   EXPECT_EQ(*read_all(*target_, id_), before);
 }
@@ -334,7 +334,7 @@ TEST_F(Copying, GoesOnAfterAFailure) {
   target.fail_at(3);
   EXPECT_EQ(copy_session(*source_, target, id_).error().message, "the disk is full");
   const CopiedSession again = copy(target);
-  EXPECT_EQ(again.fate, CopyFate::continued);
+  EXPECT_EQ(again.outcome, CopyOutcome::continued);
   EXPECT_EQ(*read_all(target, id_), *read_all(*source_, id_));
 }
 
@@ -444,7 +444,7 @@ TEST_F(Copying, TakesASource) {
   Foreign source(*source_);
   const auto copied = copy_session(source, *target_, id_);
   ASSERT_TRUE(copied);
-  EXPECT_EQ(copied->fate, CopyFate::copied);
+  EXPECT_EQ(copied->outcome, CopyOutcome::copied);
   EXPECT_EQ(read_all(*target_, id_)->size(), read_all(source, id_)->size());
   EXPECT_EQ(target_->capabilities().todos->todos(id_)->front().content, "read on");
 }
@@ -466,7 +466,7 @@ TEST_F(Copying, ListsWhatTheTargetCannotHold) {
   EXPECT_THAT(copied.losses,
               ElementsAre("blocks that are not text", "the folder", "the messages' models",
                           "the mode", "the session's settings", "the system prompt"));
-  EXPECT_EQ(copy(target).fate, CopyFate::unchanged);
+  EXPECT_EQ(copy(target).outcome, CopyOutcome::unchanged);
 }
 
 TEST_F(Copying, WithoutWordsTheIdsOfAnswersGo) {
@@ -497,8 +497,8 @@ TEST_F(Copying, WithoutWordsTheIdsOfAnswersGo) {
   };
   EXPECT_THAT(ids(), ElementsAre("r1", "r2", "r3")) << "after the one that was noted before";
   ASSERT_TRUE(source_->append(id_, {answered("openai-responses", "r4", 7)}, {}));
-  EXPECT_EQ(copy(target).fate, CopyFate::continued);
-  EXPECT_EQ(copy(target).fate, CopyFate::unchanged);
+  EXPECT_EQ(copy(target).outcome, CopyOutcome::continued);
+  EXPECT_EQ(copy(target).outcome, CopyOutcome::unchanged);
   EXPECT_THAT(ids(), ElementsAre("r1", "r2", "r3", "r4"));
 }
 

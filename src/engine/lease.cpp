@@ -224,9 +224,10 @@ void LeaseKeeper::refused() {
   }
 }
 
-Error LeaseKeeper::error(std::string_view fate) const {
-  return {Code::conflict, cat("another process has taken over session ", session_.str(),
-                              ", because this one was silent for too long; ", fate, "; ask again")};
+Error LeaseKeeper::error(std::string_view consequence) const {
+  return {Code::conflict,
+          cat("another process has taken over session ", session_.str(),
+              ", because this one was silent for too long; ", consequence, "; ask again")};
 }
 
 }  // namespace reprise

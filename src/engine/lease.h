@@ -64,7 +64,7 @@ class LeaseKeeper {
   // Stopped when the answer is lost.
   std::stop_token lost() const { return lost_.get_token(); }
   // `fate`: what becomes of what it had not stored.
-  Error error(std::string_view fate) const;
+  Error error(std::string_view consequence) const;
 
  private:
   void run(const std::stop_token& stop);

@@ -49,9 +49,9 @@ TEST_F(NoWordsTest, TheChainGrowsAndIsContinued) {
   create_with({{"fake", "r1"}});
   provider_.add().started("r2").text("a").ended();
   provider_.add().started("r3").text("b").ended();
-  Conversation talk(provider_, store_.get(), session_, {.system = "Be brief."});
-  EXPECT_TRUE(talk.ask("one", listener_)->saved);
-  EXPECT_TRUE(talk.ask("two", listener_)->saved);
+  Conversation conversation(provider_, store_.get(), session_, {.system = "Be brief."});
+  EXPECT_TRUE(conversation.ask("one", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("two", listener_)->saved);
   EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
   EXPECT_EQ(provider_.seen.at(1).previous_response_id, "r2");
@@ -67,10 +67,10 @@ TEST_F(NoWordsTest, TheChainGrowsAndIsContinued) {
 TEST_F(NoWordsTest, ASessionIsStoredWithItsFirstAnswer) {
   provider_.add().fails(Code::unauthorized);
   provider_.add().started("r1").text("a").ended();
-  Conversation talk(provider_, store_.get(), session_, {});
-  EXPECT_FALSE(talk.ask("one", listener_));
+  Conversation conversation(provider_, store_.get(), session_, {});
+  EXPECT_FALSE(conversation.ask("one", listener_));
   EXPECT_TRUE(fs::is_empty(folder_)) << "nothing that could be gone on with";
-  EXPECT_TRUE(talk.ask("two", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("two", listener_)->saved);
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r1"}}));
   EXPECT_EQ(get(*chain_store_, session_.info.id)->info.title, "A title");
 }
@@ -84,9 +84,9 @@ TEST_F(NoWordsTest, OnlyTheAnswerThatEndsATurnIsContinuedFrom) {
   provider_.add().started("r1").call("t1", "t", "").ended();
   provider_.add().started("r2").text("a").ended();
   provider_.add().started("r3").text("cut").fails(Code::io);
-  Conversation talk(provider_, store_.get(), session_, {.tools = &tools});
-  EXPECT_TRUE(talk.ask("one", listener_)->saved);
-  EXPECT_TRUE(talk.ask("two", listener_)->cut);
+  Conversation conversation(provider_, store_.get(), session_, {.tools = &tools});
+  EXPECT_TRUE(conversation.ask("one", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("two", listener_)->cut);
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r2"}}));
 }
 
@@ -94,10 +94,10 @@ TEST_F(NoWordsTest, WhatFollowsACutAnswerRepeatsNothingThatIsKnown) {
   provider_.add().started("r1").text("a").ended();
   provider_.add().started("r2").text("cut").fails(Code::io);
   provider_.add().started("r3").text("b").ended();
-  Conversation talk(provider_, store_.get(), session_, {});
-  EXPECT_TRUE(talk.ask("one", listener_));
-  EXPECT_TRUE(talk.ask("two", listener_));
-  EXPECT_TRUE(talk.ask("three", listener_));
+  Conversation conversation(provider_, store_.get(), session_, {});
+  EXPECT_TRUE(conversation.ask("one", listener_));
+  EXPECT_TRUE(conversation.ask("two", listener_));
+  EXPECT_TRUE(conversation.ask("three", listener_));
   EXPECT_EQ(provider_.seen.at(2).previous_response_id, "r1");
   EXPECT_EQ(spell(provider_.seen.at(2).messages).find("one"), std::string::npos);
 }
@@ -106,15 +106,15 @@ TEST_F(NoWordsTest, AnExpiredConversationGoesToTheTrash) {
   create_with({{"fake", "r1"}});
   provider_.add().fails(Code::expired);
   provider_.add().started("r2").text("a").ended();
-  Conversation talk(provider_, store_.get(), session_, {});
-  EXPECT_TRUE(talk.ask("one", listener_)->saved);
+  Conversation conversation(provider_, store_.get(), session_, {});
+  EXPECT_TRUE(conversation.ask("one", listener_)->saved);
   EXPECT_EQ(listener_.warnings, std::vector<std::string>{"Conversation expired. Starting fresh."});
   EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
   ASSERT_EQ(listed(SessionState::trashed).size(), 1U);
   EXPECT_EQ(listed(SessionState::trashed).front().id, session_.info.id);
   const std::vector<SessionInfo> fresh = listed(SessionState::active);
   ASSERT_EQ(fresh.size(), 1U);
-  EXPECT_EQ(fresh.front().id, talk.session().info.id);
+  EXPECT_EQ(fresh.front().id, conversation.session().info.id);
   EXPECT_EQ(fresh.front().title, "one");
   EXPECT_EQ(stored_chain(fresh.front().id), (Chain{{"fake", "r2"}}));
 }
@@ -123,9 +123,9 @@ TEST_F(NoWordsTest, WordsThatAreAtHandAreSentAgain) {
   provider_.add().started("r1").text("a").ended();
   provider_.add().fails(Code::expired);
   provider_.add().started("r2").text("b").ended();
-  Conversation talk(provider_, store_.get(), session_, {});
-  EXPECT_TRUE(talk.ask("one", listener_));
-  EXPECT_TRUE(talk.ask("two", listener_));
+  Conversation conversation(provider_, store_.get(), session_, {});
+  EXPECT_TRUE(conversation.ask("one", listener_));
+  EXPECT_TRUE(conversation.ask("two", listener_));
   EXPECT_EQ(spell(provider_.seen.at(2).messages), "user: one | assistant: a | user: two");
   EXPECT_TRUE(listener_.warnings.empty());
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r1"}, {"fake", "r2"}}));
@@ -137,9 +137,9 @@ TEST_F(NoWordsTest, NoOtherErrorRemovesAnything) {
                           Code::invalid_argument, Code::not_found, Code::cancelled}) {
     provider_.add().fails(code);
   }
-  Conversation talk(provider_, store_.get(), session_, {});
+  Conversation conversation(provider_, store_.get(), session_, {});
   for (std::size_t i = provider_.scripts.size(); i > 0; --i) {
-    EXPECT_FALSE(talk.ask("one", listener_));
+    EXPECT_FALSE(conversation.ask("one", listener_));
   }
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r1"}}));
   EXPECT_EQ(listed(SessionState::active).size(), 1U);
@@ -149,12 +149,12 @@ TEST_F(NoWordsTest, WhatCouldNotBeSavedIsSavedLater) {
   for (const char* const id : {"r1", "r2"}) {
     provider_.add().started(id).text("a").ended();
   }
-  Conversation talk(provider_, store_.get(), session_, {});
+  Conversation conversation(provider_, store_.get(), session_, {});
   store_->fails = [](int) { return true; };
-  EXPECT_FALSE(talk.ask("one", listener_)->saved);
+  EXPECT_FALSE(conversation.ask("one", listener_)->saved);
   EXPECT_EQ(listener_.warnings.size(), 1U);
   store_->fails = [](int) { return false; };
-  EXPECT_TRUE(talk.ask("two", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("two", listener_)->saved);
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r1"}, {"fake", "r2"}}));
 }
 
@@ -178,21 +178,21 @@ class NoOpenQuestions : public testing::Test {
 TEST_F(NoOpenQuestions, AFailedCallAddsNothing) {
   provider_.add().fails(Code::unauthorized);
   provider_.add().text("3").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  EXPECT_TRUE(talk.ask("one", listener_));
-  EXPECT_FALSE(talk.ask("two", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  EXPECT_TRUE(conversation.ask("one", listener_));
+  EXPECT_FALSE(conversation.ask("two", listener_));
   EXPECT_EQ(stored(), "user: one | assistant: 1");
   EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value());
-  EXPECT_TRUE(talk.ask("three", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("three", listener_)->saved);
   EXPECT_EQ(stored(), "user: one | assistant: 1 | user: three | assistant: 3");
   EXPECT_EQ(spell(provider_.seen.back().messages), "user: one | assistant: 1 | user: three");
 }
 
 TEST_F(NoOpenQuestions, ACutAnswerKeepsItsQuestion) {
   provider_.add().text("half").fails(Code::io);
-  Conversation talk(provider_, &store_, session_, {});
-  EXPECT_TRUE(talk.ask("one", listener_));
-  EXPECT_TRUE(talk.ask("two", listener_)->cut);
+  Conversation conversation(provider_, &store_, session_, {});
+  EXPECT_TRUE(conversation.ask("one", listener_));
+  EXPECT_TRUE(conversation.ask("two", listener_)->cut);
   EXPECT_EQ(read_all(*memory_, session_.info.id)->size(), 4U);
 }
 

@@ -45,21 +45,21 @@ class OutboxReplay {
     } else if (!outbox_.steps.empty() && outbox_.steps.front().after == Seq{}) {
       REPRISE_TRY(target_.create(engine::reduce(outbox_.session, can_, losses_)));
       own_head_ = Seq{};
-      copied_.fate = CopyFate::copied;
+      copied_.outcome = CopyOutcome::copied;
     }
     return {};
   }
 
   Result<> bring(const OutboxStep& step) {
     // Steps that follow one another do so wherever the first of them was stored.
-    const Seq expected = told_head_ == step.after ? stored_head_ : step.after;
+    const Seq expected = outbox_head_ == step.after ? stored_head_ : step.after;
     const Seq place = step.replace_from.value_or(expected);
     if (own_head_ && (!aside_from_ || place < *aside_from_)) {
       const auto appended = put_in_own(step, expected);
       if (appended) {
-        told_head_ = step.replace_from.value_or(step.after).next(std::ssize(step.messages));
+        outbox_head_ = step.replace_from.value_or(step.after).next(std::ssize(step.messages));
         own_head_ = stored_head_ = appended->head;
-        note(step, *appended, CopyFate::continued);
+        note(step, *appended, CopyOutcome::continued);
         return {};
       }
       if (appended.error().code != Code::conflict || aside_from_) {
@@ -74,7 +74,7 @@ class OutboxReplay {
     REPRISE_ASSIGN(const Appended appended,
                    put(outbox_.aside, step, from, {.expected_head = aside_head_}));
     aside_head_ = appended.head;
-    note(step, appended, CopyFate::forked);
+    note(step, appended, CopyOutcome::forked);
     return {};
   }
 
@@ -161,18 +161,18 @@ class OutboxReplay {
     return forking->fork(own(), *aside_from_, child);
   }
 
-  void note(const OutboxStep& step, const Appended& appended, CopyFate fate) {
+  void note(const OutboxStep& step, const Appended& appended, CopyOutcome outcome) {
     if (appended.repeated) {
       return;
     }
     copied_.messages += std::ssize(step.messages);
-    if (fate == CopyFate::forked) {
-      copied_.fate = fate;
+    if (outcome == CopyOutcome::forked) {
+      copied_.outcome = outcome;
       copied_.detail = cat(own_head_ ? "the session has continued without it; it is now a fork: "
                                      : "the session no longer exists; it is now a separate one: ",
                            short_id(outbox_.aside));
-    } else if (copied_.fate == CopyFate::unchanged) {
-      copied_.fate = fate;
+    } else if (copied_.outcome == CopyOutcome::unchanged) {
+      copied_.outcome = outcome;
     }
   }
 
@@ -183,7 +183,7 @@ class OutboxReplay {
   std::optional<Seq> aside_from_;  // nullopt: it is not there
   Seq aside_head_;
   // After the last step: as the conversation knew it, and in truth.
-  std::optional<Seq> told_head_;
+  std::optional<Seq> outbox_head_;
   Seq stored_head_;
   CopiedSession copied_;
   engine::Losses losses_;

@@ -80,15 +80,17 @@ class StoreWithoutNames final : public Store, public Rewriting {
 class OutboxTest : public testing::Test {
  protected:
   // Turns with a store that fails while `fails` says so; what it did not take is in the outbox.
-  void talk(Store* store, const std::vector<std::string_view>& questions) {
-    Conversation talk(provider_, store, session_, {.outbox = &outbox_});
+  void conversation(Store* store, const std::vector<std::string_view>& questions) {
+    Conversation conversation(provider_, store, session_, {.outbox = &outbox_});
     for (const std::string_view question : questions) {
       provider_.scripts.clear();
       provider_.add().text(cat("re: ", question)).ended();
-      ASSERT_TRUE(talk.ask(question, listener_));
+      ASSERT_TRUE(conversation.ask(question, listener_));
     }
   }
-  void talk(const std::vector<std::string_view>& questions) { talk(&store_, questions); }
+  void conversation(const std::vector<std::string_view>& questions) {
+    conversation(&store_, questions);
+  }
 
   CopiedSession replay_outbox() {
     auto copied = reprise::replay_outbox(*outbox_.saved, *memory_);
@@ -102,7 +104,7 @@ class OutboxTest : public testing::Test {
       const std::string before = all();
       const auto copied = reprise::replay_outbox(*outbox_.saved, *target);
       ASSERT_TRUE(copied) << copied.error().message;
-      EXPECT_EQ(copied->fate, CopyFate::unchanged);
+      EXPECT_EQ(copied->outcome, CopyOutcome::unchanged);
       EXPECT_EQ(copied->messages, 0);
       EXPECT_EQ(all(), before);
     }
@@ -127,9 +129,9 @@ class OutboxTest : public testing::Test {
 TEST_F(OutboxTest, ANewSessionWithoutAStoreComesInWhole) {
   session_.info.title = "title";
   session_.system_prompt = "brief";
-  talk(nullptr, {"one", "two"});
+  conversation(nullptr, {"one", "two"});
   EXPECT_THAT(listener_.warnings, testing::ElementsAre("it is saved in WHERE"));
-  EXPECT_EQ(replay_outbox().fate, CopyFate::copied);
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::copied);
   EXPECT_EQ(stored(), "user: one | assistant: re: one | user: two | assistant: re: two");
   EXPECT_EQ(get(*memory_, session_.info.id)->system_prompt, "brief");
   again();
@@ -137,14 +139,14 @@ TEST_F(OutboxTest, ANewSessionWithoutAStoreComesInWhole) {
 
 TEST_F(OutboxTest, ATailContinuesItsSession) {
   ASSERT_TRUE(memory_->create(session_));
-  talk({"one"});
+  conversation({"one"});
   EXPECT_FALSE(outbox_.saved);
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
-  talk({"two", "three"});
+  conversation({"two", "three"});
   ASSERT_TRUE(outbox_.saved);
   const CopiedSession copied = replay_outbox();
-  EXPECT_EQ(copied.fate, CopyFate::continued);
+  EXPECT_EQ(copied.outcome, CopyOutcome::continued);
   EXPECT_EQ(copied.messages, 4);
   EXPECT_EQ(stored(),
             "user: one | assistant: re: one | user: two | assistant: re: two | user: three | "
@@ -165,7 +167,7 @@ TEST_F(OutboxTest, WhatHadHappenedDoesNotHappenAgain) {
       return true;
     };
     outbox_.saved.reset();
-    talk(&store, {"one", "two"});
+    conversation(&store, {"one", "two"});
     ASSERT_TRUE(outbox_.saved) << last;
     (void)replay_outbox();
     EXPECT_EQ(all(), "user: one | assistant: re: one | user: two | assistant: re: two / none");
@@ -179,15 +181,15 @@ TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
   ASSERT_TRUE(memory_->create(session_));
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
-  Conversation talk(provider_, &store_, session_, {.outbox = &outbox_});
+  Conversation conversation(provider_, &store_, session_, {.outbox = &outbox_});
   provider_.add().text("1").ended();
   provider_.add().text("2").ended();
-  ASSERT_TRUE(talk.ask("one", listener_));
+  ASSERT_TRUE(conversation.ask("one", listener_));
   ASSERT_TRUE(outbox_.saved);
   const OutboxSession saved = *outbox_.saved;
   EXPECT_THAT(listener_.warnings.back(), "it is saved in WHERE");
   broken = false;
-  EXPECT_TRUE(talk.ask("two", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("two", listener_)->saved);
   EXPECT_FALSE(outbox_.saved);
   outbox_.saved = saved;  // as when it could not be removed
   again();
@@ -198,10 +200,10 @@ TEST_F(OutboxTest, ASessionThatHasGoneOnGetsAForkAtThatPlace) {
   others_say("before");
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
-  talk({"one", "two"});
+  conversation({"one", "two"});
   others_say("meanwhile");
   const CopiedSession copied = replay_outbox();
-  EXPECT_EQ(copied.fate, CopyFate::forked);
+  EXPECT_EQ(copied.outcome, CopyOutcome::forked);
   EXPECT_THAT(copied.detail, HasSubstr("aside"));
   EXPECT_EQ(stored(), "user: before | user: meanwhile");
   EXPECT_EQ(stored("aside"),
@@ -218,9 +220,9 @@ TEST_F(OutboxTest, OnlyTheRestBecomesAFork) {
     store_.after_the_fact = memory_->find(session_.info.id)->value().info.head == Seq{};
     return true;
   };
-  talk({"one"});
+  conversation({"one"});
   others_say("meanwhile");
-  EXPECT_EQ(replay_outbox().fate, CopyFate::forked);
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::forked);
   EXPECT_EQ(all(), "user: one | user: meanwhile / user: one | assistant: re: one");
   again();
 }
@@ -232,7 +234,7 @@ TEST_F(OutboxTest, AnInterruptedRunGoesOnWhereItStopped) {
     outbox_.saved.reset();
     FaultyStore broken(*memory_);
     broken.fails = [](int) { return true; };
-    talk(&broken, {"one", "two"});
+    conversation(&broken, {"one", "two"});
     others_say("meanwhile");
     FaultyStore store(*memory_);
     store.fails = [failing](int call) { return call == failing; };
@@ -250,9 +252,9 @@ TEST_F(OutboxTest, ASessionThatIsGoneGetsAnotherOfItsOwn) {
   others_say("before");
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
-  talk({"one"});
+  conversation({"one"});
   ASSERT_TRUE(memory_->capabilities().trash->purge(session_.info.id));
-  EXPECT_EQ(replay_outbox().fate, CopyFate::forked);
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::forked);
   EXPECT_EQ(all(), "none / user: one | assistant: re: one");
   again();
 }
@@ -269,8 +271,8 @@ TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
     provider_.scripts.clear();
     provider_.add().text("lf").then([&store] { store.fails = [](int) { return true; }; }).ended();
     {
-      Conversation talk(provider_, &store, session_, {.outbox = &outbox_});
-      ASSERT_TRUE(talk.go_on(listener_));
+      Conversation conversation(provider_, &store, session_, {.outbox = &outbox_});
+      ASSERT_TRUE(conversation.go_on(listener_));
     }
     ASSERT_TRUE(outbox_.saved);
     if (has_gone_on) {
@@ -288,17 +290,17 @@ TEST_F(OutboxTest, AFullDiskIsSaidAndTriedAgain) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [](int) { return true; };
   outbox_.is_full = true;
-  Conversation talk(provider_, &store_, session_, {.outbox = &outbox_});
+  Conversation conversation(provider_, &store_, session_, {.outbox = &outbox_});
   provider_.add().text("1").ended();
   provider_.add().text("2").ended();
-  const auto outcome = talk.ask("one", listener_);
+  const auto outcome = conversation.ask("one", listener_);
   ASSERT_TRUE(outcome);
   EXPECT_FALSE(outcome->saved);
   EXPECT_THAT(listener_.warnings,
               testing::ElementsAre(HasSubstr("not saved"),
                                    "it could not be saved elsewhere either: the disk is full"));
   outbox_.is_full = false;
-  ASSERT_TRUE(talk.ask("two", listener_));
+  ASSERT_TRUE(conversation.ask("two", listener_));
   (void)replay_outbox();
   EXPECT_EQ(stored(), "user: one | assistant: 1 | user: two | assistant: 2");
 }
@@ -306,7 +308,7 @@ TEST_F(OutboxTest, AFullDiskIsSaidAndTriedAgain) {
 TEST_F(OutboxTest, AStoreWithoutForksKeepsWhatItHas) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [](int) { return true; };
-  talk({"one"});
+  conversation({"one"});
   others_say("meanwhile");
   store_.fails = [](int) { return false; };
   store_.capabilities_for_test().forking = nullptr;

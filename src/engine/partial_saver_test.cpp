@@ -78,12 +78,12 @@ class PartialSaverTest : public testing::Test {
   void say(const std::string& piece, std::size_t times) {
     for (std::size_t i = 0; i < times; ++i) {
       saver_.on(TextDelta{piece});
-      said_ += piece;
+      reply_text_ += piece;
     }
   }
 
   SlowPartials partials_;
-  std::string said_;
+  std::string reply_text_;
   PartialSaver saver_{&partials_, *SessionId::parse("s"), OperationId::parse("a").value(), [] {}};
 };
 
@@ -104,9 +104,9 @@ TEST_F(PartialSaverTest, WhoStopsWaitsForOnePieceAtMost) {
 TEST_F(PartialSaverTest, AllComesInItsOrderWhenThereIsTime) {
   const std::string piece = "0123456789";
   say(piece, 500'000);
-  partials_.wait_for_text(said_.size());
+  partials_.wait_for_text(reply_text_.size());
   EXPECT_EQ(saver_.stop(), std::nullopt);
-  EXPECT_EQ(partials_.text(), said_);
+  EXPECT_EQ(partials_.text(), reply_text_);
 }
 
 // On a full disk each try costs as much as the first piece, and not all that has come since.
@@ -115,14 +115,14 @@ TEST_F(PartialSaverTest, WhatFailsIsTriedAgainPieceByPiece) {
   const std::string piece(1000, 'y');
   partials_.fail_next(kFailures);
   say(piece, 5'000);
-  partials_.wait_for_text(said_.size());
+  partials_.wait_for_text(reply_text_.size());
   const auto failure = saver_.stop();
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->code, Code::io);
-  EXPECT_EQ(partials_.text(), said_);
+  EXPECT_EQ(partials_.text(), reply_text_);
   const std::size_t given =
       std::accumulate(partials_.given().begin(), partials_.given().end(), std::size_t{0});
-  EXPECT_LE(given, said_.size() + (kFailures * (kPartialBytesMax + piece.size())));
+  EXPECT_LE(given, reply_text_.size() + (kFailures * (kPartialBytesMax + piece.size())));
 }
 
 }  // namespace

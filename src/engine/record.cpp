@@ -54,7 +54,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
     drop_lost();
     lease_.reset();
   }
-  fate_of_lost_ = kAllIsSaved;
+  lost_outcome_ = kAllIsSaved;
   saved_ = true;  // what was lost is of the turn before
   if (messages_ == nullptr || !pending_.empty()) {
     return;

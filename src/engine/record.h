@@ -85,7 +85,7 @@ class Record {
   bool has_pending() const { return !pending_.empty(); }
   // Another process has settled the running answer. Looked up when the lease may have run out.
   bool is_lost() { return lease_ != nullptr && lease_->is_lost(); }
-  Error lost_error() const { return lease_->error(fate_of_lost_); }  // only then
+  Error lost_error() const { return lease_->error(lost_outcome_); }  // only then
   // conflict when it is lost.
   Result<> check_lease() { return is_lost() ? std::unexpected(lost_error()) : Result<>(); }
   std::stop_token lost() const { return lease_ ? lease_->lost() : std::stop_token(); }
@@ -148,7 +148,7 @@ class Record {
   Seq stored_to_;
   std::deque<Batch> pending_;
   std::optional<OperationId> answer_;
-  std::string fate_of_lost_;  // of what was not stored when the running answer was lost
+  std::string lost_outcome_;  // of what was not stored when the running answer was lost
   bool saved_ = true;
   bool warned_ = false;
   bool uses_outbox_ = false;                  // the outbox holds something that is not in the store

@@ -72,7 +72,7 @@ void Record::drop_lost() {
   const bool is_something =
       std::ranges::any_of(pending_, [](const Batch& batch) { return !batch.messages.empty(); });
   if (is_something) {
-    fate_of_lost_ = options_.outbox != nullptr ? keep_lost() : describe_lost();
+    lost_outcome_ = options_.outbox != nullptr ? keep_lost() : describe_lost();
   }
   if (std::exchange(uses_outbox_, false)) {
     options_.outbox->begin_anew();  // it is brought in as a fork
@@ -85,9 +85,10 @@ void Record::drop_lost() {
 std::string Record::keep_lost() {
   has_reported_outbox_ = true;  // the error does
   move_to_outbox();
-  const bool is_kept =
+  const bool is_spilled =
       std::ranges::all_of(pending_, [](const Batch& batch) { return batch.in_outbox; });
-  return is_kept ? cat("what it had not saved is in ", options_.outbox->where()) : describe_lost();
+  return is_spilled ? cat("what it had not saved is in ", options_.outbox->where())
+                    : describe_lost();
 }
 
 // By what stands in the store in its place.

@@ -250,7 +250,7 @@ class Planner {
     }
     bool is_same = false;
     const auto sink = [&](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
-      is_same = stands_alone(message) && message.created_at == start->asked_at;
+      is_same = stands_alone(message) && message.created_at == start->question_at;
       return Flow::stop;
     };
     const ReadRange range{.from = start->seq, .to = start->seq.next()};
@@ -330,7 +330,7 @@ class Planner {
   // A place in memory has been stored meanwhile.
   RequestStart start_of(const HistoryPlace& place, const Message& question) const {
     return {.seq = place.in_memory ? question.seq : place.seq,
-            .asked_at = question.created_at,
+            .question_at = question.created_at,
             .provider = std::string(how_.provider.name()),
             .model = how_.options.model};
   }

@@ -17,21 +17,23 @@ std::optional<RequestStart> request_start(const Extra& session) {
   if (field == nullptr) {
     return std::nullopt;
   }
-  const auto [seq, asked_at, provider, model] =
+  const auto [seq, question_at, provider, model] =
       JsonView(field->text()).members({"seq", "asked_at", "provider", "model"});
   const auto number = json::integer_in(seq.raw());
-  const auto time = parse_time(asked_at.text());
+  const auto time = parse_time(question_at.text());
   if (!number || *number < 0 || !time) {
     return std::nullopt;
   }
-  return RequestStart{
-      .seq = Seq{*number}, .asked_at = *time, .provider = provider.text(), .model = model.text()};
+  return RequestStart{.seq = Seq{*number},
+                      .question_at = *time,
+                      .provider = provider.text(),
+                      .model = model.text()};
 }
 
 Extra with_request_start(Extra session, const RequestStart& start) {
   json::set_field(
       session, kStart,
-      json::take(json::object_of("seq", start.seq.value, "asked_at", format_time(start.asked_at),
+      json::take(json::object_of("seq", start.seq.value, "asked_at", format_time(start.question_at),
                                  "provider", start.provider, "model", start.model)));
   return session;
 }

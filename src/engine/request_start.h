@@ -11,7 +11,7 @@ namespace reprise {
 
 struct RequestStart {
   Seq seq;               // of a question
-  Time asked_at;         // when it was asked: another message may stand there by now
+  Time question_at;      // when it was asked: another message may stand there by now
   std::string provider;  // another one, or another model, may take more
   std::string model;
 };

@@ -85,7 +85,7 @@ class Selector {
     return std::move(page.sessions.front());
   }
 
-  bool is_wanted(const SessionInfo& info) const {
+  bool fits_query(const SessionInfo& info) const {
     return std::ranges::find(how_.states, info.state) != how_.states.end();
   }
 
@@ -95,7 +95,7 @@ class Selector {
     if (!session) {
       return std::optional<SessionInfo>();
     }
-    if (!is_wanted(session->info)) {
+    if (!fits_query(session->info)) {
       return std::unexpected(in_other_state(session->info));
     }
     return std::optional(std::move(session->info));
@@ -147,7 +147,7 @@ class Selector {
           return std::ranges::find(page.sessions, info.id, &SessionInfo::id) == page.sessions.end();
         });
     const auto elsewhere = std::ranges::stable_partition(
-        page.sessions, [this](const SessionInfo& info) { return is_wanted(info); });
+        page.sessions, [this](const SessionInfo& info) { return fits_query(info); });
     if (!elsewhere.empty()) {
       elsewhere_ = elsewhere.front();
     }

@@ -21,8 +21,9 @@ class SendLess : public testing::Test {
     ASSERT_TRUE(store_->append(session_.info.id, std::move(messages), {}));
   }
   Result<Outcome> ask(std::vector<Block> blocks, ConversationOptions options = {}) {
-    Conversation talk(provider_, store_.get(), *get(*store_, session_.info.id), std::move(options));
-    return talk.ask(std::move(blocks), listener_);
+    Conversation conversation(provider_, store_.get(), *get(*store_, session_.info.id),
+                              std::move(options));
+    return conversation.ask(std::move(blocks), listener_);
   }
   std::string sent(std::size_t request) { return spell(provider_.seen.at(request).messages); }
 

@@ -36,10 +36,10 @@ class StoreFailureTest : public testing::Test {
   // Three turns with one conversation; every one must be answered.
   std::vector<Outcome> three_turns() {
     std::vector<Outcome> outcomes;
-    Conversation talk(provider_, &store_, session_, {.tools = &tools_});
+    Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
     for (const std::string_view question : {"one", "two", "three"}) {
       listener_.warnings.clear();
-      auto outcome = talk.ask(question, listener_);
+      auto outcome = conversation.ask(question, listener_);
       EXPECT_TRUE(outcome) << outcome.error().message;
       if (!outcome) {
         break;
@@ -93,18 +93,18 @@ TEST_P(EachCallFails, TheStoryIsWholeInTheEnd) {
     FakeProvider provider;
     provider.scripts = provider_.scripts;
     provider.reads_twice = false;  // a read that fails once must not fail the test
-    auto talk = std::make_unique<Conversation>(provider, &store, session_,
-                                               ConversationOptions{.tools = &tools_});
+    auto conversation = std::make_unique<Conversation>(provider, &store, session_,
+                                                       ConversationOptions{.tools = &tools_});
     std::size_t warnings = 0;
     for (const std::string_view question : {"one", "two", "three"}) {
       Listener listener;
-      const auto outcome = talk->ask(question, listener);
+      const auto outcome = conversation->ask(question, listener);
       ASSERT_TRUE(outcome) << outcome.error().message;
       EXPECT_LE(listener.warnings.size(), 1U);
       EXPECT_TRUE(outcome->saved || !listener.warnings.empty());
       warnings += listener.warnings.size();
     }
-    talk.reset();
+    conversation.reset();
     EXPECT_EQ(stored(), kWholeStory) << "call " << failing;
     EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value());
     for (const SeenRequest& request : provider.seen) {
@@ -122,11 +122,11 @@ INSTANTIATE_TEST_SUITE_P(Lost, EachCallFails, testing::Bool());
 TEST_F(StoreFailureTest, AStoreThatComesBackGetsItAll) {
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
-  Conversation talk(provider_, &store_, session_, {.tools = &tools_});
-  EXPECT_FALSE(talk.ask("one", listener_)->saved);
-  EXPECT_FALSE(talk.ask("two", listener_)->saved);
+  Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
+  EXPECT_FALSE(conversation.ask("one", listener_)->saved);
+  EXPECT_FALSE(conversation.ask("two", listener_)->saved);
   broken = false;
-  EXPECT_TRUE(talk.ask("three", listener_)->saved);
+  EXPECT_TRUE(conversation.ask("three", listener_)->saved);
   EXPECT_EQ(stored(), kWholeStory);
 }
 
@@ -134,8 +134,8 @@ TEST_F(StoreFailureTest, TheLastChanceIsTheEndOfTheConversation) {
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
   {
-    Conversation talk(provider_, &store_, session_, {.tools = &tools_});
-    EXPECT_FALSE(talk.ask("one", listener_)->saved);
+    Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
+    EXPECT_FALSE(conversation.ask("one", listener_)->saved);
     broken = false;
   }
   EXPECT_EQ(stored(), "user: one | assistant: call t1{} | tool: result t1=done | assistant: 1");
@@ -145,8 +145,8 @@ TEST_F(StoreFailureTest, AnUnreadableHistoryIsSaid) {
   ASSERT_TRUE(memory_->append(session_.info.id, {user("old"), assistant("answer")}, {}));
   session_.info.head = Seq{2};
   store_.fails = [](int call) { return call == 2; };  // find, append, then the first read
-  Conversation talk(provider_, &store_, session_, {.tools = &tools_});
-  const auto outcome = talk.ask("one", listener_);
+  Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
+  const auto outcome = conversation.ask("one", listener_);
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->saved);
   ASSERT_EQ(listener_.warnings.size(), 1U);
@@ -166,8 +166,8 @@ TEST_F(StoreFailureTest, GoingOnAndRetryingWithAFailingStore) {
     provider.reads_twice = false;
     provider.add().text("x").ended();
     {
-      Conversation talk(provider, &store, session_, {});
-      const auto outcome = retry ? talk.retry(listener_) : talk.go_on(listener_);
+      Conversation conversation(provider, &store, session_, {});
+      const auto outcome = retry ? conversation.retry(listener_) : conversation.go_on(listener_);
       EXPECT_TRUE(outcome || outcome.error().code == Code::io ||
                   outcome.error().code == Code::unsupported ||
                   outcome.error().code == Code::invalid_argument)

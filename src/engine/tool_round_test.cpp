@@ -29,8 +29,8 @@ class ToolRoundTest : public testing::Test {
     ASSERT_TRUE(tools_.add({{std::string(name), "", *RawJson::parse("{}")}, std::move(run)}));
   }
   Result<Outcome> ask() {
-    Conversation talk(provider_, store_.get(), session_, options_);
-    return talk.ask("q", listener_, stop_.get_token());
+    Conversation conversation(provider_, store_.get(), session_, options_);
+    return conversation.ask("q", listener_, stop_.get_token());
   }
   std::string stored() { return spell(*read_all(*store_, session_.info.id)); }
   bool is_running() {

@@ -118,7 +118,7 @@ Result<Outcome> Turn::run_rounds() {
       streamed = fail(Code::io, "the provider ended the answer without marking it complete");
     }
     if (!streamed && !reply.has_content()) {
-      return nothing_came(streamed.error());
+      return end_without_reply(streamed.error());
     }
     unstored_ = finished(reply, !streamed);
     announce(reply.reason(), *unstored_);

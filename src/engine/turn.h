@@ -38,7 +38,7 @@ class Turn {
   const Message& store_answer(bool goes_on);
   void store_result(ToolResultBlock result);
   void run_calls(const std::vector<ToolUseBlock>& calls, bool refuse);
-  Result<Outcome> nothing_came(Error error);
+  Result<Outcome> end_without_reply(Error error);
   std::unexpected<Error> lost(Reply& reply);
   Outcome outcome(const Message& answer, std::optional<Error> cut) const;
 

@@ -125,7 +125,7 @@ void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
   }
 }
 
-Result<Outcome> Turn::nothing_came(Error error) {
+Result<Outcome> Turn::end_without_reply(Error error) {
   if (answer_) {
     record_.add({.end_answer = true});
     return outcome(*answer_, std::move(error));

@@ -59,10 +59,10 @@ TEST_F(TurnRecordingTest, OfATurn) {
       .text("lo")
       .usage(100, 10)
       .ended();
-  Conversation talk(provider_, &store_, session_, {.model = "m"});
-  ASSERT_TRUE(
-      talk.ask({TextBlock{"first\n---\nsecond\n \n---\n", {}}, attached_text("a.txt", "the file")},
-               listener_));
+  Conversation conversation(provider_, &store_, session_, {.model = "m"});
+  ASSERT_TRUE(conversation.ask(
+      {TextBlock{"first\n---\nsecond\n \n---\n", {}}, attached_text("a.txt", "the file")},
+      listener_));
   EXPECT_EQ(artefact(1, "input.md"), "first\n---\nsecond\n \n---\n");
   EXPECT_EQ(artefact(1, "prompt.md"), "first\n---\nsecond\n \n---\n\n\nFile a.txt:\n\nthe file");
   EXPECT_EQ(artefact(1, "inputs.jsonl"), "\"first\"\n\"second\"\n");
@@ -94,9 +94,9 @@ TEST_F(TurnRecordingTest, AreNumberedByAnswers) {
   for (const char* answer : {"1", "2"}) {
     provider_.add().text(answer).ended();
   }
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("one", listener_));
-  ASSERT_TRUE(talk.ask("two", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("one", listener_));
+  ASSERT_TRUE(conversation.ask("two", listener_));
   EXPECT_EQ(artefact(1, "answer.md"), "1");
   EXPECT_EQ(artefact(2, "answer.md"), "2");
   EXPECT_EQ(artefact(0, "prompt.md"), "two");
@@ -114,8 +114,8 @@ TEST_F(TurnRecordingTest, TheCopyOfAnAnsweredPromptIsNotSavedAgain) {
   ASSERT_TRUE(artefacts.save_artefact(id, {1}, "answer.md", "1"));
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "one"));
   provider_.add().text("new").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("again", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("again", listener_));
   EXPECT_EQ(artefact(2, "answer.md"), "new");
   EXPECT_EQ(artefact(3, "answer.md"), std::nullopt);
 }
@@ -124,8 +124,8 @@ TEST_F(TurnRecordingTest, APromptWithoutAnswerOrCopyKeepsItsStep) {
   Artefacts& artefacts = *memory_->capabilities().artefacts;
   ASSERT_TRUE(artefacts.save_artefact(session_.info.id, {3}, "prompt.md", "lost"));
   provider_.add().text("new").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("again", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("again", listener_));
   EXPECT_EQ(artefact(3, "prompt.md"), "lost");
   EXPECT_EQ(artefact(4, "answer.md"), "new");
 }
@@ -139,14 +139,14 @@ TEST_F(TurnRecordingTest, OverwriteNoAnswerThatIsThere) {
   provider_.add().text("new").ended();
   provider_.add().text("newer").ended();
   provider_.add().text("newest").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("one", listener_));
-  ASSERT_TRUE(talk.ask("two", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("one", listener_));
+  ASSERT_TRUE(conversation.ask("two", listener_));
   EXPECT_EQ(artefact(1, "answer.md"), "precious");
   EXPECT_EQ(artefact(3, "answer.md"), "precious");
   EXPECT_EQ(artefact(4, "answer.md"), "new");
   EXPECT_EQ(artefact(5, "answer.md"), "newer");
-  ASSERT_TRUE(talk.retry(listener_));
+  ASSERT_TRUE(conversation.retry(listener_));
   EXPECT_EQ(artefact(5, "answer.md"), "newest") << "in the place of the one before";
   EXPECT_EQ(artefact(6, "answer.md"), std::nullopt);
 }
@@ -159,13 +159,13 @@ TEST_F(TurnRecordingTest, OverwriteNoPromptThatIsNowhereElse) {
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "the only one"));
   provider_.add().text("new").ended();
   provider_.add().text("newer").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("one", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("one", listener_));
   EXPECT_EQ(artefact(1, "prompt.md"), "the only one");
   EXPECT_EQ(artefact(1, "answer.md"), std::nullopt);
   EXPECT_EQ(artefact(2, "prompt.md"), "one");
   EXPECT_EQ(artefact(0, "prompt.md"), "one");
-  ASSERT_TRUE(talk.ask("two", listener_));
+  ASSERT_TRUE(conversation.ask("two", listener_));
   EXPECT_EQ(artefact(3, "prompt.md"), "two");
   EXPECT_EQ(artefact(4, "prompt.md"), std::nullopt);
 }
@@ -176,8 +176,8 @@ TEST_F(TurnRecordingTest, OfAFlatFolderGetAStep) {
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "the only one"));
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "input.md", "its input"));
   provider_.add().text("new").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("one", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("one", listener_));
   EXPECT_EQ(artefact(1, "prompt.md"), "the only one");
   EXPECT_EQ(artefact(1, "input.md"), "its input");
   EXPECT_EQ(artefact(2, "prompt.md"), "one");
@@ -189,10 +189,10 @@ TEST_F(TurnRecordingTest, OfAFlatFolderGetAStep) {
 TEST_F(TurnRecordingTest, TakeTheStepOfATurnWithoutAnAnswer) {
   provider_.add().fails(Code::invalid_argument, "no");
   provider_.add().text("yes").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  EXPECT_FALSE(talk.ask("one", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  EXPECT_FALSE(conversation.ask("one", listener_));
   EXPECT_EQ(artefact(1, "prompt.md"), "one");
-  ASSERT_TRUE(talk.ask("two", listener_));
+  ASSERT_TRUE(conversation.ask("two", listener_));
   EXPECT_EQ(artefact(1, "prompt.md"), "two");
 }
 
@@ -204,8 +204,8 @@ TEST_F(TurnRecordingTest, OfToolRoundsAreOneStep) {
                          }}));
   provider_.add().call("t1", "t", "{\"a\":\n1}").usage(1, 1).ended();
   provider_.add().text("finally").usage(2, 2).ended();
-  Conversation talk(provider_, &store_, session_, {.tools = &tools});
-  ASSERT_TRUE(talk.ask("go", listener_));
+  Conversation conversation(provider_, &store_, session_, {.tools = &tools});
+  ASSERT_TRUE(conversation.ask("go", listener_));
   EXPECT_EQ(artefact(1, "answer.md"), "finally");
   EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
   const std::string parts = artefact(1, "stream.jsonl").value_or("");
@@ -222,11 +222,11 @@ TEST_F(TurnRecordingTest, OfToolRoundsAreOneStep) {
 TEST_F(TurnRecordingTest, OfACutAnswerGoOn) {
   provider_.add().text("The beginning ").fails(Code::io);
   provider_.add().text("and the end").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("go", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("go", listener_));
   EXPECT_EQ(artefact(1, "stream.md"), "The beginning ");
   EXPECT_EQ(json::find_member(artefact(1, "fail.json").value_or(""), "code"), "\"io\"");
-  ASSERT_TRUE(talk.go_on(listener_));
+  ASSERT_TRUE(conversation.go_on(listener_));
   EXPECT_EQ(artefact(1, "stream.md"), "The beginning and the end");
   EXPECT_EQ(artefact(1, "answer.md"), "The beginning and the end");
   EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
@@ -235,9 +235,9 @@ TEST_F(TurnRecordingTest, OfACutAnswerGoOn) {
 TEST_F(TurnRecordingTest, OfARetryBeginAgain) {
   provider_.add().text("first").ended();
   provider_.add().text("second").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("go", listener_));
-  ASSERT_TRUE(talk.retry(listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("go", listener_));
+  ASSERT_TRUE(conversation.retry(listener_));
   EXPECT_EQ(artefact(1, "stream.md"), "second");
   EXPECT_EQ(artefact(1, "answer.md"), "second");
   EXPECT_EQ(artefact(1, "prompt.md"), "go");
@@ -245,8 +245,8 @@ TEST_F(TurnRecordingTest, OfARetryBeginAgain) {
 
 TEST_F(TurnRecordingTest, OfNoAnswerSayWhy) {
   provider_.add().fails(Code::unauthorized, "the key is wrong");
-  Conversation talk(provider_, &store_, session_, {});
-  EXPECT_FALSE(talk.ask("go", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  EXPECT_FALSE(conversation.ask("go", listener_));
   EXPECT_EQ(artefact(1, "fail.json"),
             "{\n  \"code\": \"unauthorized\",\n  \"message\": \"the key is wrong\"\n}");
   EXPECT_EQ(artefact(1, "prompt.md"), "go");
@@ -261,16 +261,16 @@ TEST_F(TurnRecordingTest, AreWrittenAsItHappens) {
     }
   };
   provider_.add().text("so far").then(wait_for_stream).text(" so good").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("go", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("go", listener_));
   EXPECT_EQ(artefact(1, "stream.md"), "so far so good");
 }
 
 TEST_F(TurnRecordingTest, AreNotWrittenWhereNobodyLooks) {
   store_.capabilities_for_test().turn_recording = nullptr;
   provider_.add().text("x").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  ASSERT_TRUE(talk.ask("go", listener_));
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("go", listener_));
   const auto all = memory_->capabilities().artefacts->list_artefacts(session_.info.id);
   EXPECT_TRUE(all && all->empty());
 }
@@ -296,8 +296,8 @@ TEST_F(TurnRecordingTest, ThatCannotBeKeptAreAWarning) {
   Refusing refusing;
   recording_.artefacts = &refusing;
   provider_.add().text("x").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  const auto outcome = talk.ask("go", listener_);
+  Conversation conversation(provider_, &store_, session_, {});
+  const auto outcome = conversation.ask("go", listener_);
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->saved) << "the messages are";
   EXPECT_EQ(listener_.warnings.size(), 1U);

@@ -53,9 +53,9 @@ bool is_given_up(const Message& question, const Message& next, const RefusedQues
   if (!stands_alone(question) || !is_question(next)) {
     return false;
   }
-  const std::string asked = plain_text(question);
+  const std::string question_text = plain_text(question);
   return refused.contains(question.created_at) ||
-         (!trimmed(asked).empty() && asked == plain_text(next));
+         (!trimmed(question_text).empty() && question_text == plain_text(next));
 }
 
 }  // namespace reprise

@@ -26,8 +26,9 @@ class UnansweredTest : public testing::Test {
   std::vector<Message> stored() { return *read_all(*store_, session_.info.id); }
   // Each question in a conversation of its own, as `ask` does it.
   Result<Outcome> ask(std::string_view words, ConversationOptions options = {}) {
-    Conversation talk(provider_, store_.get(), *get(*store_, session_.info.id), std::move(options));
-    return talk.ask(words, listener_);
+    Conversation conversation(provider_, store_.get(), *get(*store_, session_.info.id),
+                              std::move(options));
+    return conversation.ask(words, listener_);
   }
   void refuse(std::string_view words, Code code = Code::unauthorized) {
     provider_.scripts.clear();
@@ -78,10 +79,10 @@ TEST_F(UnansweredTest, InOneConversationToo) {
     provider_.add().fails(Code::unauthorized);
     provider_.add().fails(Code::unauthorized);
     provider_.add().text("yes").ended();
-    Conversation talk(provider_, store, session_, {});
-    EXPECT_FALSE(talk.ask("A", listener_));
-    EXPECT_FALSE(talk.ask("B", listener_));
-    ASSERT_TRUE(talk.ask("C", listener_));
+    Conversation conversation(provider_, store, session_, {});
+    EXPECT_FALSE(conversation.ask("A", listener_));
+    EXPECT_FALSE(conversation.ask("B", listener_));
+    ASSERT_TRUE(conversation.ask("C", listener_));
     EXPECT_EQ(last_sent(), "user: C");
   }
 }
@@ -103,8 +104,8 @@ TEST_F(UnansweredTest, GoingOnAnswersTheLastOne) {
   refuse("A");
   refuse("A");
   refuse("B");
-  Conversation talk(provider_, store_.get(), *get(*store_, session_.info.id), {});
-  ASSERT_TRUE(talk.go_on(listener_));
+  Conversation conversation(provider_, store_.get(), *get(*store_, session_.info.id), {});
+  ASSERT_TRUE(conversation.go_on(listener_));
   EXPECT_EQ(last_sent(), "user: B");
   refuse("C");
   Conversation again(provider_, store_.get(), *get(*store_, session_.info.id), {});

@@ -95,9 +95,9 @@ class JsonWriter final : public Writer {
   // said to be.
   Result<> blob(const BlobHash& hash) {
     std::string pending;
-    bool has_begun = false;
+    bool has_messages = false;
     const auto write = [&](std::string_view piece) -> Result<> {
-      if (!std::exchange(has_begun, true)) {
+      if (!std::exchange(has_messages, true)) {
         REPRISE_TRY(item(cat(R"({"hash":")", hash.str(), R"(","base64":")")));
       }
       pending += piece;
@@ -107,7 +107,7 @@ class JsonWriter final : public Writer {
       return {};
     };
     REPRISE_ASSIGN(const bool is_whole, read_blob(job_, hash, write));
-    if (!has_begun) {
+    if (!has_messages) {
       if (!is_whole) {
         return {};
       }

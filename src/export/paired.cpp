@@ -70,16 +70,16 @@ Result<> PairedWriter::flush() {
 }
 
 Result<PairedWriter::Outcome> PairedWriter::outcome(const CallResults& results,
-                                                    const ToolUseBlock& call, Time asked_at) {
+                                                    const ToolUseBlock& call, Time question_at) {
   const auto found = results.find(call.id);
   if (found == results.end()) {
-    return Outcome{.text = std::string(kNoResult), .is_error = true, .at = asked_at};
+    return Outcome{.text = std::string(kNoResult), .is_error = true, .at = question_at};
   }
   const CallResult& result = found->second;
   REPRISE_ASSIGN(std::string text, whole_text(job_, result.block));
   return Outcome{.text = std::move(text),
                  .is_error = result.block.is_error,
-                 .at = is_known(result.at) ? result.at : asked_at};
+                 .at = is_known(result.at) ? result.at : question_at};
 }
 
 }  // namespace reprise::exporting

@@ -38,7 +38,7 @@ class PairedWriter : public Writer {
     bool is_error = false;
     Time at;
   };
-  Result<Outcome> outcome(const CallResults& results, const ToolUseBlock& call, Time asked_at);
+  Result<Outcome> outcome(const CallResults& results, const ToolUseBlock& call, Time question_at);
 
  private:
   Result<> flush();

@@ -24,16 +24,16 @@ std::string shortened(std::string_view text, Detail detail) {
   if (detail == Detail::full) {
     return std::string(text);
   }
-  std::string_view kept = grapheme_prefix(text, kShortCharacters);
+  std::string_view beginning = grapheme_prefix(text, kShortCharacters);
   std::size_t lines = 0;
-  for (std::size_t at = 0; at < kept.size(); ++at) {
-    if (kept[at] == '\n' && ++lines == kShortLines) {
-      kept = kept.substr(0, at);
+  for (std::size_t at = 0; at < beginning.size(); ++at) {
+    if (beginning[at] == '\n' && ++lines == kShortLines) {
+      beginning = beginning.substr(0, at);
     }
   }
-  return kept.size() == text.size()
-             ? std::string(text)
-             : cat(kept, "\n… (", text.size() - kept.size(), " more bytes, shown by --full)");
+  return beginning.size() == text.size() ? std::string(text)
+                                         : cat(beginning, "\n… (", text.size() - beginning.size(),
+                                               " more bytes, shown by --full)");
 }
 
 // A fence longer than any in the text, so that the text cannot end the block.

@@ -125,10 +125,10 @@ TEST(Anthropic, OverloadedInTheMiddleIsNotTriedAgain) {
   Bench middle(anthropic(),
                {{.body = kStart + block(0, R"({"type":"text","text":""})") +
                          delta(0, R"({"type":"text_delta","text":"Hel"})") + overloaded}});
-  const auto asked = middle.ask();
-  ASSERT_FALSE(asked);
-  EXPECT_EQ(asked.error().code, Code::io);
-  EXPECT_EQ(asked.error().message, "model.test ended the answer early: Overloaded");
+  const auto outcome = middle.ask();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::io);
+  EXPECT_EQ(outcome.error().message, "model.test ended the answer early: Overloaded");
   EXPECT_THAT(middle.lines(), ElementsAre(kStarted, "text: Hel"));
 
   Bench before(anthropic(), {{.body = kStart + overloaded}, {.body = kStart + end("end_turn")}});

@@ -56,7 +56,7 @@ bool is_word(char c) {
 }
 
 // Whether the name at `at` is meant as one, and is not only a word of the sentence.
-bool is_meant(std::string_view text, std::size_t at, std::size_t size) {
+bool is_whole_name(std::string_view text, std::size_t at, std::size_t size) {
   const std::string_view before = text.substr(0, at);
   const std::string_view after = text.substr(at + size);
   if ((!before.empty() && (is_word(before.back()) || before.back() == '.')) ||
@@ -87,7 +87,7 @@ bool is_meant(std::string_view text, std::size_t at, std::size_t size) {
 bool names(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
-    if (is_meant(text, at, name.size())) {
+    if (is_whole_name(text, at, name.size())) {
       return true;
     }
   }

@@ -35,7 +35,7 @@ std::string_view next_word(std::string_view text) {
   return text.substr(0, text.find_first_of(kBlanks, begin));
 }
 
-struct Asked {
+struct ParsedRequest {
   std::string question = {};
   std::int64_t bytes = 0;
 };
@@ -47,9 +47,9 @@ std::string_view missing_part(std::string_view question, std::string_view cut_an
              : std::string_view();
 }
 
-Result<Asked> read_request(Request& request) {
+Result<ParsedRequest> read_request(Request& request) {
   REPRISE_TRY(request.messages.rewind());
-  Asked out{.bytes = static_cast<std::int64_t>(request.system.size())};
+  ParsedRequest out{.bytes = static_cast<std::int64_t>(request.system.size())};
   std::string cut_answer;
   while (true) {
     REPRISE_ASSIGN(const std::optional<Message> message, request.messages.next());
@@ -76,11 +76,11 @@ class Echo final : public Provider {
   std::string_view name() const override { return "echo"; }
 
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
-    REPRISE_ASSIGN(const Asked asked, read_request(request));
+    REPRISE_ASSIGN(const ParsedRequest parsed, read_request(request));
     const std::string id = provider::request_id_of("", "");
     sink(ReplyStarted{"", request.model.empty() ? name() : std::string_view(request.model)});
-    std::string_view left = asked.question.empty() ? std::string_view("(nothing to repeat)")
-                                                   : std::string_view(asked.question);
+    std::string_view left = parsed.question.empty() ? std::string_view("(nothing to repeat)")
+                                                    : std::string_view(parsed.question);
     std::int64_t bytes = 0;
     while (!left.empty()) {
       if (stop.stop_requested() ||
@@ -92,7 +92,7 @@ class Echo final : public Provider {
       bytes += static_cast<std::int64_t>(word.size());
       left.remove_prefix(word.size());
     }
-    sink(UsageReport{{.input = tokens_in(asked.bytes),
+    sink(UsageReport{{.input = tokens_in(parsed.bytes),
                       .output = tokens_in(bytes),
                       .reasoning = {},
                       .cached = {},
@@ -110,8 +110,8 @@ class Echo final : public Provider {
   }
 
   Result<std::string> dry_run(Request& request) override {
-    REPRISE_ASSIGN(const Asked asked, read_request(request));
-    return "echo: nothing is sent; it would answer " + json::quoted(asked.question) + "\n";
+    REPRISE_ASSIGN(const ParsedRequest parsed, read_request(request));
+    return "echo: nothing is sent; it would answer " + json::quoted(parsed.question) + "\n";
   }
 
  private:

@@ -31,21 +31,21 @@ std::string repeated(const std::string& text, int times) {
 Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr) {
   Bench bench(chat_codec(), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
               {.answer_bytes_max = 4000});
-  auto asked = bench.ask();
+  auto outcome = bench.ask();
   EXPECT_EQ(bench.sent().size(), 1U);  // another try would be the same
   if (lines != nullptr) {
     *lines = bench.lines();
   }
-  return asked;
+  return outcome;
 }
 
 TEST(HttpProvider, EndsAnAnswerThatIsTooLarge) {
   const std::string delta = chunk_of(R"({"content":"0123456789"})");
   std::vector<std::string> lines;
-  const auto asked = ask_endless(repeated(delta, 1000), &lines);
-  ASSERT_FALSE(asked);
-  EXPECT_EQ(asked.error().code, Code::io);
-  EXPECT_EQ(asked.error().message,
+  const auto outcome = ask_endless(repeated(delta, 1000), &lines);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::io);
+  EXPECT_EQ(outcome.error().message,
             "model.test sent more than 4000 bytes in one answer; max_answer_bytes is the limit");
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[1].size(), std::string_view("text: ").size() + 4010);
@@ -68,17 +68,17 @@ TEST(HttpProvider, CountsThinkingInputsSmallBlocksAndWhatSaysNothing) {
       cat("{\"a\":\"", std::string(10'000, 'x')),
   };
   for (const std::string& flood : floods) {
-    const auto asked = ask_endless(flood);
-    ASSERT_FALSE(asked) << flood.substr(0, 80);
-    EXPECT_THAT(asked.error().message, HasSubstr("sent more than 4000 bytes"))
+    const auto outcome = ask_endless(flood);
+    ASSERT_FALSE(outcome) << flood.substr(0, 80);
+    EXPECT_THAT(outcome.error().message, HasSubstr("sent more than 4000 bytes"))
         << flood.substr(0, 80);
   }
 }
 
 TEST(HttpProvider, WaitsThroughCommentsThatComeBetweenTheWords) {
   const std::string quiet = repeated(": a comment that says nothing\n", 100);
-  const auto asked = ask_endless(cat(quiet, chunk_of(R"({"content":"a"})"), quiet, kGood));
-  EXPECT_TRUE(asked);
+  const auto outcome = ask_endless(cat(quiet, chunk_of(R"({"content":"a"})"), quiet, kGood));
+  EXPECT_TRUE(outcome);
 }
 
 TEST(HttpProvider, BoundsTheToolCallsOfAnAnswer) {
@@ -88,9 +88,9 @@ TEST(HttpProvider, BoundsTheToolCallsOfAnAnswer) {
                          R"(","function":{"name":"f","arguments":"{}"}}]})"));
   }
   Bench bench(chat_codec(), {{.body = body}});
-  const auto asked = bench.ask();
-  ASSERT_FALSE(asked);
-  EXPECT_EQ(asked.error().message, "model.test made more than 4096 tool calls in one answer");
+  const auto outcome = bench.ask();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "model.test made more than 4096 tool calls in one answer");
 }
 
 TEST(HttpProvider, ListsModelsPageByPage) {
@@ -126,10 +126,10 @@ TEST(HttpProvider, NamesTheModelsNearestToOneThatIsGone) {
   Bench bench(make_openai_responses(),
               {{.status = 404, .body = R"({"error":{"message":"gone","code":"model_not_found"}})"},
                {.body = R"({"data":[{"id":"whisper-large"},{"id":"m2"},{"id":"m"}]})"}});
-  const auto asked = bench.ask();
-  ASSERT_FALSE(asked);
+  const auto outcome = bench.ask();
+  ASSERT_FALSE(outcome);
   EXPECT_EQ(
-      asked.error().message,
+      outcome.error().message,
       "model.test refused the request (404): gone; `reprise models` lists the ones available, "
       "such as m");
 }
@@ -144,8 +144,8 @@ TEST(HttpProvider, LeavesOutAParameterThatIsRefused) {
               {.retries_max = 0});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .temperature = 0.5, .messages = messages};
-  const auto asked = bench.ask(request);
-  ASSERT_FALSE(asked);
+  const auto outcome = bench.ask(request);
+  ASSERT_FALSE(outcome);
   ASSERT_EQ(bench.sent().size(), 2U) << "once, though it is refused again";
   EXPECT_THAT(bench.sent().at(0).body, HasSubstr("temperature"));
   EXPECT_THAT(bench.sent().at(1).body, Not(HasSubstr("temperature")));

@@ -78,9 +78,9 @@ class HttpProvider final : public Provider {
         --retry;  // each teaches something new, so they come to an end
         continue;
       }
-      const milliseconds asked = failure->pause.value_or(milliseconds(0));
+      const milliseconds requested = failure->pause.value_or(milliseconds(0));
       const milliseconds pause =
-          asked > milliseconds(0) ? asked : backoff(retry, dependencies_.entropy);
+          requested > milliseconds(0) ? requested : backoff(retry, dependencies_.entropy);
       if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
         return std::unexpected(is_model_unknown(failure->status, failure->refusal)
                                    ? with_near_models(failure->error, request.model, stop)

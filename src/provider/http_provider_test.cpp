@@ -83,10 +83,10 @@ TEST(HttpProvider, MapsStatusesToErrors) {
   for (const Case& one : cases) {
     Bench bench(chat_codec(), {{.status = one.status, .body = one.body}},
                 {.api_key = "sk-secret", .retries_max = 0});
-    const auto asked = bench.ask();
-    ASSERT_FALSE(asked) << one.status;
-    EXPECT_EQ(asked.error().code, one.code) << one.status;
-    EXPECT_EQ(asked.error().message, one.message);
+    const auto outcome = bench.ask();
+    ASSERT_FALSE(outcome) << one.status;
+    EXPECT_EQ(outcome.error().code, one.code) << one.status;
+    EXPECT_EQ(outcome.error().message, one.message);
     EXPECT_THAT(bench.lines(), IsEmpty());
   }
 }
@@ -144,9 +144,9 @@ TEST(HttpProvider, TellsWhatIsRefused) {
   };
   const auto code_of = [](const Case& one) {
     Bench bench(chat_codec(), {{.status = one.status, .body = one.body}});
-    const auto asked = bench.ask();
+    const auto outcome = bench.ask();
     EXPECT_EQ(bench.sent().size(), 1U) << "another try cannot help: " << one.body;
-    return asked ? Code::io : asked.error().code;
+    return outcome ? Code::io : outcome.error().code;
   };
   for (const Case& one : too_long) {
     EXPECT_EQ(code_of(one), Code::too_long) << one.body;
@@ -162,9 +162,9 @@ TEST(HttpProvider, TellsWhatIsRefused) {
 TEST(HttpProvider, RedirectsAreSaidAndNotFollowed) {
   Bench bench(chat_codec(),
               {{.status = 307, .headers = {{"Location", "https://u:p@evil.test/x"}}}});
-  const auto asked = bench.ask();
-  ASSERT_FALSE(asked);
-  EXPECT_EQ(asked.error().message,
+  const auto outcome = bench.ask();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message,
             "model.test redirects (307) to evil.test; set the base URL to where the provider "
             "answers");
   EXPECT_EQ(bench.sent().size(), 1U);
@@ -222,8 +222,8 @@ TEST(HttpProvider, TriesAgainOnlyWhereItHelps) {
 }
 
 TEST(HttpProvider, NeverTriesAgainAfterTheFirstToken) {
-  const std::string begun = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
-  Bench bench(chat_codec(), {{.body = begun, .lost = lost()}});
+  const std::string started = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
+  Bench bench(chat_codec(), {{.body = started, .lost = lost()}});
   EXPECT_EQ(bench.ask().error().code, Code::io);
   EXPECT_EQ(bench.sent().size(), 1U);
   EXPECT_THAT(bench.lines(), ElementsAre("started : ", "text: hi"));

@@ -33,9 +33,9 @@ TEST(HttpProvider, AHistoryThatCannotBeReadIsThatError) {
     messages.bytes = bytes;
     Request request{.model = "m", .messages = messages};
     Bench bench(chat_codec(), {{.body = kGood}});
-    const auto asked = bench.ask(request);
-    ASSERT_FALSE(asked);
-    EXPECT_EQ(asked.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
+    const auto outcome = bench.ask(request);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
   }
 }
 
@@ -127,10 +127,10 @@ TEST(HttpProvider, ErrorsMaskWhatAServerRepeats) {
        {Played{.status = 400, .body = R"({"error":"no tenant secret-tenant, b1"})"},
         Played{.body = "data: {\"error\":{\"message\":\"no secret-tenant\",\"code\":400}}\n\n"}}) {
     Bench bench(chat_codec(), {played}, {.headers = given_headers()});
-    const auto asked = bench.ask();
-    ASSERT_FALSE(asked);
-    EXPECT_THAT(asked.error().message, Not(HasSubstr("secret")));
-    EXPECT_THAT(asked.error().message, HasSubstr("***"));
+    const auto outcome = bench.ask();
+    ASSERT_FALSE(outcome);
+    EXPECT_THAT(outcome.error().message, Not(HasSubstr("secret")));
+    EXPECT_THAT(outcome.error().message, HasSubstr("***"));
   }
 }
 

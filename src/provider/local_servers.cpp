@@ -44,17 +44,17 @@ std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
                                          std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const std::stop_source late;
-  std::vector<std::future<std::optional<LocalServer>>> asked;
-  asked.reserve(ports.size());
+  std::vector<std::future<std::optional<LocalServer>>> probes;
+  probes.reserve(ports.size());
   for (const KnownPort& known : ports) {
-    asked.push_back(std::async(std::launch::async, ask_one, known, timeout, late.get_token()));
+    probes.push_back(std::async(std::launch::async, ask_one, known, timeout, late.get_token()));
   }
-  for (const auto& one : asked) {
+  for (const auto& one : probes) {
     (void)one.wait_until(deadline);  // whether it came in time shows below
   }
   late.request_stop();
   std::vector<LocalServer> found;
-  for (auto& one : asked) {
+  for (auto& one : probes) {
     if (auto server = one.get(); server) {
       found.push_back(*std::move(server));
     }
@@ -68,13 +68,13 @@ std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout,
                                             std::span<const std::uint16_t> ports) {
   constexpr std::array<std::string_view, kLocalPorts.size()> kNames = {"Ollama", "llama.cpp",
                                                                        "LM Studio", "vLLM"};
-  std::vector<provider::KnownPort> asked;
+  std::vector<provider::KnownPort> probes;
   for (const std::uint16_t port : ports) {
     const auto known = std::ranges::find(kLocalPorts, port);
     const auto at = static_cast<std::size_t>(known - kLocalPorts.begin());
-    asked.push_back({known == kLocalPorts.end() ? "a local server" : kNames.at(at), port});
+    probes.push_back({known == kLocalPorts.end() ? "a local server" : kNames.at(at), port});
   }
-  return provider::ask_local_ports(asked, timeout);
+  return provider::ask_local_ports(probes, timeout);
 }
 
 }  // namespace reprise

@@ -112,10 +112,10 @@ TEST(OpenaiChat, AnErrorInTheStreamKeepsWhatCame) {
                            one_event(R"({"error":{"message":"Provider\nbroke.","code":502}})") +
                            delta(R"({"content":"x"})");
   Bench bench(chat(), {{.body = body}});
-  const auto asked = bench.ask();
-  ASSERT_FALSE(asked);
-  EXPECT_EQ(asked.error().code, Code::io);
-  EXPECT_EQ(asked.error().message, "model.test ended the answer early: Provider broke");
+  const auto outcome = bench.ask();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::io);
+  EXPECT_EQ(outcome.error().message, "model.test ended the answer early: Provider broke");
   EXPECT_THAT(bench.lines(), ElementsAre(kStarted, "text: Hal"));
 }
 
@@ -123,9 +123,9 @@ TEST(OpenaiChat, AStreamWithoutItsEndIsAnErrorAtEveryCut) {
   const std::string body = delta(R"({"content":"a"})") + delta(R"({"content":"b"})");
   for (std::size_t cut = 0; cut <= body.size(); ++cut) {
     Bench bench(chat(), {{.body = body.substr(0, cut)}}, {.retries_max = 0});
-    const auto asked = bench.ask();
-    ASSERT_FALSE(asked) << cut;
-    EXPECT_EQ(asked.error().code, Code::io) << cut;
+    const auto outcome = bench.ask();
+    ASSERT_FALSE(outcome) << cut;
+    EXPECT_EQ(outcome.error().code, Code::io) << cut;
   }
 }
 

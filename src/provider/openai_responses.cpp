@@ -105,8 +105,8 @@ class Items {
   }
 
   void operator()(const UnknownBlock& block) {
-    const bool mine = message_.provider == kName && host_in(block.json) == reasoning_.host;
-    if (!mine || (block.type == "reasoning" && !can_send(JsonView(block.json.text())))) {
+    const bool is_same_host = message_.provider == kName && host_in(block.json) == reasoning_.host;
+    if (!is_same_host || (block.type == "reasoning" && !can_send(JsonView(block.json.text())))) {
       return;
     }
     end_content();

@@ -144,9 +144,9 @@ TEST(OpenaiResponses, FailuresInTheStream) {
   };
   for (const Case& one : cases) {
     Bench bench(responses(), {{.body = one.body}}, {.retries_max = 0});
-    const auto asked = bench.ask();
-    ASSERT_FALSE(asked) << one.body;
-    EXPECT_EQ(asked.error().code, one.code) << one.body;
+    const auto outcome = bench.ask();
+    ASSERT_FALSE(outcome) << one.body;
+    EXPECT_EQ(outcome.error().code, one.code) << one.body;
   }
 }
 

@@ -152,11 +152,11 @@ std::string one_line(std::string_view text, std::string_view api_key) {
 
 RefusedPart what_is_refused(std::string_view text) {
   const std::string words = ascii_lower(text);
-  const auto is_said = [&words](std::string_view phrase) { return contains(words, phrase); };
-  if (std::ranges::any_of(kNoImages, is_said)) {
+  const auto occurs = [&words](std::string_view phrase) { return contains(words, phrase); };
+  if (std::ranges::any_of(kNoImages, occurs)) {
     return RefusedPart::images;
   }
-  return std::ranges::any_of(kTooLong, is_said) ? RefusedPart::length : RefusedPart::something;
+  return std::ranges::any_of(kTooLong, occurs) ? RefusedPart::length : RefusedPart::something;
 }
 
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,

@@ -46,22 +46,22 @@ std::string DeltaText::decode(std::string_view raw) {
     return {};  // null, which some servers send for "nothing"
   }
   if (const std::string_view plain = raw.substr(1, raw.size() - 2);
-      kept_.empty() && plain.find('\\') == std::string_view::npos && utf8::is_valid(plain)) {
+      pending_.empty() && plain.find('\\') == std::string_view::npos && utf8::is_valid(plain)) {
     return std::string(plain);
   }
-  std::string content = std::exchange(kept_, {});
+  std::string content = std::exchange(pending_, {});
   content += raw.substr(1, raw.size() - 2);
   std::size_t open = open_surrogate(content);
   if (open == 0) {
     open = utf8::incomplete_tail(content);
   }
-  kept_ = content.substr(content.size() - open);
+  pending_ = content.substr(content.size() - open);
   content.resize(content.size() - open);
   return decoded(content);
 }
 
 std::string DeltaText::rest() {
-  return decoded(std::exchange(kept_, {}));
+  return decoded(std::exchange(pending_, {}));
 }
 
 void ReplyOut::send(const StreamEvent& event) {

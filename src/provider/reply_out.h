@@ -20,7 +20,7 @@ class DeltaText {
   std::string rest();
 
  private:
-  std::string kept_;  // as it stands in JSON
+  std::string pending_;  // as it stands in JSON
 };
 
 inline constexpr std::int64_t kBlockBytes = 256;  // what a block takes beside its text

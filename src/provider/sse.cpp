@@ -18,12 +18,12 @@ bool SseParser::next_line(std::string_view& bytes, std::string_view& line) {
   auto end = bytes.find('\n');
   end = std::min(end, bytes.substr(0, end).find('\r'));
   if (end == std::string_view::npos) {
-    kept_ += bytes;
+    pending_ += bytes;
     return false;
   }
   line = bytes.substr(0, end);
-  if (!kept_.empty()) {
-    line_ = std::exchange(kept_, {});
+  if (!pending_.empty()) {
+    line_ = std::exchange(pending_, {});
     line_ += line;
     line = line_;
   }
@@ -56,7 +56,7 @@ void SseParser::take_field(std::string_view line) {
 }
 
 Result<> SseParser::check_size() const {
-  return static_cast<std::int64_t>(kept_.size() + data_.size()) > event_bytes_max_
+  return static_cast<std::int64_t>(pending_.size() + data_.size()) > event_bytes_max_
              ? answer_too_large(event_bytes_max_)
              : Result<>();
 }

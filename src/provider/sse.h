@@ -32,8 +32,8 @@ class SseParser {
   Result<> take_line(std::string_view line, const Event& event);
 
   std::int64_t event_bytes_max_;
-  std::string kept_;  // the beginning of a line
-  std::string line_;  // a line that came in pieces
+  std::string pending_;  // the beginning of a line
+  std::string line_;     // a line that came in pieces
   std::string name_;
   std::string data_;
   bool has_data_ = false;
@@ -68,7 +68,7 @@ Result<> SseParser::feed(std::string_view bytes, const Event& event) {
 
 template <class Event>
 Result<> SseParser::finish(const Event& event) {
-  if (!kept_.empty()) {
+  if (!pending_.empty()) {
     REPRISE_TRY(feed("\n", event));
   }
   return take_line({}, event);

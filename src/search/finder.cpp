@@ -151,10 +151,10 @@ Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, const Co
                       .seq = Seq{row.integer(columns.seq)},
                       .bytes = row.integer(columns.bytes)};
   const bool is_alive = candidate.seq >= Seq{0};
-  const bool is_asked_for = (!best.before || candidate.key < *best.before) &&
-                            (!what_.since_ms || time >= *what_.since_ms) &&
-                            (!what_.until_ms || time < *what_.until_ms);
-  if (!is_alive || !is_asked_for || !best.may_take(time)) {
+  const bool is_in_range = (!best.before || candidate.key < *best.before) &&
+                           (!what_.since_ms || time >= *what_.since_ms) &&
+                           (!what_.until_ms || time < *what_.until_ms);
+  if (!is_alive || !is_in_range || !best.may_take(time)) {
     return true;
   }
   REPRISE_ASSIGN(const IndexedSession* const of, session(candidate.session));

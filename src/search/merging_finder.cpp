@@ -113,12 +113,12 @@ Result<> MergingFinder::fill(std::size_t number, std::size_t count) {
   if (stream.is_over || stream.ready.size() >= count) {
     return {};
   }
-  const std::size_t wanted = count - stream.ready.size();
+  const std::size_t required = count - stream.ready.size();
   if (stream.store != nullptr) {
-    return fill_from_store(number, wanted);
+    return fill_from_store(number, required);
   }
-  REPRISE_ASSIGN(std::vector<Candidate> found, finder_.newest(wanted, stream.before));
-  stream.is_over = found.size() < wanted;
+  REPRISE_ASSIGN(std::vector<Candidate> found, finder_.newest(required, stream.before));
+  stream.is_over = found.size() < required;
   if (!found.empty()) {
     stream.before = found.back().key;
   }

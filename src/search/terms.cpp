@@ -131,10 +131,10 @@ Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms) {
 
 std::string match_expression(const std::vector<Phrase>& phrases, std::optional<SearchPart> only,
                              const std::vector<std::vector<std::string>>& tokens) {
-  std::string wanted;
-  std::string unwanted;
+  std::string required;
+  std::string excluded;
   for (const Phrase& phrase : phrases) {
-    std::string& out = phrase.without ? unwanted : wanted;
+    std::string& out = phrase.without ? excluded : required;
     out += out.empty() ? "" : (phrase.without ? " OR " : " AND ");
     out += '"';
     for (const std::string& word : phrase.words) {
@@ -143,9 +143,9 @@ std::string match_expression(const std::vector<Phrase>& phrases, std::optional<S
     out += phrase.prefix ? "\" *" : "\"";
   }
   const std::string column = only ? cat("{", to_string(*only), "} : ") : "";
-  std::string all = cat(column, "(", wanted, ")");
-  if (!unwanted.empty()) {
-    all = cat("(", all, " NOT ", column, "(", unwanted, "))");
+  std::string all = cat(column, "(", required, ")");
+  if (!excluded.empty()) {
+    all = cat("(", all, " NOT ", column, "(", excluded, "))");
   }
   for (const std::vector<std::string>& alternatives : tokens) {
     all += " AND (";

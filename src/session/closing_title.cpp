@@ -17,8 +17,8 @@ std::optional<std::string> closing_title(const ClosingTitle& facts) {
     return facts.title.empty() ? std::optional(std::string(kInterruptedTitle)) : std::nullopt;
   }
   if (facts.answered && facts.ask) {
-    if (auto asked = facts.ask(); asked && !asked->empty()) {
-      return *std::move(asked);
+    if (auto generated = facts.ask(); generated && !generated->empty()) {
+      return *std::move(generated);
     }
   }
   if (from_prompt.empty() || facts.title == from_prompt) {
@@ -31,7 +31,7 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
                                                         Provider& provider,
                                                         const ClosingTitleOptions& options) {
   REPRISE_ASSIGN(const Session session, get(store, id));
-  Exchange first = options.begun;
+  Exchange first = options.first_turn;
   if (store.capabilities().messages) {
     REPRISE_ASSIGN(first, first_exchange(store, id));
   }

@@ -131,8 +131,11 @@ class Import {
   Result<ImportedSession> run() {
     REPRISE_ASSIGN(SessionId id, imported_id(tool_, info_.id.str()));
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id));
-    ImportedSession imported{
-        .fate = CopyFate::unchanged, .messages = 0, .id = id, .damage = {}, .was_read = false};
+    ImportedSession imported{.outcome = CopyOutcome::unchanged,
+                             .messages = 0,
+                             .id = id,
+                             .damage = {},
+                             .was_read = false};
     if (present && present->info.state == SessionState::trashed) {
       return imported;  // somebody has put it there
     }
@@ -158,8 +161,9 @@ class Import {
       imported.id = id;
       imported.messages += copied.messages;
       imported.damage = copied.damage;
-      if (copied.fate != CopyFate::conflict || !copied.differs || forks == kForksMax) {
-        imported.fate = forks > 0 && imported.messages > 0 ? CopyFate::forked : copied.fate;
+      if (copied.outcome != CopyOutcome::conflict || !copied.differs || forks == kForksMax) {
+        imported.outcome =
+            forks > 0 && imported.messages > 0 ? CopyOutcome::forked : copied.outcome;
         break;
       }
       REPRISE_ASSIGN(SessionId next, fork_id(*copied.differs));
@@ -208,7 +212,7 @@ class Import {
     REPRISE_ASSIGN(const SessionId id, imported_id(tool_, info_.id.str()));
     const bool is_itself = imported.id == id;
     bool is_noted = false;
-    if (imported.fate != CopyFate::conflict) {
+    if (imported.outcome != CopyOutcome::conflict) {
       REPRISE_ASSIGN(const bool is_complete, note_complete(imported.id, is_itself));
       is_noted = is_complete && is_itself;
     }
@@ -329,7 +333,7 @@ class Import {
 Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId& id,
                                  const std::stop_token& stop) {
   REPRISE_ASSIGN(CopiedSession copied, copy_session(source, target, id, stop));
-  return ImportedSession{.fate = copied.fate,
+  return ImportedSession{.outcome = copied.outcome,
                          .messages = copied.messages,
                          .id = id,
                          .damage = std::move(copied.damage),

@@ -29,7 +29,7 @@ Result<SessionId> imported_id(std::string_view tool, std::string_view id);
 bool is_imported_id(const SessionId& id);
 
 struct ImportedSession {
-  CopyFate fate = CopyFate::unchanged;
+  CopyOutcome outcome = CopyOutcome::unchanged;
   std::int64_t messages = 0;        // that are new, with those of its branches
   SessionId id;                     // in the store
   std::vector<std::string> damage;  // what could not be read, one line each

@@ -38,11 +38,11 @@ Result<std::shared_ptr<Database>> DatabasePlace::refresh() {
   if (copy_ && state == state_) {
     return copy_;
   }
-  const auto begun = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
   REPRISE_ASSIGN(copy_, Database::open(file_, tables_));
   state_ = std::move(state);
   const auto now = std::chrono::steady_clock::now();
-  const auto took = now - begun;
+  const auto took = now - start;
   good_until_ = took < kQuickCopy ? now : now + kCopyServes * took;
   return copy_;
 }

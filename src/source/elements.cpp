@@ -132,16 +132,16 @@ Result<bool> ElementReader::skip_to_element(ReadReport& report) {
       return false;
     }
     const char c = buffer_[begin_];
-    if (!is_begun_ && c == '[') {
+    if (!has_started_ && c == '[') {
       is_array_ = true;
-    } else if (is_begun_ && is_array_ && c == ']') {
+    } else if (has_started_ && is_array_ && c == ']') {
       return false;
     } else if (!is_json_blank(c) && c != ',' && static_cast<unsigned char>(c) != 0xEF &&
                static_cast<unsigned char>(c) != 0xBB && static_cast<unsigned char>(c) != 0xBF) {
-      is_begun_ = true;
+      has_started_ = true;
       return true;
     }
-    is_begun_ = is_begun_ || c == '[';
+    has_started_ = has_started_ || c == '[';
     ++begin_;
     if (begin_ > kPieceBytes && begin_ == buffer_.size()) {
       REPRISE_ASSIGN(const bool more, fill(begin_));

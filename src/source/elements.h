@@ -44,7 +44,7 @@ class ElementReader {
   std::string buffer_;
   std::int64_t at_ = 0;    // of the buffer in the file
   std::size_t begin_ = 0;  // of what was not handed out, in the buffer
-  bool is_begun_ = false;
+  bool has_started_ = false;
   bool is_array_ = false;
   bool is_over_ = false;
   std::int64_t tried_bytes_ = 0;

@@ -25,8 +25,8 @@ constexpr std::int64_t kUnpackedBytesMax = std::int64_t{16} << 30;
 
 class FileWalk {
  public:
-  FileWalk(const std::function<bool(const fs::path&)>& is_wanted, ReadReport& report)
-      : is_wanted_(is_wanted), report_(report) {}
+  FileWalk(const std::function<bool(const fs::path&)>& is_match, ReadReport& report)
+      : is_match_(is_match), report_(report) {}
 
   void walk(const fs::path& folder, int depth) {
     auto entries = store::list_if_there(folder);
@@ -39,7 +39,7 @@ class FileWalk {
         add_damage(report_, {entry.path().native(), kind.error().message, ""});
       } else if (*kind == FileKind::folder && depth > 0) {
         walk(entry.path(), depth - 1);
-      } else if (*kind == FileKind::file && is_wanted_(entry.path())) {
+      } else if (*kind == FileKind::file && is_match_(entry.path())) {
         found_.push_back(entry.path());
       }
     }
@@ -51,7 +51,7 @@ class FileWalk {
   }
 
  private:
-  const std::function<bool(const fs::path&)>& is_wanted_;
+  const std::function<bool(const fs::path&)>& is_match_;
   ReadReport& report_;
   std::vector<fs::path> found_;
 };
@@ -128,9 +128,9 @@ Result<> check_is_there(const fs::path& place) {
 }
 
 std::vector<fs::path> files_below(const fs::path& folder, int depth,
-                                  const std::function<bool(const fs::path&)>& is_wanted,
+                                  const std::function<bool(const fs::path&)>& is_match,
                                   ReadReport& report) {
-  FileWalk walk(is_wanted, report);
+  FileWalk walk(is_match, report);
   walk.walk(folder, depth);
   return walk.take();
 }

@@ -40,7 +40,7 @@ Result<> check_is_there(const std::filesystem::path& place);
 // path; sorted. Links are not followed. What cannot be listed is damage; no folder is no file.
 std::vector<std::filesystem::path> files_below(
     const std::filesystem::path& folder, int depth,
-    const std::function<bool(const std::filesystem::path&)>& is_wanted, ReadReport& report);
+    const std::function<bool(const std::filesystem::path&)>& is_match, ReadReport& report);
 
 // Adds to a report, which keeps the first 1,000 and counts all.
 void add_damage(ReadReport& report, Damage damage);

@@ -198,7 +198,7 @@ class MessageBuilder {
       : tool_(tool), transcript_(transcript), reader_(transcript) {}
 
   Result<Message> build(std::span<const std::uint32_t> places) {
-    texts_.resize(std::max(places.size(), kTextsKept));
+    texts_.resize(std::max(places.size(), kTextsMax));
     std::vector<Piece> pieces;
     pieces.reserve(places.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -216,7 +216,7 @@ class MessageBuilder {
   }
 
  private:
-  static constexpr std::size_t kTextsKept = 4;
+  static constexpr std::size_t kTextsMax = 4;
   const JsonlTool& tool_;
   const Transcript& transcript_;
   PieceReader reader_;

@@ -73,9 +73,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     };
     const std::vector<Located> all = locate_for(query, report);
     for (const Located& located : all) {
-      const bool is_asked =
+      const bool is_listed =
           may_match(located, query) && (!located.is_child || query.branches || query.children);
-      if (is_asked) {
+      if (is_listed) {
         auto taken =
             query.branches ? take_all(located, take) : take_one(located, query, take, report);
         if (!taken && taken.error().code != Code::not_found) {  // else it was removed meanwhile

@@ -20,7 +20,7 @@ Call::Call(const CallOptions& options, std::string_view name)
       name_(name),
       is_watched_(options.statistics != nullptr || options.on_slow_call) {
   if (is_watched_) {
-    begun_ = std::chrono::steady_clock::now();
+    started_at_ = std::chrono::steady_clock::now();
     outer_ = std::exchange(innermost, this);
   }
 }
@@ -35,7 +35,7 @@ std::chrono::microseconds Call::count_once() {
   is_watched_ = false;
   innermost = outer_;
   const auto time = std::chrono::duration_cast<std::chrono::microseconds>(
-      std::chrono::steady_clock::now() - begun_);
+      std::chrono::steady_clock::now() - started_at_);
   if (options_.statistics != nullptr) {
     options_.statistics->record(
         [&](StoreCounts& counts) { counts.calls[std::string(name_)].add(time); });

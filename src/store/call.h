@@ -36,9 +36,9 @@ class Call {
       return sink;
     }
     return [this, &sink]<class Piece>(Piece&& piece) {
-      const auto begun = std::chrono::steady_clock::now();
+      const auto start = std::chrono::steady_clock::now();
       const Flow flow = sink(std::forward<Piece>(piece));
-      begun_ += std::chrono::steady_clock::now() - begun;
+      started_at_ += std::chrono::steady_clock::now() - start;
       return flow;
     };
   }
@@ -58,7 +58,7 @@ class Call {
   const CallOptions& options_;
   const std::string_view name_;
   bool is_watched_;
-  std::chrono::steady_clock::time_point begun_ = {};
+  std::chrono::steady_clock::time_point started_at_ = {};
   Call* outer_ = nullptr;
   std::string part_;  // the longest
   std::chrono::microseconds part_time_{0};
@@ -70,9 +70,9 @@ auto timed(Call::Field field, std::string_view part, const Work& work) -> declty
   if (!Call::is_watched()) {
     return work();
   }
-  const auto begun = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
   auto done = work();
-  Call::add(field, part, std::chrono::steady_clock::now() - begun);
+  Call::add(field, part, std::chrono::steady_clock::now() - start);
   return done;
 }
 

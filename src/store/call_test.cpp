@@ -63,7 +63,7 @@ TEST_F(WatchedStore, CountsACallThatAnExceptionEnds) {
 TEST_F(WatchedStore, DoesNotCountWhatASinkDoes) {
   open(std::chrono::hours(1));
   steady_clock::duration in_sink{0};
-  const auto begun = steady_clock::now();
+  const auto start = steady_clock::now();
   ASSERT_TRUE(store_->read(id_, {}, [&](Message&& /*message*/) {
     const auto entered = steady_clock::now();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -71,7 +71,7 @@ TEST_F(WatchedStore, DoesNotCountWhatASinkDoes) {
     in_sink += steady_clock::now() - entered;
     return Flow::go_on;
   }));
-  const auto all = steady_clock::now() - begun;
+  const auto all = steady_clock::now() - start;
   const StoreCounts counts = statistics_.counts();
   EXPECT_EQ(counts.calls.at("find").count, 3);
   EXPECT_EQ(counts.calls.at("read").count, 1);

@@ -15,9 +15,9 @@ Session session(SessionState state) {
 
 TEST(ApplyPatch, ARefusedPatchChangesNothing) {
   for (const SessionState state : {SessionState::active, SessionState::trashed}) {
-    for (const SessionState wanted : {SessionState::archived, SessionState::trashed}) {
+    for (const SessionState listed : {SessionState::archived, SessionState::trashed}) {
       Session changed = session(state);
-      const auto applied = apply_patch(changed, {.title = "x", .state = wanted});
+      const auto applied = apply_patch(changed, {.title = "x", .state = listed});
       ASSERT_FALSE(applied);
       EXPECT_EQ(applied.error().code, Code::invalid_argument);
       EXPECT_EQ(changed, session(state));

@@ -574,9 +574,9 @@ TEST_F(InterruptedArchive, WhatIsNowhereElseIsNamed) {
     const auto damage = must(store->capabilities().verifying->verify()).damage;
     ASSERT_EQ(damage.size(), 1U) << folder;
     EXPECT_EQ(damage[0].where, (directory_.root() / left).native());
-    const fs::path mended = directory_.root().parent_path() / cat("mended-", folder);
-    must(store->capabilities().repair->repair_into(mended));
-    EXPECT_EQ(files_in(mended / left), files_in(directory_.root() / left));
+    const fs::path repaired = directory_.root().parent_path() / cat("mended-", folder);
+    must(store->capabilities().repair->repair_into(repaired));
+    EXPECT_EQ(files_in(repaired / left), files_in(directory_.root() / left));
     put_archive();
     EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty())
         << "it is in the archive";

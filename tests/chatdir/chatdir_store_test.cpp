@@ -314,13 +314,13 @@ TEST(ChatdirStore, AskingBesideALockThatStaysHeldEnds) {
   const auto store = directory.open({.busy_timeout = std::chrono::milliseconds(20)});
   const auto echo = must(make_provider("echo", {}));
   TurnObserver observer;
-  Conversation talk(*echo, store.get(), must(get(*store, chat_id(1))),
-                    {.busy_timeout = std::chrono::milliseconds(50)});
+  Conversation conversation(*echo, store.get(), must(get(*store, chat_id(1))),
+                            {.busy_timeout = std::chrono::milliseconds(50)});
   {
     const LockFile::Hold hold = must(lock->acquire(std::chrono::steady_clock::now()));
-    EXPECT_TRUE(fails(talk.ask("second", observer), Code::busy));
+    EXPECT_TRUE(fails(conversation.ask("second", observer), Code::busy));
   }
-  EXPECT_TRUE(works(talk.ask("third", observer)));
+  EXPECT_TRUE(works(conversation.ask("third", observer)));
   EXPECT_EQ(texts_of(*store, chat_id(1)), (Texts{"first", "third", "first\n\nthird"}));
 }
 

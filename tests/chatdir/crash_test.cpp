@@ -53,7 +53,7 @@ class Life {
       } else if (dice == 1) {
         unpack();
       } else {
-        talk(*current, number);
+        conversation(*current, number);
       }
     }
   }
@@ -77,7 +77,7 @@ class Life {
     }
   }
 
-  void talk(const SessionId& id, int number) {
+  void conversation(const SessionId& id, int number) {
     const std::string name = cat(seed_, ".", number);
     const OperationId answer = operation_id(name);
     const std::string question = cat("question ", name);

@@ -44,11 +44,11 @@ TEST(TornChat, IsWholeAgainWithTheNextMessage) {
     if (is_whole) {
       expected.insert(expected.end(), {"answer", "next"});
     }
-    const std::size_t kept = cut < first_end    ? 0
-                             : cut == first_end ? cut
-                             : is_whole         ? cut
-                                                : first_end + 1;
-    const bool is_torn = kept != cut;
+    const std::size_t intact = cut < first_end    ? 0
+                               : cut == first_end ? cut
+                               : is_whole         ? cut
+                                                  : first_end + 1;
+    const bool is_torn = intact != cut;
     const auto reader = directory.open({.access = Access::read});
     ASSERT_EQ(texts_of(*reader, id), expected) << cut;
     ASSERT_EQ(damaged(*reader, id), is_torn ? 1 : 0) << cut;
@@ -67,7 +67,7 @@ TEST(TornChat, IsWholeAgainWithTheNextMessage) {
     ASSERT_EQ(damaged(*reader, id), 0) << cut;
     if (is_torn) {
       ASSERT_EQ(directory.read(directory.messages(id).native() + ".bak"),
-                whole.substr(kept, cut - kept))
+                whole.substr(intact, cut - intact))
           << "not a byte is lost";
     }
   }
@@ -128,12 +128,12 @@ TEST(TornChat, FactsThatCannotBeReadAreKeptAside) {
     EXPECT_EQ(texts_of(*store, id), Texts{"What is the answer?"});
     must(store->update(id, {.title = "renamed"}));
     EXPECT_EQ(must(get(*store, id)).info.title, "renamed");
-    bool is_kept = false;
+    bool is_intact = false;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory.chat(id))) {
-      is_kept = is_kept || (entry.path() != metadata && entry.is_regular_file() &&
-                            must(read_file(entry.path())) == whole.substr(0, cut));
+      is_intact = is_intact || (entry.path() != metadata && entry.is_regular_file() &&
+                                must(read_file(entry.path())) == whole.substr(0, cut));
     }
-    EXPECT_TRUE(is_kept) << cut;
+    EXPECT_TRUE(is_intact) << cut;
   }
 }
 
@@ -205,14 +205,15 @@ TEST(Backup, IsTheWholeDirectory) {
   directory.write(directory.chat(chat_id(1)) / "notes" / "more.txt", "mine");
   const fs::path target = directory.root().parent_path() / "kept";
   must(store->capabilities().backup->backup(target));
-  const auto kept = must(open_chatdir_store(target, {.access = Access::read}));
+  const auto intact = must(open_chatdir_store(target, {.access = Access::read}));
   for (const int number : {1, 2, 3}) {
-    EXPECT_EQ(texts_of(*kept, chat_id(number)), Texts{cat("chat ", number)});
-    EXPECT_EQ(must(get(*kept, chat_id(number))).info.state,
+    EXPECT_EQ(texts_of(*intact, chat_id(number)), Texts{cat("chat ", number)});
+    EXPECT_EQ(must(get(*intact, chat_id(number))).info.state,
               must(get(*store, chat_id(number))).info.state);
   }
-  EXPECT_EQ(must(kept->capabilities().current->current()), chat_id(1));
-  EXPECT_EQ(must(kept->capabilities().artefacts->find_artefact(chat_id(1), {1}, "answer")), "one");
+  EXPECT_EQ(must(intact->capabilities().current->current()), chat_id(1));
+  EXPECT_EQ(must(intact->capabilities().artefacts->find_artefact(chat_id(1), {1}, "answer")),
+            "one");
   EXPECT_EQ(must(read_file(target / "chat" / chat_id(1).str() / "notes" / "more.txt")), "mine");
   EXPECT_TRUE(fails(store->capabilities().backup->backup(target), Code::conflict));
 }

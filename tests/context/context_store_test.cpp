@@ -111,14 +111,14 @@ TEST_F(ContextStore, WhatIsNoJsonIsCopiedAndRegenerated) {
     EXPECT_TRUE(bytes().starts_with("{\n  \"provider\": \"openai\",\n  \"base_url\""));
     must(store->capabilities().trash->purge(session_id("s")));
   }
-  Texts kept;
+  Texts remaining;
   for (const std::string& name : names()) {
     if (name.starts_with("openai.json.bak-")) {
-      kept.push_back(must(read_file(folder_.path() / name)));
+      remaining.push_back(must(read_file(folder_.path() / name)));
     }
   }
-  std::ranges::sort(kept);
-  EXPECT_EQ(kept, (Texts{"not json at all", "{\"conversation\": ["})) << "none is overwritten";
+  std::ranges::sort(remaining);
+  EXPECT_EQ(remaining, (Texts{"not json at all", "{\"conversation\": ["})) << "none is overwritten";
 }
 
 TEST_F(ContextStore, WhatDoesNotFitIsKeptAsideWhenTheFileIsWritten) {

@@ -56,8 +56,8 @@ TEST_F(ContextFormat, AMessageHasWhatTheOriginalKnows) {
   cut.state = MessageState::incomplete;
   must(store->append(only(*store), {user("10 + 11", at(100)), cut}, {}));
   const std::string text = bytes();
-  const std::size_t kept = std::string_view(kOriginalContext).find("\n  ],");
-  EXPECT_EQ(text.substr(0, kept), kOriginalContext.substr(0, kept)) << "nothing is rewritten";
+  const std::size_t offset = std::string_view(kOriginalContext).find("\n  ],");
+  EXPECT_EQ(text.substr(0, offset), kOriginalContext.substr(0, offset)) << "nothing is rewritten";
   EXPECT_THAT(text, HasSubstr("      \"role\": \"user\",\n      \"content\": \"10 + 11\",\n"
                               "      \"timestamp\": \""));
   EXPECT_THAT(text, HasSubstr("\"incomplete\": true"));

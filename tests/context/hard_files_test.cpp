@@ -109,10 +109,10 @@ TEST_F(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndCom
     const std::vector<Block> half = {TextBlock{"half", {}}};
     must(store->capabilities().partials->add_partial(id_, operation_id("one"), half));
   }
-  const Texts said = {long_text_, "yes", "and?"};
+  const Texts parts = {long_text_, "yes", "and?"};
   fill();
   ASSERT_TRUE(works(open()->capabilities().trash->trash(id_, at(1))));
-  EXPECT_EQ(stored(id_), said);
+  EXPECT_EQ(stored(id_), parts);
   make_room();
   const auto store = open();
   must(store->create(session("next")));
@@ -120,7 +120,7 @@ TEST_F(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndCom
   EXPECT_TRUE(fails(store->capabilities().trash->restore(id_), Code::busy));
   must(store->capabilities().trash->purge(session_id("next")));
   must(store->capabilities().trash->restore(id_));
-  EXPECT_EQ(stored(id_), said);
+  EXPECT_EQ(stored(id_), parts);
   const auto left = must(open()->capabilities().partials->find_partial(id_));
   ASSERT_TRUE(left);
   EXPECT_EQ(left->blocks, (std::vector<Block>{TextBlock{"half", {}}}));

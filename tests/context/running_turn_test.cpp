@@ -285,9 +285,9 @@ constexpr std::string_view kNoConversation =
     "{\n\t\"model\": \"tiny\",   \"conversation\": [],\n\"other\": 1.0 }";
 
 // A conversation that begins: the file has settings only, in somebody's own spelling.
-class BegunConversation : public RunningTurn {
+class StartedConversation : public RunningTurn {
  protected:
-  BegunConversation() { put(kNoConversation); }
+  StartedConversation() { put(kNoConversation); }
   Session begin(Store& store) {
     Session session = full_session(id_.str());
     session.info.state = SessionState::active;
@@ -297,11 +297,11 @@ class BegunConversation : public RunningTurn {
   SessionId id_ = session_id("b0416d7c-2e49-4408-9615-e32c41d08738");
 };
 
-TEST_F(BegunConversation, ItsRefusedFirstQuestionLeavesTheFileAsItWas) {
+TEST_F(StartedConversation, ItsRefusedFirstQuestionLeavesTheFileAsItWas) {
   const auto store = open();
-  const Session begun = begin(*store);
-  EXPECT_EQ(must(get(*store, id_)).info.title, begun.info.title);
-  EXPECT_TRUE(fails(store->capabilities().beginning->begin(begun), Code::conflict));
+  const Session created = begin(*store);
+  EXPECT_EQ(must(get(*store, id_)).info.title, created.info.title);
+  EXPECT_TRUE(fails(store->capabilities().beginning->begin(created), Code::conflict));
   must(store->update(id_, {.title = "new"}));
   ask(*store, "q");
   must(take_back(*store, "q", Seq{0}));
@@ -318,11 +318,11 @@ TEST_F(BegunConversation, ItsRefusedFirstQuestionLeavesTheFileAsItWas) {
   EXPECT_NE(bytes().find("\"other\": 1.0"), std::string::npos);
 }
 
-TEST_F(BegunConversation, IsThereWhenItsProcessDiesInTheFirstTurn) {
-  Session begun = begin(*open());
+TEST_F(StartedConversation, IsThereWhenItsProcessDiesInTheFirstTurn) {
+  Session created = begin(*open());
   {
     const auto store = open();
-    begun = begin(*store);
+    created = begin(*store);
     ask(*store, "q");
   }
   EXPECT_EQ(bytes(), kNoConversation);
@@ -332,12 +332,12 @@ TEST_F(BegunConversation, IsThereWhenItsProcessDiesInTheFirstTurn) {
   Session found = must(get(*store, id_));
   EXPECT_EQ(found.info.head, Seq{1});
   EXPECT_TRUE(found.info.answering);
-  found.info.head = begun.info.head;
+  found.info.head = created.info.head;
   found.info.answering.reset();
-  found.info.updated_at = begun.info.updated_at;
-  found.config = begun.config;
-  found.usage = begun.usage;
-  EXPECT_EQ(found, begun);
+  found.info.updated_at = created.info.updated_at;
+  found.config = created.config;
+  found.usage = created.usage;
+  EXPECT_EQ(found, created);
   EXPECT_TRUE(
       fails(store->capabilities().beginning->begin(full_session("other")), Code::unsupported))
       << "what was asked is not lost for another";
@@ -346,7 +346,7 @@ TEST_F(BegunConversation, IsThereWhenItsProcessDiesInTheFirstTurn) {
   EXPECT_EQ(texts_in(*open()), (Texts{"q", "re: q"}));
 }
 
-TEST_F(BegunConversation, MayBeTheFirstThingInANewFile) {
+TEST_F(StartedConversation, MayBeTheFirstThingInANewFile) {
   fs::remove(file_);
   const auto store = open();
   begin(*store);
@@ -357,7 +357,7 @@ TEST_F(BegunConversation, MayBeTheFirstThingInANewFile) {
   EXPECT_EQ(texts_in(*open()).size(), 2U);
 }
 
-TEST_F(BegunConversation, OneThatCannotBeReadIsInNoListButDamage) {
+TEST_F(StartedConversation, OneThatCannotBeReadIsInNoListButDamage) {
   for (const bool is_folder : {false, true}) {
     fs::remove_all(beside_);
     if (is_folder) {
@@ -374,7 +374,7 @@ TEST_F(BegunConversation, OneThatCannotBeReadIsInNoListButDamage) {
 }
 
 // It waits in the trash, and another conversation may begin.
-TEST_F(BegunConversation, OneInTheTrashIsInNobodysWay) {
+TEST_F(StartedConversation, OneInTheTrashIsInNobodysWay) {
   {
     const auto store = open();
     begin(*store);
@@ -392,7 +392,7 @@ TEST_F(BegunConversation, OneInTheTrashIsInNobodysWay) {
   EXPECT_EQ(texts(must(read_all(*open(), id_))), Texts{"q"});
 }
 
-TEST_F(BegunConversation, ThatIsDeletedIsGone) {
+TEST_F(StartedConversation, ThatIsDeletedIsGone) {
   const auto store = open();
   begin(*store);
   must(store->capabilities().trash->purge(id_));
@@ -411,8 +411,8 @@ TEST_F(RunningTurn, IsVerifiedAndBackedUpWithItsFile) {
   EXPECT_EQ(must(store->capabilities().verifying->verify()).messages, before + 1);
   const fs::path copy = folder_.path() / "copy" / "kept.json";
   must(store->capabilities().backup->backup(copy));
-  const auto kept = must(open_context_store(copy, {.access = Access::read}));
-  EXPECT_EQ(texts_in(*kept), texts_in(*store));
+  const auto reopened = must(open_context_store(copy, {.access = Access::read}));
+  EXPECT_EQ(texts_in(*reopened), texts_in(*store));
   const fs::path repaired = folder_.path() / "mended" / "kept.json";
   EXPECT_EQ(must(store->capabilities().repair->repair_into(repaired)).messages, before + 1);
   EXPECT_EQ(texts_in(*must(open_context_store(repaired))), texts_in(*store));

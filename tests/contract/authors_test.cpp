@@ -19,7 +19,7 @@ Author author(std::string_view name) {
   return must(Author::parse(name));
 }
 
-Message asked_by(std::string_view name, std::string_view text = "Why?", Time when = at(1)) {
+Message message_by(std::string_view name, std::string_view text = "Why?", Time when = at(1)) {
   Message message = user(text, when);
   message.author = author(name);
   return message;
@@ -34,7 +34,7 @@ TEST_P(StoreContract, AMessageKnowsItsAuthor) {
   REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   std::vector<Message> all;
   for (const char* name : {"Ann", "Zo\u00eb \"Z\" O'Brien \\ 100 %_", "\u65e5\u672c", "<b>&amp;"}) {
-    all.push_back(asked_by(name));
+    all.push_back(message_by(name));
     all.push_back(assistant("Because.", at(2)));
   }
   all.push_back(user("Nobody asks this.", at(3)));
@@ -59,10 +59,10 @@ TEST_P(StoreContract, SessionsAreListedByAuthor) {
     const Time when = at(100 * number);
     const std::string name = number % 2 == 0 ? "Ann" : "Bob";
     create(session("s" + std::to_string(number), when),
-           {asked_by(name, "Why?", when), assistant("So.", when)});
+           {message_by(name, "Why?", when), assistant("So.", when)});
   }
   create(session("s6", at(600)), {user("Why?", at(600)), assistant("So.", at(600))});
-  append(session_id("s1"), {asked_by("Ann", "And I?", at(101)), assistant("So.", at(101))});
+  append(session_id("s1"), {message_by("Ann", "And I?", at(101)), assistant("So.", at(101))});
   EXPECT_EQ(sessions_of(store(), "Ann"), (Names{"s4", "s2", "s1", "s0"}));
   EXPECT_EQ(sessions_of(store(), "Bob"), (Names{"s5", "s3", "s1"}));
   EXPECT_EQ(sessions_of(store(), "An"), Names{});
@@ -83,13 +83,13 @@ TEST_P(StoreContract, SessionsAreListedByAuthor) {
 TEST_P(StoreContract, WhatAForkSharesHasItsAuthors) {
   REPRISE_NEEDS(capabilities().forking);
   const SessionId parent =
-      create("parent", {asked_by("Ann"), assistant("So."), asked_by("Bob"), assistant("So.")});
+      create("parent", {message_by("Ann"), assistant("So."), message_by("Bob"), assistant("So.")});
   Forking& forking = *capabilities().forking;
   must(forking.fork(parent, {2}, session("of-ann")));
   must(forking.fork(parent, {3}, session("of-both")));
   must(forking.fork(session_id("of-both"), {1}, session("again")));
   must(forking.fork(parent, {0}, session("empty")));
-  append(session_id("empty"), {asked_by("Cid"), assistant("So.")});
+  append(session_id("empty"), {message_by("Cid"), assistant("So.")});
   EXPECT_EQ(sessions_of(store(), "Ann", {.id_prefix = "of-ann"}), Names{"of-ann"});
   EXPECT_EQ(sessions_of(store(), "Ann").size(), 4U);
   EXPECT_EQ(sessions_of(store(), "Bob").size(), 2U);
@@ -100,8 +100,9 @@ TEST_P(StoreContract, WhatAForkSharesHasItsAuthors) {
 TEST_P(StoreContract, WhatGaveWayHasNoAuthor) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id =
-      create("s", {asked_by("Ann"), assistant("So."), asked_by("Bob"), assistant("So.")});
-  must(capabilities().rewriting->replace_suffix(id, {2}, {asked_by("Cid"), assistant("So.")}, {}));
+      create("s", {message_by("Ann"), assistant("So."), message_by("Bob"), assistant("So.")});
+  must(
+      capabilities().rewriting->replace_suffix(id, {2}, {message_by("Cid"), assistant("So.")}, {}));
   EXPECT_EQ(sessions_of(store(), "Ann"), Names{"s"});
   EXPECT_EQ(sessions_of(store(), "Bob"), Names{});
   EXPECT_EQ(sessions_of(store(), "Cid"), Names{"s"});

@@ -215,8 +215,8 @@ TEST_P(StoreContract, NoChangeIsMissed) {
       }
     }
     if (changes.is_known) {
-      const Changed told = Follower::names(changes);
-      EXPECT_TRUE(std::ranges::includes(told, differing)) << round;
+      const Changed changed_names = Follower::names(changes);
+      EXPECT_TRUE(std::ranges::includes(changed_names, differing)) << round;
       for (const auto& [id, what] : seen) {
         EXPECT_TRUE(now.contains(id)) << id << " was purged";
       }

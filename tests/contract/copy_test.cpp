@@ -93,9 +93,9 @@ TEST_P(CopyPairs, BringReplacedMessagesAlongOrSayThatTheyStay) {
   Artefacts* const to = target_->capabilities().artefacts;
   for (int copies = 0; copies < 2; ++copies) {
     const auto losses = must(copy_session(*source_, *target_, id_)).losses;
-    const bool is_told = std::ranges::find(losses, loss) != losses.end();
+    const bool is_reported = std::ranges::find(losses, loss) != losses.end();
     if (to == nullptr) {
-      EXPECT_TRUE(is_told);
+      EXPECT_TRUE(is_reported);
       continue;
     }
     const std::string lines = must(to->find_artefact(id_, {0}, "replaced.jsonl")).value_or("");
@@ -112,7 +112,7 @@ TEST_P(CopyPairs, BringReplacedMessagesAlongOrSayThatTheyStay) {
 TEST_P(CopyPairs, LoseNothingWithoutAWord) {
   fill();
   const Session here = must(get(*source_, id_));
-  const std::vector<Message> said = must(read_all(*source_, id_));
+  const std::vector<Message> originals = must(read_all(*source_, id_));
   const CopiedSession copied = must(copy_session(*source_, *target_, id_));
   const auto& losses = copied.losses;
   const Session there = must(get(*target_, id_));
@@ -139,13 +139,13 @@ TEST_P(CopyPairs, LoseNothingWithoutAWord) {
   same(there.response_chain, here.response_chain, "response_chain", {"the response ids"});
   const std::vector<Message> copies = must(read_all(*target_, id_));
   if (!target_->capabilities().messages) {
-    same(copies.size(), said.size(), "messages", {"the text of messages"});
+    same(copies.size(), originals.size(), "messages", {"the text of messages"});
     return;
   }
-  ASSERT_EQ(copies.size(), said.size());
-  for (std::size_t i = 0; i < said.size(); ++i) {
+  ASSERT_EQ(copies.size(), originals.size());
+  for (std::size_t i = 0; i < originals.size(); ++i) {
     const Message& a = copies[i];
-    const Message& b = said[i];
+    const Message& b = originals[i];
     same(a.role, b.role, "role", {});
     same(a.blocks, b.blocks, "blocks", {"blocks that are not text"});
     same(a.created_at, b.created_at, "a message's created_at", {});

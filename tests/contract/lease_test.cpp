@@ -75,7 +75,7 @@ void wait_until(const std::function<bool()>& is_so) {
   }
 }
 
-bool has_begun(Store& store, const SessionId& id) {
+bool is_answering(Store& store, const SessionId& id) {
   const auto running = store.capabilities().partials->find_partial(id);
   const std::optional<Partial> partial = running.value_or(std::nullopt);
   return partial && !partial->blocks.empty();
@@ -105,12 +105,12 @@ Result<Outcome> ask(Store& store, const SessionId& id, std::string_view question
                     Provider& provider, ConversationOptions options = {}) {
   REPRISE_ASSIGN(Session session, get(store, id));
   TurnObserver observer;
-  Conversation talk(provider, &store, std::move(session), std::move(options));
-  return talk.ask(question, observer);
+  Conversation conversation(provider, &store, std::move(session), std::move(options));
+  return conversation.ask(question, observer);
 }
 
 // The exit code of a child that asks, and loses its lease on the way.
-int code_of_loser(const Result<Outcome>& outcome) {
+int exit_code_of_second(const Result<Outcome>& outcome) {
   return !outcome && outcome.error().code == Code::conflict ? 0 : 1;
 }
 
@@ -140,10 +140,10 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
   const pid_t child = in_child([&] {
     const auto own = open();
     TwoWords provider([&] {
-      wait_until([&] { return has_begun(*own, id) && has_saved(*own, id, "stream.md"); });
+      wait_until([&] { return is_answering(*own, id) && has_saved(*own, id, "stream.md"); });
       stop_between_renewals(*own, id);
     });
-    return code_of_loser(ask(*own, id, "first", provider, {.answer_lease = 300ms}));
+    return exit_code_of_second(ask(*own, id, "first", provider, {.answer_lease = 300ms}));
   });
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
@@ -166,22 +166,22 @@ TEST_P(StoreContract, AConversationThatLostItsLeaseGoesOnWithTheNextQuestion) {
     if (std::exchange(is_taken_over, true)) {
       return;
     }
-    wait_until([&] { return has_begun(store(), id); });
+    wait_until([&] { return is_answering(store(), id); });
     must(settle(store(), id, must(capabilities().partials->find_partial(id)).value(),
                 system_clock()));
     append(id, {user("between"), assistant("said elsewhere")});
   });
   TurnObserver observer;
-  Conversation talk(provider, &store(), found(id), {.answer_lease = 300ms});
-  EXPECT_EQ(code_of_loser(talk.ask("first", observer)), 0);
-  const auto again = talk.ask("second", observer);
+  Conversation conversation(provider, &store(), found(id), {.answer_lease = 300ms});
+  EXPECT_EQ(exit_code_of_second(conversation.ask("first", observer)), 0);
+  const auto again = conversation.ask("second", observer);
   ASSERT_TRUE(works(again));
   EXPECT_TRUE(again->saved);
   EXPECT_EQ(spelled(stored(id)), "first | one ~ | between | said elsewhere | second | one two");
 }
 
 // Keeps what is given to it, as a file of this machine does.
-class KeptSteps final : public Outbox {
+class RecordedSteps final : public Outbox {
  public:
   Result<> keep(const Session& session, const OutboxStep& step) override {
     if (!open) {
@@ -210,7 +210,7 @@ class Overtaken {
     if (std::exchange(is_done_, true)) {
       return;
     }
-    wait_until([&] { return has_begun(store_, id_); });
+    wait_until([&] { return is_answering(store_, id_); });
     must(settle(store_, id_, must(store_.capabilities().partials->find_partial(id_)).value(),
                 system_clock()));
     must(store_.append(id_, {user("between"), assistant("said elsewhere")}, {}));
@@ -237,15 +237,15 @@ TEST_P(StoreContract, WhatALoserHasShownIsInItsOutbox) {
   REPRISE_NEEDS_LEASES;
   const SessionId id = create("s");
   Overtaken overtaken(store(), id);
-  KeptSteps outbox;
+  RecordedSteps outbox;
   TurnObserver observer;
-  Conversation talk(overtaken.provider, &store(), found(id), {.outbox = &outbox});
-  const auto lost = talk.ask("first", observer);
+  Conversation conversation(overtaken.provider, &store(), found(id), {.outbox = &outbox});
+  const auto lost = conversation.ask("first", observer);
   ASSERT_FALSE(lost);
   EXPECT_NE(lost.error().message.find("; what it had not saved is in WHERE; ask again"),
             std::string::npos)
       << lost.error().message;
-  ASSERT_TRUE(works(talk.ask("second", observer)));
+  ASSERT_TRUE(works(conversation.ask("second", observer)));
   ASSERT_TRUE(outbox.left) << "what is stored later takes nothing of it away";
   EXPECT_EQ(outbox.open, std::nullopt);
   ASSERT_EQ(outbox.left->steps.size(), 1U);
@@ -253,7 +253,7 @@ TEST_P(StoreContract, WhatALoserHasShownIsInItsOutbox) {
   const std::string now = "first | one ~ | between | said elsewhere | second | one two";
   EXPECT_EQ(spelled(stored(id)), now);
   REPRISE_NEEDS(capabilities().forking);
-  EXPECT_EQ(must(replay_outbox(*outbox.left, store())).fate, CopyFate::forked);
+  EXPECT_EQ(must(replay_outbox(*outbox.left, store())).outcome, CopyOutcome::forked);
   EXPECT_EQ(must(replay_outbox(*outbox.left, store())).messages, 0);
   EXPECT_EQ(spelled(stored(session_id("aside"))), "first | one two");
   EXPECT_EQ(spelled(stored(id)), now);
@@ -277,7 +277,7 @@ TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
       return 2;
     }
     TwoWords provider(kNothing, true);
-    return code_of_loser(
+    return exit_code_of_second(
         ask(*own, id, "first", provider, {.tools = &tools, .answer_lease = 300ms}));
   });
   int status = 0;
@@ -327,7 +327,7 @@ TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotTakenForDead) {
   pid_t ended = 0;
   wait_until([&] {
     ended = ::waitpid(child, &status, WNOHANG);
-    return ended != 0 || has_begun(store(), id);
+    return ended != 0 || is_answering(store(), id);
   });
   if (ended == child) {
     ::close(ends[1]);

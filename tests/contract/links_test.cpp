@@ -72,7 +72,7 @@ class Life {
     note();
   }
 
-  static std::vector<Message> said(const Store& store, std::string_view text) {
+  static std::vector<Message> messages_with(const Store& store, std::string_view text) {
     if (!store.capabilities().messages) {
       Message answer = assistant("");
       answer.blocks.clear();
@@ -86,7 +86,7 @@ class Life {
   void begin(Store& store) {
     for (const SessionId& id : {one_, two_}) {
       done(store.create(session(id.str())));
-      done(store.append(id, said(store, kWords), {}));
+      done(store.append(id, messages_with(store, kWords), {}));
     }
     if (CurrentSession* const current = store.capabilities().current; current != nullptr) {
       done(current->set_current(one_));
@@ -104,20 +104,20 @@ class Life {
       const OperationId answer = operation_id("answer");
       PartialStart start{
           .answer = answer, .owner = {}, .provider = "p", .model = "m", .started_at = at(3)};
-      done(store.append(one_, said(store, "more"), {.begin_partial = start}));
+      done(store.append(one_, messages_with(store, "more"), {.begin_partial = start}));
       const std::vector<Block> delta = {text_block("delta")};
       done(partials->add_partial(one_, answer, delta));
       done(partials->find_partial(one_));
-      done(store.append(one_, said(store, "answer"), {.end_partial = answer}));
+      done(store.append(one_, messages_with(store, "answer"), {.end_partial = answer}));
     }
     if (Rewriting* const rewriting = store.capabilities().rewriting; rewriting != nullptr) {
-      done(rewriting->replace_suffix(one_, {1}, said(store, "other"), {}));
+      done(rewriting->replace_suffix(one_, {1}, messages_with(store, "other"), {}));
     }
     if (Artefacts* const artefacts = store.capabilities().artefacts; artefacts != nullptr) {
       done(artefacts->save_artefact(one_, {1}, "input", "i"));
       done(artefacts->append_artefact(one_, {0}, "steps.jsonl", "s"));
     }
-    done(store.append(one_, said(store, kWords), {}));
+    done(store.append(one_, messages_with(store, kWords), {}));
   }
 
   void move(Store& store) {

@@ -20,25 +20,25 @@ TEST_P(StoreContract, LongWorkTellsHowFarItIs) {
     create("three", messages(2));
   }
   const TemporaryFolder copies;
-  std::map<std::string, Progress> told;
+  std::map<std::string, Progress> reported;
   const auto watched = open({.on_progress = [&](const Progress& progress) {
-    Progress& last = told[std::string(progress.work)];
+    Progress& last = reported[std::string(progress.work)];
     EXPECT_GE(progress.done, last.done);
     last = progress;
   }});
   const Capabilities& can = watched->capabilities();
   must(can.verifying->verify());
-  EXPECT_EQ(told.count("verifying"), 1U);
-  EXPECT_GT(told["verifying"].done, 0);
+  EXPECT_EQ(reported.count("verifying"), 1U);
+  EXPECT_GT(reported["verifying"].done, 0);
   if (can.repair != nullptr) {
-    told.clear();
+    reported.clear();
     must(can.repair->repair_into(copies.path() / "repaired"));
-    EXPECT_FALSE(told.empty());
+    EXPECT_FALSE(reported.empty());
   }
   if (can.backup != nullptr) {
     must(can.backup->backup(copies.path() / "backup"));
-    EXPECT_EQ(told["backing up"].done, told["backing up"].total);
-    EXPECT_GT(told["backing up"].total, 0);
+    EXPECT_EQ(reported["backing up"].done, reported["backing up"].total);
+    EXPECT_GT(reported["backing up"].total, 0);
   }
 }
 

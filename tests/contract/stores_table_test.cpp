@@ -65,8 +65,8 @@ std::string table() {
 
 TEST(StoresTable, IsWhatTheStoresSay) {
   const std::string page = must(read_file(std::filesystem::path(PROJECT_DOCS) / "stores.md"));
-  const std::string wanted = table();
-  EXPECT_NE(page.find(wanted), std::string::npos) << "docs/stores.md lacks:\n" << wanted;
+  const std::string expected = table();
+  EXPECT_NE(page.find(expected), std::string::npos) << "docs/stores.md lacks:\n" << expected;
 }
 
 }  // namespace

@@ -155,12 +155,12 @@ TEST_P(StoreContract, AForkThatSharesNothingHoldsNothingBack) {
   REPRISE_NEEDS(capabilities().trash && capabilities().forking);
   const SessionId parent = create("parent", messages(2));
   must(capabilities().forking->fork(parent, {0}, session("child")));
-  Session told = session("told");  // a fact from elsewhere, nothing is shared
-  told.info.forked_from = ForkOrigin{parent, {1}};
-  create(told);
+  Session created = session("told");  // a fact from elsewhere, nothing is shared
+  created.info.forked_from = ForkOrigin{parent, {1}};
+  create(created);
   EXPECT_TRUE(works(capabilities().trash->purge(parent)));
   EXPECT_EQ(found(session_id("child")).info.forked_from, (ForkOrigin{parent, {0}}));
-  EXPECT_EQ(found(told.info.id), told);
+  EXPECT_EQ(found(created.info.id), created);
 }
 
 bool has_blob(Blobs& blobs, const BlobHash& hash) {

@@ -57,24 +57,24 @@ TEST_P(StoreContract, WordsAreFoundWhereTheyStand) {
   EXPECT_EQ(find(query_for({{.words = {"disk"}, .prefix = true}})), (Places{"b#0", "a#1", "a#0"}));
   EXPECT_EQ(find(query_for({{.words = {"disk"}}, {.words = {"the"}, .without = true}})),
             Places{"a#1"});
-  WordQuery asked = query_for({{.words = {"disk"}}});
-  asked.facts = {"\x01user"};
-  EXPECT_EQ(find(asked), Places{"a#0"});
-  asked.facts = {};
-  asked.since = at(2);
-  EXPECT_EQ(find(asked), Places{"a#1"});
-  asked.since = std::nullopt;
-  asked.session = b;
-  EXPECT_EQ(find(asked), Places{});
-  asked.session = a;
-  asked.with_counts = true;
-  const std::vector<WordHit> hits = must(words.find_words(asked, "", 1));
+  WordQuery queried = query_for({{.words = {"disk"}}});
+  queried.facts = {"\x01user"};
+  EXPECT_EQ(find(queried), Places{"a#0"});
+  queried.facts = {};
+  queried.since = at(2);
+  EXPECT_EQ(find(queried), Places{"a#1"});
+  queried.since = std::nullopt;
+  queried.session = b;
+  EXPECT_EQ(find(queried), Places{});
+  queried.session = a;
+  queried.with_counts = true;
+  const std::vector<WordHit> hits = must(words.find_words(queried, "", 1));
   ASSERT_EQ(places(hits), Places{"a#1"});
   EXPECT_EQ(hits[0].counts, "\x01");
   EXPECT_TRUE(hits[0].is_certain);
-  EXPECT_EQ(places(must(words.find_words(asked, hits[0].place, 9))), Places{"a#0"});
-  EXPECT_TRUE(fails(words.find_words(asked, "nowhere", 9), Code::invalid_argument));
-  EXPECT_EQ(must(words.word_densities(asked)).size(), 1U);
+  EXPECT_EQ(places(must(words.find_words(queried, hits[0].place, 9))), Places{"a#0"});
+  EXPECT_TRUE(fails(words.find_words(queried, "nowhere", 9), Code::invalid_argument));
+  EXPECT_EQ(must(words.word_densities(queried)).size(), 1U);
 
   // Words that are too long for an index.
   create("d", {user(cat("disk ", std::string(5000, 'y')), at(5))});

@@ -38,7 +38,7 @@ TEST(ConversationWithoutWords, GoesOnByResponseIdsRunAfterRun) {
   const auto server = must(fake::FakeProvider::start({.port = 0, .key = "", .seed = 11}));
   const test::TemporaryFolder folder;
   const std::string url = cat("chain:", (folder.path() / "index.json").native());
-  const Session begun = test::session("0190a3c2-0000-7000-8000-000000000002");
+  const Session created = test::session("0190a3c2-0000-7000-8000-000000000002");
   ToolRegistry tools;
   add_tools(tools);
   TurnObserver observer;
@@ -47,19 +47,19 @@ TEST(ConversationWithoutWords, GoesOnByResponseIdsRunAfterRun) {
     const auto store = must(open_store(url));
     const auto provider =
         must(make_provider("openai-responses", {.base_url = cat(server->url(), "/v1")}));
-    const Session session = first ? begun : must(get(*store, begun.info.id));
+    const Session session = first ? created : must(get(*store, created.info.id));
     EXPECT_EQ(session.response_chain.size(), static_cast<std::size_t>(turn));
-    Conversation talk(*provider, store.get(), session, {.model = "m", .tools = &tools});
+    Conversation conversation(*provider, store.get(), session, {.model = "m", .tools = &tools});
     for (std::int64_t i = 0; i < kTurnsOfARun && turn < kTurns; ++i, ++turn) {
-      const Outcome outcome = must(talk.ask(question_of_turn(turn), observer));
+      const Outcome outcome = must(conversation.ask(question_of_turn(turn), observer));
       ASSERT_TRUE(outcome.saved && !outcome.cut) << "turn " << turn;
-      const Session now = must(get(*store, begun.info.id));
+      const Session now = must(get(*store, created.info.id));
       ASSERT_FALSE(now.response_chain.empty());
       EXPECT_EQ(now.response_chain.back().response_id, outcome.answer.response_id);
     }
   }
   const auto store = must(open_store(url, {.access = Access::read}));
-  EXPECT_EQ(must(get(*store, begun.info.id)).response_chain.size(),
+  EXPECT_EQ(must(get(*store, created.info.id)).response_chain.size(),
             static_cast<std::size_t>(kTurns));
   EXPECT_EQ(server->violations(), std::vector<std::string>{});
 }

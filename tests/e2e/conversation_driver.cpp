@@ -51,7 +51,7 @@ Result<std::int64_t> count_questions(Store& store, const SessionId& id) {
 }
 
 // Until the answer is whole.
-Result<> finish(Conversation& talk, Result<Outcome> outcome) {
+Result<> finish(Conversation& conversation, Result<Outcome> outcome) {
   Observer observer;
   for (int i = 0; i < kContinuationsMax; ++i) {
     if (!outcome) {
@@ -63,7 +63,7 @@ Result<> finish(Conversation& talk, Result<Outcome> outcome) {
     if (!outcome->cut) {
       return {};
     }
-    outcome = talk.go_on(observer);
+    outcome = conversation.go_on(observer);
   }
   return fail(Code::io, "the answer was cut too often");
 }
@@ -73,29 +73,30 @@ Result<> run(const std::vector<std::string_view>& arguments) {
     return fail(Code::invalid_argument, "six arguments are needed");
   }
   say("start");
-  REPRISE_ASSIGN(auto kept, open_store(arguments[0]));
+  REPRISE_ASSIGN(auto chat_store, open_store(arguments[0]));
   REPRISE_ASSIGN(const auto id, SessionId::parse(arguments[1]));
   REPRISE_ASSIGN(
       const auto provider,
       make_provider(arguments[2], {.base_url = std::string(arguments[3]), .store = true}));
   const std::int64_t turns = number(arguments[4]);
   const auto seed = static_cast<std::uint64_t>(number(arguments[5]));
-  AcknowledgingStore store(std::move(kept), say);
+  AcknowledgingStore store(std::move(chat_store), say);
   ToolRegistry tools;
   add_tools(tools);
   REPRISE_ASSIGN(auto session, get(store, id));
-  Conversation talk(*provider, &store, session, {.model = "m", .tools = &tools});
+  Conversation conversation(*provider, &store, session, {.model = "m", .tools = &tools});
   Observer observer;
-  auto unfinished = talk.go_on(observer);
+  auto unfinished = conversation.go_on(observer);
   if (unfinished || unfinished.error().code != Code::invalid_argument) {
-    REPRISE_TRY(finish(talk, std::move(unfinished)));
+    REPRISE_TRY(finish(conversation, std::move(unfinished)));
   }
   REPRISE_ASSIGN(std::int64_t turn, count_questions(store, id));
   for (; turn < turns; ++turn) {
     say(cat("turn ", turn));
     REPRISE_TRY(finish(
-        talk, talk.ask(arguments.size() > 6 ? std::string(arguments[6]) : question(seed, turn),
-                       observer)));
+        conversation,
+        conversation.ask(arguments.size() > 6 ? std::string(arguments[6]) : question(seed, turn),
+                         observer)));
   }
   return {};
 }

@@ -185,9 +185,9 @@ class ConversationE2e : public testing::Test {
   // Whether it was killed; else it has come to the end.
   bool run_process(const Plan& plan, const std::string& provider) {
     ChildProcess child(command(plan, provider));
-    const bool while_it_mends = kills_done_ > 0 && !kill_at_.empty() && random(4) == 0;
+    const bool during_recovery = kills_done_ > 0 && !kill_at_.empty() && random(4) == 0;
     std::optional<std::int64_t> lines_left;
-    if (while_it_mends) {
+    if (during_recovery) {
       lines_left = random(8);
     }
     std::string last;
@@ -226,20 +226,20 @@ class ConversationE2e : public testing::Test {
     EXPECT_GT(ledger_.given_way(), 0U) << "no cut answer was continued";
 
     // Invariant (2).
-    std::int64_t asked = 0;
+    std::int64_t questions = 0;
     bool answered = true;
     for (const Message& message : messages) {
       if (message.role == role::kUser) {
-        EXPECT_TRUE(answered) << "before turn " << asked;
-        EXPECT_EQ(plain_text(message), question(plan.seed, asked));
-        ++asked;
+        EXPECT_TRUE(answered) << "before turn " << questions;
+        EXPECT_EQ(plain_text(message), question(plan.seed, questions));
+        ++questions;
         answered = false;
       } else if (message.role == role::kAssistant) {
         answered = message.state == MessageState::complete;
       }
     }
     EXPECT_TRUE(answered);
-    EXPECT_EQ(asked, plan.turns);
+    EXPECT_EQ(questions, plan.turns);
 
     // Invariant (3).
     EXPECT_EQ(server_->violations(), std::vector<std::string>{});
@@ -316,8 +316,8 @@ TEST_F(ConversationE2e, KeepsTheTextThatWasShownBeforeAKill) {
   const auto cut = record();
   ASSERT_EQ(cut.size(), 2U);
   EXPECT_EQ(cut[1].state, MessageState::incomplete);
-  const std::string kept = plain_text(cut[1]);
-  EXPECT_TRUE(kept.starts_with(shown_early)) << kept << "\n" << shown_early;
+  const std::string partial_text = plain_text(cut[1]);
+  EXPECT_TRUE(partial_text.starts_with(shown_early)) << partial_text << "\n" << shown_early;
 
   ChildProcess again(arguments);
   while (again.line()) {
@@ -326,8 +326,8 @@ TEST_F(ConversationE2e, KeepsTheTextThatWasShownBeforeAKill) {
   const auto whole = record();
   ASSERT_EQ(whole.size(), 2U);
   EXPECT_EQ(whole[1].state, MessageState::complete);
-  EXPECT_TRUE(plain_text(whole[1]).starts_with(kept));
-  EXPECT_GT(plain_text(whole[1]).size(), kept.size());
+  EXPECT_TRUE(plain_text(whole[1]).starts_with(partial_text));
+  EXPECT_GT(plain_text(whole[1]).size(), partial_text.size());
   EXPECT_EQ(server_->violations(), std::vector<std::string>{});
 }
 

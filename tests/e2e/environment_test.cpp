@@ -43,7 +43,7 @@ std::unique_ptr<fake::FakeProvider> start_server() {
 
 Reply ask_at(const std::string& base_url) {
   const auto provider = must(make_provider("openai-chat", {.base_url = base_url}));
-  return talk(*provider, {.messages = {user("hello")}});
+  return conversation(*provider, {.messages = {user("hello")}});
 }
 
 TEST(Proxy, IsAskedForOtherMachines) {

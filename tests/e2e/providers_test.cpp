@@ -34,7 +34,7 @@ class ProvidersE2e : public testing::TestWithParam<const char*> {
   bool is(std::string_view name) const { return name == GetParam(); }
 
   Reply say(std::string_view model, std::string_view text = "hello") {
-    return talk(*provider_, {.messages = {user(text)}, .model = std::string(model)});
+    return conversation(*provider_, {.messages = {user(text)}, .model = std::string(model)});
   }
   // Nothing a real provider would have refused was sent.
   void TearDown() override { EXPECT_EQ(server_->violations(), std::vector<std::string>{}); }
@@ -75,8 +75,8 @@ TEST_P(ProvidersE2e, StreamsAnAnswer) {
 }
 
 TEST_P(ProvidersE2e, TakesAnAnswerInOnePiece) {
-  const Reply reply =
-      talk(*provider_, {.messages = {user("think hello")}, .system = "be brief", .stream = false});
+  const Reply reply = conversation(
+      *provider_, {.messages = {user("think hello")}, .system = "be brief", .stream = false});
   ASSERT_TRUE(reply.result) << reply.result.error().message;
   EXPECT_TRUE(reply.text().ends_with(" to: think hello ✓ żółć 漢字 🙂")) << reply.text();
   EXPECT_EQ(reply.ended, StopReason::end);
@@ -87,9 +87,9 @@ TEST_P(ProvidersE2e, TakesAnAnswerInOnePiece) {
 TEST_P(ProvidersE2e, CallsToolsAndSendsTheResults) {
   const std::string question = R"(think preface call:look {"a":1.0,"ä":"漢"} call:look {})";
   for (const bool stream : {true, false}) {
-    const Reply reply =
-        talk(*provider_,
-             {.messages = {user(question)}, .tools = tools(), .system = "s", .stream = stream});
+    const Reply reply = conversation(
+        *provider_,
+        {.messages = {user(question)}, .tools = tools(), .system = "s", .stream = stream});
     ASSERT_TRUE(reply.result) << reply.result.error().message;
     EXPECT_EQ(reply.ended, StopReason::tool_use);
     EXPECT_EQ(reply.text(), "let me look ✓ żółć 漢字 🙂");
@@ -99,10 +99,10 @@ TEST_P(ProvidersE2e, CallsToolsAndSendsTheResults) {
     EXPECT_EQ(calls[0].input.text(), R"({"a":1.0,"ä":"漢"})");
     EXPECT_EQ(calls[1].input.text(), "{}");
 
-    const Reply last = talk(*provider_, {.messages = with_results(question, reply),
-                                         .tools = tools(),
-                                         .system = "s",
-                                         .stream = stream});
+    const Reply last = conversation(*provider_, {.messages = with_results(question, reply),
+                                                 .tools = tools(),
+                                                 .system = "s",
+                                                 .stream = stream});
     ASSERT_TRUE(last.result) << last.result.error().message;
     EXPECT_NE(last.text().find(cat("after 2 results (",
                                    fake::fingerprint(cat("result of ", calls[0].input.text())))),
@@ -124,18 +124,18 @@ class ResponsesE2e : public ProvidersE2e {};
 TEST_P(ResponsesE2e, ContinuesFromAResponse) {
   start({.store = true});
   const Reply first =
-      talk(*provider_, {.messages = {user("call:look {} call:look {}")}, .tools = tools()});
+      conversation(*provider_, {.messages = {user("call:look {} call:look {}")}, .tools = tools()});
   ASSERT_TRUE(first.result);
   auto results = with_results("", first);
   results.erase(results.begin(), results.begin() + 2);
-  const Reply second =
-      talk(*provider_,
-           {.messages = results, .tools = tools(), .previous_response_id = first.response_id});
+  const Reply second = conversation(
+      *provider_,
+      {.messages = results, .tools = tools(), .previous_response_id = first.response_id});
   ASSERT_TRUE(second.result) << second.result.error().message;
   EXPECT_TRUE(second.text().starts_with("answer 5 after 2 results")) << second.text();
-  const Reply lost = talk(*provider_, {.messages = {user("x")},
-                                       .model = "fake:expired",
-                                       .previous_response_id = second.response_id});
+  const Reply lost = conversation(*provider_, {.messages = {user("x")},
+                                               .model = "fake:expired",
+                                               .previous_response_id = second.response_id});
   ASSERT_FALSE(lost.result);
   EXPECT_EQ(lost.result.error().code, Code::expired);
   EXPECT_TRUE(lost.retries.empty());
@@ -273,15 +273,15 @@ TEST_P(ProvidersE2e, StopsAtOnce) {
         stopped = std::chrono::steady_clock::now();
         source.request_stop();
       });
-      reply = talk(*provider_,
-                   {.messages = {user("hello")},
-                    .model = std::string(model),
-                    .watch =
-                        [&](const StreamEvent& event) {
-                          now = now || std::holds_alternative<TextDelta>(event) ||
-                                std::holds_alternative<Retrying>(event);
-                        }},
-                   source.get_token());
+      reply = conversation(*provider_,
+                           {.messages = {user("hello")},
+                            .model = std::string(model),
+                            .watch =
+                                [&](const StreamEvent& event) {
+                                  now = now || std::holds_alternative<TextDelta>(event) ||
+                                        std::holds_alternative<Retrying>(event);
+                                }},
+                           source.get_token());
     }
     const auto end = std::chrono::steady_clock::now();
     ASSERT_FALSE(reply.result) << model;
@@ -294,22 +294,22 @@ TEST_P(ProvidersE2e, StopsAtOnce) {
 // A call whose input was no JSON is stored as it came, and can be sent back.
 TEST_P(ProvidersE2e, SendsBrokenInputsBackAsTheServerAcceptsThem) {
   const std::string question = R"(call:look {"path":"/tmp/x"})";
-  const Reply reply =
-      talk(*provider_, {.messages = {user(question)}, .model = "fake:bad_input", .tools = tools()});
+  const Reply reply = conversation(
+      *provider_, {.messages = {user(question)}, .model = "fake:bad_input", .tools = tools()});
   ASSERT_TRUE(reply.result) << reply.result.error().message;
   const auto calls = reply.calls();
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls[0].input, RawJson::string(R"({"path":)"));
   const Reply last =
-      talk(*provider_, {.messages = with_results(question, reply), .tools = tools()});
+      conversation(*provider_, {.messages = with_results(question, reply), .tools = tools()});
   EXPECT_TRUE(last.result) << last.result.error().message;
 }
 
 // A session that is resumed without its tools.
 TEST_P(ProvidersE2e, SendsCallsOfToolsThatAreNoLongerOffered) {
   const std::string question = "call:look {}";
-  const Reply reply = talk(*provider_, {.messages = {user(question)}, .tools = tools()});
-  const Reply last = talk(*provider_, {.messages = with_results(question, reply)});
+  const Reply reply = conversation(*provider_, {.messages = {user(question)}, .tools = tools()});
+  const Reply last = conversation(*provider_, {.messages = with_results(question, reply)});
   EXPECT_TRUE(last.result) << last.result.error().message;
 }
 
@@ -319,7 +319,7 @@ TEST_P(ProvidersE2e, SendsAnyTextInAFormThatIsAccepted) {
   odd.blocks = {
       text_block("a\xff\x00"
                  "b\x1b[31m\xed\xa0\x80")};
-  const Reply reply = talk(*provider_, {.messages = {odd}});
+  const Reply reply = conversation(*provider_, {.messages = {odd}});
   EXPECT_TRUE(reply.result) << reply.result.error().message;
 }
 
@@ -333,7 +333,7 @@ TEST_P(ProvidersE2e, SendsALongHistoryInPieces) {
   }
   messages.push_back(user("hello"));
   const Reply reply =
-      talk(*provider_, {.messages = std::move(messages), .model = "fake:500,first=1"});
+      conversation(*provider_, {.messages = std::move(messages), .model = "fake:500,first=1"});
   ASSERT_TRUE(reply.result) << reply.result.error().message;
   EXPECT_EQ(reply.retries.size(), 1U);
   EXPECT_TRUE(reply.text().starts_with("answer 41 to: hello")) << reply.text();

@@ -117,7 +117,7 @@ std::vector<ToolUseBlock> Reply::calls() const {
   return out;
 }
 
-Reply talk(Provider& provider, const Ask& ask, std::stop_token stop) {
+Reply conversation(Provider& provider, const Ask& ask, std::stop_token stop) {
   ListedMessages messages(ask.messages);
   Request request{.model = ask.model,
                   .system = ask.system,

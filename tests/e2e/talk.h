@@ -43,7 +43,7 @@ struct Ask {
   std::function<void(const StreamEvent&)> watch = [](const StreamEvent&) {};
 };
 
-Reply talk(Provider& provider, const Ask& ask, std::stop_token stop = {});
+Reply conversation(Provider& provider, const Ask& ask, std::stop_token stop = {});
 
 Message user(std::string_view text);
 Message message(std::string_view role, std::vector<Block> blocks);

@@ -33,7 +33,7 @@ std::string_view name_at(std::string_view text) {
   return text.substr(0, static_cast<std::size_t>(ends - text.begin()));
 }
 
-std::vector<Call> wanted_calls(const Turn& turn) {
+std::vector<Call> scripted_calls(const Turn& turn) {
   constexpr std::string_view kWord = "call:";
   std::vector<Call> out;
   const std::string_view text = turn.question;
@@ -105,7 +105,7 @@ Answer answer_to(const Turn& turn) {
     return out;
   }
   if (turn.rounds < number_after(turn.question, "rounds:", 1)) {
-    out.calls = wanted_calls(turn);
+    out.calls = scripted_calls(turn);
   }
   if (out.calls.empty()) {
     out.text = final_text(turn);

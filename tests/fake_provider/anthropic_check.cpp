@@ -90,19 +90,19 @@ class AnthropicMessages {
       text = content.text;
     }
     turn_.results.clear();
-    bool others_came = false;
+    bool has_others = false;
     for (std::size_t i = 0; i < content.items.size(); ++i) {
       const Value& block = content.items[i];
       const std::string at = cat(path, ".content.", i);
       const std::string& type = block.find("type").text;
       if (type == "tool_result") {
-        if (others_came) {
+        if (has_others) {
           return refuse(cat(at, ": `tool_result` blocks must come first"));
         }
         REPRISE_TRY(check_result(block, at));
         continue;
       }
-      others_came = true;
+      has_others = true;
       if (type == "text") {
         REPRISE_TRY(check_text(block, at));
         text += block.find("text").text;

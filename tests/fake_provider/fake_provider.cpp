@@ -122,10 +122,10 @@ class FakeProvider::Impl {
     Live& live = connections_.emplace_back();
     live.socket = socket.get();
     live.connection = std::make_unique<Connection>(std::move(socket));
-    live.thread = std::jthread([this, &live] { talk(live); });
+    live.thread = std::jthread([this, &live] { conversation(live); });
   }
 
-  void talk(Live& live) {
+  void conversation(Live& live) {
     bool reusable = true;
     while (reusable) {
       const auto request = live.connection->read_request();

@@ -101,13 +101,13 @@ TEST_F(OpenaiChatTest, CallsToolsInParallelAndQuotesTheirResults) {
   EXPECT_EQ(calls[1].find("function").find("arguments").text, "{}");
   EXPECT_NE(calls[0].find("id").text, calls[1].find("id").text);
 
-  const std::string asked =
+  const std::string request =
       R"({"role":"assistant","content":null,"tool_calls":[)"
       R"({"id":"c1","type":"function","function":{"name":"look","arguments":"{}"}},)"
       R"({"id":"c2","type":"function","function":{"name":"look","arguments":"{}"}}]})";
   const std::string results = R"({"role":"tool","tool_call_id":"c2","content":"two"},)"
                               R"({"role":"tool","tool_call_id":"c1","content":""})";
-  const auto last = say(cat(question, ",", asked, ",", results), kTools);
+  const auto last = say(cat(question, ",", request, ",", results), kTools);
   EXPECT_TRUE(content(last).starts_with(cat("answer 4 after 2 results (", fingerprint("two"), "; ",
                                             fingerprint(""), ") to: call:look")))
       << last.bytes;

@@ -17,7 +17,7 @@ using enum Need;
 class InputItems {
  public:
   InputItems(Chain& chain, const Issued& issued, bool has_instructions)
-      : chain_(chain), issued_(issued), system_came_(has_instructions) {}
+      : chain_(chain), issued_(issued), has_system_(has_instructions) {}
 
   Result<> check(const Value& input) {
     chain_.turn.goes_on = false;
@@ -84,12 +84,12 @@ class InputItems {
     }
     const bool leads = chain_.turn.messages == 1;
     if (role == "system" || role == "developer") {
-      if (system_came_ || !leads) {
+      if (has_system_ || !leads) {
         return refuse(cat(path,
                           ": a system message must be the first, and the only one beside "
                           "instructions"));
       }
-      system_came_ = true;
+      has_system_ = true;
     }
     std::string text;
     REPRISE_TRY(read_content(item.find("content"), cat(path, ".content"), role, text));
@@ -227,7 +227,7 @@ class InputItems {
 
   Chain& chain_;
   const Issued& issued_;
-  bool system_came_;
+  bool has_system_;
   std::string reasoning_;  // the id of a reasoning item that waits for the next one
 };
 

@@ -12,7 +12,7 @@
 namespace reprise::fake {
 namespace {
 
-constexpr std::size_t kRequestsKept = 100;
+constexpr std::size_t kRequestsMax = 100;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::int64_t Record::begin(const HttpRequest& request) {
   seen.path = request.path;
   seen.headers = request.headers;
   seen.body = request.body;
-  if (requests_.size() > kRequestsKept) {
+  if (requests_.size() > kRequestsMax) {
     requests_.pop_front();
   }
   return count_;

@@ -176,7 +176,7 @@ bool Service::serve(Connection& connection, const HttpRequest& request) {
   }
   const auto protocol = std::ranges::find(protocols_, path, &Protocol::path);
   if (protocol != protocols_.end()) {
-    return talk(connection, request, **protocol);
+    return conversation(connection, request, **protocol);
   }
   const std::int64_t number = record_.begin(request);
   HttpResponse response;
@@ -223,7 +223,7 @@ std::string_view Service::key_of(const HttpRequest& request, const Protocol& pro
   return key;
 }
 
-bool Service::talk(Connection& connection, const HttpRequest& request, Protocol& protocol) {
+bool Service::conversation(Connection& connection, const HttpRequest& request, Protocol& protocol) {
   Exchange exchange{connection, request, record_.begin(request), protocol};
   if (const auto checked = check(exchange); !checked) {
     return refuse(exchange, checked.error());

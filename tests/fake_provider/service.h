@@ -40,7 +40,7 @@ class Service {
   };
 
   bool control(Connection& connection, const HttpRequest& request);
-  bool talk(Connection& connection, const HttpRequest& request, Protocol& protocol);
+  bool conversation(Connection& connection, const HttpRequest& request, Protocol& protocol);
   Result<> check(Exchange& exchange);
   Result<Turn> understand(Exchange& exchange);
   Answer make_answer(const Exchange& exchange, const Turn& turn);

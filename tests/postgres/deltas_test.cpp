@@ -116,11 +116,11 @@ TEST_F(PostgresDeltas, OfOthersGoOnWhateverBecomesOfOne) {
   threads.emplace_back([&] { EXPECT_TRUE(fails(add(*store, "x", "held"), Code::busy)); });
   threads.emplace_back([&] { EXPECT_TRUE(fails(add(*store, "x", "idle"), Code::conflict)); });
   threads.emplace_back([&] { EXPECT_TRUE(fails(add(*store, "x", "none"), Code::not_found)); });
-  const auto begun = steady_clock::now();
+  const auto start = steady_clock::now();
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(works(add(*store, "x", "good")));
   }
-  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(8)) << "less than the busy time-out";
+  EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(8)) << "less than the busy time-out";
 }
 
 // The server is killed before it has written what was not synced, and started again.

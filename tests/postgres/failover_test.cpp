@@ -211,9 +211,9 @@ class Asker {
   }
 
   // Until one that is begun from now on has ended, or with `begun` only until it is begun.
-  void wait(bool begun) const {
-    const std::size_t from = begun_;
-    while ((begun ? begun_ : ended_) <= from) {
+  void wait(bool is_started) const {
+    const std::size_t from = started_;
+    while ((is_started ? started_ : ended_) <= from) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
@@ -223,7 +223,7 @@ class Asker {
   }
   const std::string& name() const { return name_; }
   const std::vector<Ask>& asks() const { return asks_; }  // after end()
-  std::string said() const { return must(read_file(home_ / "said")); }
+  std::string output() const { return must(read_file(home_ / "said")); }
   // What it could not save.
   int bring_in() const { return run("copy spill: \"$REPRISE_STORE\""); }
 
@@ -240,7 +240,7 @@ class Asker {
   void ask() {
     Ask one{.text = cat(name_, " ", asks_.size())};
     const auto begin = std::chrono::steady_clock::now();
-    ++begun_;
+    ++started_;
     const std::string which = !session_.empty() ? cat("-r ", session_) : asks_.empty() ? "" : "-c";
     one.code = run(cat("ask -q ", which, " '", one.text, "'"));
     one.took = std::chrono::steady_clock::now() - begin;
@@ -253,7 +253,7 @@ class Asker {
   std::string url_;
   std::string session_;
   std::vector<Ask> asks_;
-  std::atomic<std::size_t> begun_ = 0;
+  std::atomic<std::size_t> started_ = 0;
   std::atomic<std::size_t> ended_ = 0;
   std::jthread thread_;
 };
@@ -299,13 +299,13 @@ TEST(PostgresFailoverOfPrograms, WaitsForTheStandby) {
   for (Asker& asker : askers) {
     asker.end();
     if (std::ranges::any_of(asker.asks(), [](const Ask& ask) { return ask.code != 0; })) {
-      EXPECT_EQ(asker.bring_in(), 0) << asker.said();
+      EXPECT_EQ(asker.bring_in(), 0) << asker.output();
     }
   }
   const auto counts = count_texts(pair.standby());
   for (const Asker& asker : askers) {
     for (const Ask& ask : asker.asks()) {
-      SCOPED_TRACE(cat(ask.text, ": ", asker.said()));
+      SCOPED_TRACE(cat(ask.text, ": ", asker.output()));
       ASSERT_TRUE(counts.contains(ask.text)) << "lost";
       EXPECT_EQ(counts.at(ask.text), std::pair(1, 1));
       if (ask.code != 0) {

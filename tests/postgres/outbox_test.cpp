@@ -50,9 +50,9 @@ class PostgresSpill : public testing::Test {
  protected:
   PostgresSpill() { must(store_->create(session("s"))); }
 
-  Outcome ask(Conversation& talk, std::string_view question) {
+  Outcome ask(Conversation& conversation, std::string_view question) {
     TurnObserver nobody;
-    return must(talk.ask(question, nobody));
+    return must(conversation.ask(question, nobody));
   }
   std::unique_ptr<Outbox> make_spill() {
     return store::outbox::make_outbox_file(folder_.path() / "spill", "postgres://here");
@@ -80,24 +80,24 @@ TEST_F(PostgresSpill, AServerThatComesBackGetsWhatWasSaidMeanwhile) {
   const auto spill = make_spill();
   StoreStatistics statistics;
   {
-    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)),
-                      {.outbox = spill.get(), .statistics = &statistics});
-    EXPECT_TRUE(ask(talk, "one").saved);
+    Conversation conversation(*provider_, store_.get(), must(get(*store_, id_)),
+                              {.outbox = spill.get(), .statistics = &statistics});
+    EXPECT_TRUE(ask(conversation, "one").saved);
     proxy_.go_away();
-    EXPECT_FALSE(ask(talk, "two").saved);
-    EXPECT_FALSE(ask(talk, "three").saved);
+    EXPECT_FALSE(ask(conversation, "two").saved);
+    EXPECT_FALSE(ask(conversation, "three").saved);
   }
   EXPECT_EQ(statistics.counts().spilled_turns, 2);
   EXPECT_EQ(stored().size(), 2U);
-  EXPECT_EQ(replay_outbox().fate, CopyFate::continued);
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::continued);
   const auto all = stored();
   ASSERT_EQ(all.size(), 6U);
   EXPECT_EQ(all[2], "two");
   EXPECT_EQ(all[4], "three");
-  EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::unchanged);
   EXPECT_EQ(stored(), all);
   EXPECT_GT(must(forget_operations(url_, {}, std::chrono::hours(0))), 0);
-  EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::unchanged);
   EXPECT_EQ(stored(), all);
 }
 
@@ -112,8 +112,8 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
         return;
       }
       proxy_.set(Fault::delayed);
-      ending = std::jthread([&, wanted = before.next(lost)] {
-        while (must(get(*direct_, id_)).info.head < wanted) {
+      ending = std::jthread([&, expected = before.next(lost)] {
+        while (must(get(*direct_, id_)).info.head < expected) {
           std::this_thread::yield();
         }
         proxy_.go_away();
@@ -121,15 +121,16 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
     });
     auto spill = make_spill();
     {
-      Conversation talk(*provider_, &watched, must(get(*store_, id_)), {.outbox = spill.get()});
-      EXPECT_FALSE(ask(talk, cat("question ", lost)).saved);
+      Conversation conversation(*provider_, &watched, must(get(*store_, id_)),
+                                {.outbox = spill.get()});
+      EXPECT_FALSE(ask(conversation, cat("question ", lost)).saved);
     }
     ending.join();
     proxy_.set(Fault::none);
     (void)replay_outbox();
     EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
     EXPECT_EQ(must(direct_->capabilities().partials->find_partial(id_)), std::nullopt);
-    EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
+    EXPECT_EQ(replay_outbox().outcome, CopyOutcome::unchanged);
     EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
     spill->all_stored();
     must(store_->find(id_));  // connects again
@@ -139,17 +140,18 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
 TEST_F(PostgresSpill, ASessionThatOthersWentOnWithIsForked) {
   const auto spill = make_spill();
   {
-    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.outbox = spill.get()});
-    EXPECT_TRUE(ask(talk, "one").saved);
+    Conversation conversation(*provider_, store_.get(), must(get(*store_, id_)),
+                              {.outbox = spill.get()});
+    EXPECT_TRUE(ask(conversation, "one").saved);
     proxy_.go_away();
-    EXPECT_FALSE(ask(talk, "two").saved);
+    EXPECT_FALSE(ask(conversation, "two").saved);
   }
   must(direct_->append(id_, messages(1, "others"), {}));
   const auto before = stored();
   const CopiedSession copied = replay_outbox();
-  EXPECT_EQ(copied.fate, CopyFate::forked);
+  EXPECT_EQ(copied.outcome, CopyOutcome::forked);
   EXPECT_EQ(stored(), before);
-  EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::unchanged);
   const auto page = must(direct_->list({}));
   ASSERT_EQ(page.sessions.size(), 2U);
   for (const SessionInfo& info : page.sessions) {

@@ -72,9 +72,9 @@ TEST(PostgresAway, ANodeThatStaysAwayIsWaitedForOnce) {
       " RAISE EXCEPTION 'no node' USING ERRCODE = '08006'; END $$");
   run(url, "CREATE TRIGGER refuse BEFORE UPDATE ON reprise_heads EXECUTE FUNCTION refuse()");
   EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::io));
-  const auto begun = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
   EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::io));
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 // Connections that the server ends, as it does when it is shut down.

@@ -76,23 +76,24 @@ TEST_F(LockedRole, NeedsItsPassword) {
 
 TEST_F(LockedRole, IsAskedForItsPasswordOnceAndOnceMoreWhenItIsRefused) {
   make("locked2");
-  int asked = 0;
+  int password_requests = 0;
   const auto open_with = [&](std::string_view first, std::string_view then) {
-    asked = 0;
-    return open_store(url_, {.password = [&asked, first, then]() -> Result<std::string> {
-                        return std::string(asked++ == 0 ? first : then);
+    password_requests = 0;
+    return open_store(url_,
+                      {.password = [&password_requests, first, then]() -> Result<std::string> {
+                        return std::string(password_requests++ == 0 ? first : then);
                       }});
   };
   const auto store = open_with("sesame", "");
   ASSERT_TRUE(works(store));
   EXPECT_TRUE(works((*store)->create(session("s"))));
-  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(password_requests, 1);
   EXPECT_TRUE(works(open_with("expired", "sesame")));
-  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(password_requests, 2);
   const auto refused = open_with("wrong", "wrong-too");
   ASSERT_TRUE(fails(refused, Code::unauthorized));
   EXPECT_EQ(refused.error().message.find("wrong"), std::string::npos) << refused.error().message;
-  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(password_requests, 2);
 }
 
 TEST_F(LockedRole, HasItsPasswordInAFile) {

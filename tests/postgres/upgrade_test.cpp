@@ -92,10 +92,10 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
       "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
       " working_dir, created_us) VALUES('default', 'd', 'T', 't', '', '', '', '/', 1)");
   EXPECT_EQ(order_of(*store), "abcd");
-  Message asked = user("Why?");
-  asked.author = must(Author::parse("Ann"));
-  must(store->append(session_id("c"), {asked}, {}));
-  const SessionPage of_ann = must(store->list({.author = asked.author}));
+  Message question = user("Why?");
+  question.author = must(Author::parse("Ann"));
+  must(store->append(session_id("c"), {question}, {}));
+  const SessionPage of_ann = must(store->list({.author = question.author}));
   ASSERT_EQ(of_ann.sessions.size(), 1U);
   EXPECT_EQ(of_ann.sessions.front().id, session_id("c"));
   EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());

@@ -67,12 +67,12 @@ TEST_F(PostgresWalls, ARoleSeesAndWritesItsOwnTenantOnly) {
   ASSERT_NE(words, nullptr);
   EXPECT_EQ(found_after_indexing(*words), 2U);
 
-  const auto stranger = open(ours_, theirs_);
-  EXPECT_EQ(must(stranger->capabilities().word_index->find_words(kWord, "", 9)).size(), 0U);
-  EXPECT_TRUE(must(stranger->list({})).sessions.empty());
-  EXPECT_EQ(must(stranger->find(session_id("s"))), std::nullopt);
-  EXPECT_FALSE(stranger->append(session_id("s"), messages(1), {}));
-  EXPECT_FALSE(stranger->create(session("mine")));
+  const auto other_tenant = open(ours_, theirs_);
+  EXPECT_EQ(must(other_tenant->capabilities().word_index->find_words(kWord, "", 9)).size(), 0U);
+  EXPECT_TRUE(must(other_tenant->list({})).sessions.empty());
+  EXPECT_EQ(must(other_tenant->find(session_id("s"))), std::nullopt);
+  EXPECT_FALSE(other_tenant->append(session_id("s"), messages(1), {}));
+  EXPECT_FALSE(other_tenant->create(session("mine")));
   EXPECT_EQ(must(read_all(*own, session_id("s"))).size(), 2U);
   EXPECT_EQ(must(own->list({})).sessions.size(), 1U);
 }

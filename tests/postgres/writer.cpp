@@ -69,8 +69,8 @@ class Writer {
  private:
   void append() {
     const OperationId operation = make_operation_id(system_clock(), system_entropy());
-    const auto begun = Clock::now();
-    const auto give_up = begun + std::chrono::minutes(2);
+    const auto start = Clock::now();
+    const auto give_up = start + std::chrono::minutes(2);
     while (true) {
       const auto done =
           store_->append(id_, {user(std::to_string(next_))}, {.operation = operation});
@@ -89,7 +89,7 @@ class Writer {
     }
     ++next_;
     const std::lock_guard lock(totals_.mutex);
-    totals_.longest = std::max<Seconds>(totals_.longest, Clock::now() - begun);
+    totals_.longest = std::max<Seconds>(totals_.longest, Clock::now() - start);
   }
 
   std::unique_ptr<Store> store_;
@@ -107,15 +107,15 @@ int run(const std::string& url, int clients, int tenants, int seconds) {
     writers.push_back(std::make_unique<Writer>(
         std::move(view), make_session_id(system_clock(), system_entropy()), totals));
   }
-  const auto begun = Clock::now();
+  const auto start = Clock::now();
   {
     std::vector<std::jthread> threads;
     for (const auto& writer : writers) {
       threads.emplace_back(
-          [&writer, end = begun + std::chrono::seconds(seconds)] { writer->write_until(end); });
+          [&writer, end = start + std::chrono::seconds(seconds)] { writer->write_until(end); });
     }
   }
-  const Seconds took = Clock::now() - begun;
+  const Seconds took = Clock::now() - start;
   for (const auto& writer : writers) {
     writer->compare();
   }

@@ -169,9 +169,9 @@ TEST_P(DamageTest, IsInTheExitCode) {
         // Who is told of damage is told by the code as well.
         const bool reads = command[0] == "list" || command[0] == "show" || command[0] == "info" ||
                            (command.size() == 2 && command[0] == "todo");
-        const bool is_told = done.err.find("damaged: ") != std::string::npos ||
-                             (reads && done.err.find("warning: ") != std::string::npos);
-        EXPECT_FALSE(done.code == 0 && is_told) << done.err;
+        const bool is_reported = done.err.find("damaged: ") != std::string::npos ||
+                                 (reads && done.err.find("warning: ") != std::string::npos);
+        EXPECT_FALSE(done.code == 0 && is_reported) << done.err;
         if (done.code != 0) {
           line += cat(" ", text_of(command), "=", done.code);
         }
@@ -225,7 +225,7 @@ class DamagedBlobsTest : public ProgramTest {
 };
 
 // What could not be read, as it is said: without what is the same for all, or differs.
-std::string said_of(std::string text, const std::string& home) {
+std::string report_of(std::string text, const std::string& home) {
   for (std::size_t at = 0; (at = text.find(home)) != std::string::npos;) {
     text.replace(at, home.size(), "HOME");
   }
@@ -254,10 +254,10 @@ TEST_F(DamagedBlobsTest, AreInTheExitCodeAndNamed) {
        }) {
     for (const auto& line : lines) {
       const Done done = run_on(damage, line);
-      const std::string said = said_of(done.err, home().native());
-      EXPECT_FALSE(done.code == 0 && said.find("damaged: ") != std::string::npos) << said;
+      const std::string reported = report_of(done.err, home().native());
+      EXPECT_FALSE(done.code == 0 && reported.find("damaged: ") != std::string::npos) << reported;
       if (done.code != 0) {
-        table += cat(name, " ", text_of(line), "=", done.code, " ", said);
+        table += cat(name, " ", text_of(line), "=", done.code, " ", reported);
       }
     }
   }

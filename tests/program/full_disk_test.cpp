@@ -70,7 +70,7 @@ TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
     GTEST_SKIP() << "mounting a small disk needs root";
   }
   ASSERT_EQ(run({"--store", url(), "ask", "hello"}).code, 0);
-  const fs::path said = project() / "said";
+  const fs::path output = project() / "said";
   const pid_t child = in_child([&] {
     ::setenv("REPRISE_ECHO_DELAY_MS", "20", 1);
     std::string words = "begin";
@@ -78,22 +78,22 @@ TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
       words += cat(" word-", i);
     }
     const Done done = run({"--store", url(), "ask", "-c", words});
-    return replace_file(said, done.err) ? done.code : 99;
+    return replace_file(output, done.err) ? done.code : 99;
   });
-  const auto has_begun = [&] {
+  const auto has_started = [&] {
     const auto store = must(open_store(url(), {.access = Access::read}));
     const SessionInfo info = must(store->list({})).sessions.at(0);
     const auto running = must(store->capabilities().partials->find_partial(info.id));
     return running && !running->blocks.empty();
   };
-  while (!has_begun()) {
+  while (!has_started()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   disk.fill();
   ASSERT_EQ(::kill(child, SIGINT), 0);
   Done done;
   done.code = exit_code_of(child);
-  done.err = must(read_file(said));
+  done.err = must(read_file(output));
   const bool is_promised = done.err.find("--go-on") != std::string::npos;
   EXPECT_EQ(done.code, is_promised ? 130 : 2) << done.err;
   fs::remove(folder() / "filler");
@@ -129,9 +129,9 @@ TEST_F(DoctorsDiskTest, SaysHowMuchRoomIsTooLittle) {
         run({"--store", cat("sqlite:", (home() / "disk/s.db").native()), "doctor", "--json"});
     const std::size_t at = done.out.find(R"({"name":"space")");
     ASSERT_NE(at, std::string::npos) << done.out << done.err;
-    const std::string said = done.out.substr(at, done.out.find('}', at) - at);
-    EXPECT_EQ(said.find(R"("ok":true)") != std::string::npos, room.is_ok) << said;
-    EXPECT_EQ(said.ends_with(R"("fix":null)"), room.is_plenty) << said;
+    const std::string output = done.out.substr(at, done.out.find('}', at) - at);
+    EXPECT_EQ(output.find(R"("ok":true)") != std::string::npos, room.is_ok) << output;
+    EXPECT_EQ(output.ends_with(R"("fix":null)"), room.is_plenty) << output;
     EXPECT_EQ(done.code, room.is_ok ? 0 : 1) << done.err;
   }
 }

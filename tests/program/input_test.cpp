@@ -11,7 +11,7 @@ namespace {
 class InputTest : public ProgramTest {
  protected:
   // The question as it was stored.
-  std::string asked() {
+  std::string stored_question() {
     const auto store = must(open_sqlite_store(project() / "s.db", {.access = Access::read}));
     const auto sessions = must(store->list({})).sessions;
     return sessions.empty() ? "" : plain_text(must(read_all(*store, sessions[0].id)).at(0));
@@ -34,14 +34,15 @@ TEST_F(InputTest, IsTakenWholeHoweverLongAndInWhateverPieces) {
   for (const std::size_t piece : {text.size(), std::size_t{4097}}) {
     const Done done = run_piped({"--store", "sqlite:s.db", "ask", "--new", "-q"}, text, piece);
     EXPECT_EQ(done.code, 0) << done.err;
-    EXPECT_TRUE(asked() == text) << asked().size() << " bytes of " << text.size();
+    EXPECT_TRUE(stored_question() == text)
+        << stored_question().size() << " bytes of " << text.size();
     EXPECT_TRUE(done.out == text + "\n") << "echoed " << done.out.size() << " bytes";
   }
 }
 
 TEST_F(InputTest, FollowsTheWords) {
   EXPECT_EQ(run_piped({"--store", "sqlite:s.db", "ask", "what", "is"}, "this?", 1).code, 0);
-  EXPECT_EQ(asked(), "what is\n\nthis?");
+  EXPECT_EQ(stored_question(), "what is\n\nthis?");
 }
 
 TEST_F(InputTest, IsRefusedWhenItIsTooLong) {

@@ -10,7 +10,7 @@
 namespace reprise::test {
 namespace {
 
-const std::string kAsked = "01990000-0000-7000-8000-000000000001";
+const std::string kQuestions = "01990000-0000-7000-8000-000000000001";
 
 class QuestionsTest : public ProgramTest, public testing::WithParamInterface<const char*> {
  protected:
@@ -18,7 +18,7 @@ class QuestionsTest : public ProgramTest, public testing::WithParamInterface<con
 
   void begin() {
     const std::unique_ptr<Store> store = must(open_store(url(), {}));
-    Session session = test::session(kAsked);
+    Session session = test::session(kQuestions);
     session.info.working_dir = project();
     session.info.provider = "echo";
     must(store->create(session));
@@ -30,17 +30,17 @@ class QuestionsTest : public ProgramTest, public testing::WithParamInterface<con
                        {user("FIRST"), call, result, assistant("an answer", at(4))}, {}));
   }
 
-  std::vector<std::string> said() {
+  std::vector<std::string> stored_messages() {
     const std::unique_ptr<Store> store = must(open_store(url(), {.access = Access::read}));
     std::vector<std::string> texts;
-    for (const Message& message : must(read_all(*store, session_id(kAsked)))) {
+    for (const Message& message : must(read_all(*store, session_id(kQuestions)))) {
       texts.push_back(plain_text(message));
     }
     return texts;
   }
 
   Done chat(const std::string& line) {
-    return run_piped({"--store", url(), "chat", "--plain", "-r", kAsked}, line + "\n", 100);
+    return run_piped({"--store", url(), "chat", "--plain", "-r", kQuestions}, line + "\n", 100);
   }
 };
 
@@ -49,7 +49,7 @@ TEST_P(QuestionsTest, WordsBesideAResultAreAskedAgain) {
   const Done done = chat("/retry");
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.err.find("you: SECOND"), std::string::npos) << done.err;
-  const std::vector<std::string> now = said();
+  const std::vector<std::string> now = stored_messages();
   ASSERT_EQ(now.size(), 4U);
   EXPECT_EQ(now[2], "SECOND");
   EXPECT_NE(now[3], "an answer");
@@ -59,12 +59,12 @@ TEST_P(QuestionsTest, WordsBesideAResultAreAskedAgain) {
 TEST_P(QuestionsTest, WordsBesideAResultAreTheTurnTakenBack) {
   begin();
   EXPECT_EQ(chat("/rewind 1").code, 0);
-  EXPECT_EQ(said(), (std::vector<std::string>{"FIRST", ""}));
+  EXPECT_EQ(stored_messages(), (std::vector<std::string>{"FIRST", ""}));
 }
 
 TEST_P(QuestionsTest, WordsBesideAResultAreATurnOfTheirOwn) {
   begin();
-  const Done done = run({"--store", url(), "info", kAsked, "--json"});
+  const Done done = run({"--store", url(), "info", kQuestions, "--json"});
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.out.find(R"("turns":[{"seq":0,"messages":2,)"), std::string::npos) << done.out;
   EXPECT_NE(done.out.find(R"({"seq":2,"messages":2,)"), std::string::npos) << done.out;

@@ -16,8 +16,8 @@ std::string node(std::string_view id, std::string_view parent, std::string_view 
              parent.empty() ? "" : "'", ",'children':[],'message':", message, "}");
 }
 
-std::string said(std::string_view id, std::string_view role, std::string_view content,
-                 std::string_view more = "") {
+std::string message_node(std::string_view id, std::string_view role, std::string_view content,
+                         std::string_view more = "") {
   return cat("{'id':'", id, "','author':{'role':'", role,
              "'},'create_time':1763600000.25,'content':", content, more, "}");
 }
@@ -28,7 +28,7 @@ std::string text(std::string_view words) {
 
 std::string say(std::string_view id, std::string_view parent, std::string_view role,
                 std::string_view words, std::string_view more = "") {
-  return node(id, parent, said(id, role, text(words), more));
+  return node(id, parent, message_node(id, role, text(words), more));
 }
 
 std::string conversation(std::string_view id, std::string_view current, const Lines& nodes,
@@ -75,11 +75,12 @@ TEST_F(ChatgptTest, ToolCallsArePaired) {
       "c1", "a1",
       {say("u1", "", "user", "Sum"),
        node("k1", "u1",
-            said("k1", "assistant", "{'content_type':'code','language':'python','text':'1+1'}",
-                 ",'recipient':'python'")),
+            message_node("k1", "assistant",
+                         "{'content_type':'code','language':'python','text':'1+1'}",
+                         ",'recipient':'python'")),
        node("r1", "k1",
-            said("r1", "tool", "{'content_type':'execution_output','text':'2'}",
-                 ",'recipient':'all'")),
+            message_node("r1", "tool", "{'content_type':'execution_output','text':'2'}",
+                         ",'recipient':'all'")),
        say("a1", "r1", "assistant", "Two.", ",'recipient':'all'")})});
   open("chatgpt");
   EXPECT_EQ(transcript("c1"), (Lines{"user: Sum", "assistant: call python k1 \"1+1\"",
@@ -87,17 +88,17 @@ TEST_F(ChatgptTest, ToolCallsArePaired) {
 }
 
 TEST_F(ChatgptTest, HiddenAndSystemMessagesAreInjectedAndEmptyOnesAreNone) {
-  write_export(
-      {conversation("c1", "a1",
-                    {node("s0", "", said("s0", "system", text(""))),
-                     node("s1", "s0",
-                          said("s1", "user",
-                               "{'content_type':'user_editable_context','user_profile':'P','user_"
-                               "instructions':'I'}",
-                               ",'metadata':{'is_user_system_message':true}")),
-                     say("h1", "s1", "user", "hidden",
-                         ",'metadata':{'is_visually_hidden_from_conversation':true}"),
-                     say("u1", "h1", "user", "Hello"), say("a1", "u1", "assistant", "Hi")})});
+  write_export({conversation(
+      "c1", "a1",
+      {node("s0", "", message_node("s0", "system", text(""))),
+       node("s1", "s0",
+            message_node("s1", "user",
+                         "{'content_type':'user_editable_context','user_profile':'P','user_"
+                         "instructions':'I'}",
+                         ",'metadata':{'is_user_system_message':true}")),
+       say("h1", "s1", "user", "hidden",
+           ",'metadata':{'is_visually_hidden_from_conversation':true}"),
+       say("u1", "h1", "user", "Hello"), say("a1", "u1", "assistant", "Hi")})});
   open("chatgpt");
   EXPECT_EQ(transcript("c1"),
             (Lines{"*user: P | I", "*user: hidden", "user: Hello", "assistant: Hi"}));
@@ -125,9 +126,9 @@ TEST_F(ChatgptTest, ThoughtsCutAnswersAndUnknownContent) {
       "c1", "a2",
       {say("u1", "", "user", "x"),
        node("t1", "u1",
-            said("t1", "assistant",
-                 "{'content_type':'thoughts','thoughts':[{'summary':'S','content':'C'}]}")),
-       node("t2", "t1", said("t2", "assistant", "{'content_type':'of tomorrow','x':1}")),
+            message_node("t1", "assistant",
+                         "{'content_type':'thoughts','thoughts':[{'summary':'S','content':'C'}]}")),
+       node("t2", "t1", message_node("t2", "assistant", "{'content_type':'of tomorrow','x':1}")),
        say("a1", "t2", "assistant", "to", ",'status':'in_progress'"),
        say("a2", "a1", "assistant", "stop",
            ",'metadata':{'finish_details':{'type':'interrupted'}}")})});
@@ -142,7 +143,7 @@ TEST_F(ChatgptTest, ImagesThatAreThereAreImages) {
       "{'content_type':'multimodal_text','parts':[{'content_type':'image_asset_pointer',"
       "'asset_pointer':'file-service://file-A1'},{'content_type':'image_asset_pointer',"
       "'asset_pointer':'sediment://file_gone'},'What is it?']}";
-  write_export({conversation("c1", "u1", {node("u1", "", said("u1", "user", parts))})});
+  write_export({conversation("c1", "u1", {node("u1", "", message_node("u1", "user", parts))})});
   append("file-A1-photo.png", "\x89PNGxx");
   open("chatgpt");
   EXPECT_EQ(transcript("c1"), (Lines{"user: [image/png data:image/png;base64,iVBOR3h4] | "
@@ -185,11 +186,12 @@ TEST_F(ChatgptTest, ADamagedConversationCostsNothingButItself) {
 TEST_F(ChatgptTest, AZipIsReadWithItsImages) {
   std::string json = cat(
       "[",
-      conversation("c1", "u1",
-                   {node("u1", "",
-                         said("u1", "user",
-                              "{'content_type':'multimodal_text','parts':[{'content_type':"
-                              "'image_asset_pointer','asset_pointer':'sediment://file_b2'}]}"))}),
+      conversation(
+          "c1", "u1",
+          {node("u1", "",
+                message_node("u1", "user",
+                             "{'content_type':'multimodal_text','parts':[{'content_type':"
+                             "'image_asset_pointer','asset_pointer':'sediment://file_b2'}]}"))}),
       "]");
   std::ranges::replace(json, '\'', '"');
   append("export.zip", zip_of({{.name = "user.json", .data = "{}"},

@@ -31,8 +31,8 @@ std::string meta(std::string_view thread, std::string_view more = "") {
                   "'originator':'t','cli_version':'0'", more, "}"));
 }
 
-std::string said(int at, std::string_view role, std::string_view text,
-                 std::string_view kinds = "") {
+std::string message_line(int at, std::string_view role, std::string_view text,
+                         std::string_view kinds = "") {
   const std::string metadata =
       kinds.empty() ? ""
                     : cat(",'internal_chat_message_metadata_passthrough':{'content_item_kinds':[",
@@ -43,8 +43,8 @@ std::string said(int at, std::string_view role, std::string_view text,
                   metadata, "}"));
 }
 
-std::string asked(int at, std::string_view text) {
-  return said(at, "user", text, "'user.text'");
+std::string prompt_line(int at, std::string_view text) {
+  return message_line(at, "user", text, "'user.text'");
 }
 
 class CodexTest : public SourceTest {};
@@ -52,10 +52,10 @@ class CodexTest : public SourceTest {};
 TEST_F(CodexTest, ATurnWithACallAndItsUsage) {
   write(file_of(kThread),
         {meta(kThread), line(1, "turn_context", "{'model':'gpt-x','cwd':'/home/a/x'}"),
-         said(2, "developer", "Rules", "'permissions.instructions'"),
-         said(3, "user", "<environment_context>here</environment_context>",
-              "'environments.environment_context'"),
-         asked(4, "List them"),
+         message_line(2, "developer", "Rules", "'permissions.instructions'"),
+         message_line(3, "user", "<environment_context>here</environment_context>",
+                      "'environments.environment_context'"),
+         prompt_line(4, "List them"),
          line(5, "response_item",
               "{'type':'reasoning','summary':[{'type':'summary_text','text':'hm'}],"
               "'encrypted_content':'gAAA'}"),
@@ -65,7 +65,7 @@ TEST_F(CodexTest, ATurnWithACallAndItsUsage) {
               "{'response_id':'r1','usage':{'input_tokens':10,'cached_input_tokens':4,"
               "'output_tokens':3,'reasoning_output_tokens':1}}"),
          line(8, "response_item", "{'type':'function_call_output','call_id':'c1','output':'a b'}"),
-         said(9, "assistant", "Two."),
+         message_line(9, "assistant", "Two."),
          line(10, "token_usage_record",
               "{'response_id':'r2','usage':{'input_tokens':20,'output_tokens':5}}")});
   open("codex");
@@ -84,10 +84,10 @@ TEST_F(CodexTest, ATurnWithACallAndItsUsage) {
 
 TEST_F(CodexTest, OlderFilesTellThePersonByAnEvent) {
   write(file_of(kThread),
-        {meta(kThread), said(1, "user", "# AGENTS.md instructions for /x"),
-         said(2, "user", "odd program text"), said(3, "user", "A question"),
+        {meta(kThread), message_line(1, "user", "# AGENTS.md instructions for /x"),
+         message_line(2, "user", "odd program text"), message_line(3, "user", "A question"),
          line(4, "event_msg", "{'type':'user_message','message':'A question'}"),
-         said(5, "assistant", "An answer"),
+         message_line(5, "assistant", "An answer"),
          line(6, "event_msg", "{'type':'agent_message','message':'An answer'}"),
          line(7, "event_msg",
               "{'type':'token_count','info':{'total_token_usage':{'input_tokens':10,"
@@ -112,15 +112,15 @@ TEST_F(CodexTest, WhatWasOnlyShownIsReadWhenThereIsNothingElse) {
 }
 
 TEST_F(CodexTest, ARollBackLeavesABranch) {
-  write(
-      file_of(kThread),
-      {meta(kThread), said(1, "user", "One"),
-       line(2, "event_msg", "{'type':'user_message','message':'One'}"), said(3, "assistant", "1"),
-       said(4, "user", "Two"), line(5, "event_msg", "{'type':'user_message','message':'Two'}"),
-       said(6, "assistant", "2"),
-       line(7, "event_msg", "{'type':'thread_rolled_back','num_turns':1}"),
-       said(8, "user", "Three"), line(9, "event_msg", "{'type':'user_message','message':'Three'}"),
-       said(10, "assistant", "3")});
+  write(file_of(kThread), {meta(kThread), message_line(1, "user", "One"),
+                           line(2, "event_msg", "{'type':'user_message','message':'One'}"),
+                           message_line(3, "assistant", "1"), message_line(4, "user", "Two"),
+                           line(5, "event_msg", "{'type':'user_message','message':'Two'}"),
+                           message_line(6, "assistant", "2"),
+                           line(7, "event_msg", "{'type':'thread_rolled_back','num_turns':1}"),
+                           message_line(8, "user", "Three"),
+                           line(9, "event_msg", "{'type':'user_message','message':'Three'}"),
+                           message_line(10, "assistant", "3")});
   open("codex");
   EXPECT_EQ(transcript(kThread),
             (Lines{"user: One", "assistant: 1", "user: Three", "assistant: 3"}));
@@ -130,13 +130,13 @@ TEST_F(CodexTest, ARollBackLeavesABranch) {
 
 TEST_F(CodexTest, ARevertIsASecondFileOfTheSameThread) {
   const std::string file = file_of(kThread);
-  write(file, {meta(kThread), asked(1, "One"), said(2, "assistant", "1")});
-  const auto kept = std::filesystem::file_size(place() / file);
-  write(file, {asked(3, "Two"), said(4, "assistant", "2")});
+  write(file, {meta(kThread), prompt_line(1, "One"), message_line(2, "assistant", "1")});
+  const auto bytes_before = std::filesystem::file_size(place() / file);
+  write(file, {prompt_line(3, "Two"), message_line(4, "assistant", "2")});
   write(file_of(kThread, "2026-11-20T11-00-00", "_019a0000-0000-7000-8000-00000000000f"),
         {meta(kThread, cat(",'history_base':{'thread_id':'", kThread,
-                           "','end_ordinal_exclusive':3,'end_byte_offset':", kept, "}")),
-         asked(3, "Three"), said(4, "assistant", "3")});
+                           "','end_ordinal_exclusive':3,'end_byte_offset':", bytes_before, "}")),
+         prompt_line(3, "Three"), message_line(4, "assistant", "3")});
   open("codex");
   EXPECT_EQ(sessions().size(), 1U);
   EXPECT_EQ(transcript(kThread),
@@ -150,15 +150,16 @@ TEST_F(CodexTest, ARevertIsASecondFileOfTheSameThread) {
 
 TEST_F(CodexTest, AForkGoesOnFromAnotherThread) {
   const std::string file = file_of(kThread);
-  write(file, {meta(kThread), asked(1, "One"), said(2, "assistant", "1"),
+  write(file, {meta(kThread), prompt_line(1, "One"), message_line(2, "assistant", "1"),
                line(3, "token_usage_record",
                     "{'response_id':'r1','usage':{'input_tokens':10,'output_tokens':3}}")});
-  const auto kept = std::filesystem::file_size(place() / file);
-  write(file, {asked(4, "Two")});
-  write(file_of(kOther, "2026-11-20T12-00-00"),
-        {meta(kOther, cat(",'forked_from_id':'", kThread, "','history_base':{'thread_id':'",
-                          kThread, "','end_ordinal_exclusive':4,'end_byte_offset':", kept, "}")),
-         asked(4, "Other"), said(5, "assistant", "o")});
+  const auto bytes_before = std::filesystem::file_size(place() / file);
+  write(file, {prompt_line(4, "Two")});
+  write(
+      file_of(kOther, "2026-11-20T12-00-00"),
+      {meta(kOther, cat(",'forked_from_id':'", kThread, "','history_base':{'thread_id':'", kThread,
+                        "','end_ordinal_exclusive':4,'end_byte_offset':", bytes_before, "}")),
+       prompt_line(4, "Other"), message_line(5, "assistant", "o")});
   open("codex");
   EXPECT_EQ(transcript(kOther),
             (Lines{"user: One", "assistant: 1", "user: Other", "assistant: o"}));
@@ -172,7 +173,7 @@ TEST_F(CodexTest, AForkGoesOnFromAnotherThread) {
 TEST_F(CodexTest, AForkWhoseParentIsGoneIsReadAndSaysSo) {
   write(file_of(kOther), {meta(kOther, cat(",'history_base':{'thread_id':'", kThread,
                                            "','end_ordinal_exclusive':4,'end_byte_offset':99}")),
-                          asked(4, "Other")});
+                          prompt_line(4, "Other")});
   open("codex");
   EXPECT_EQ(transcript(kOther), Lines{"user: Other"});
   ASSERT_EQ(damage(kOther).size(), 1U);
@@ -183,7 +184,7 @@ TEST_F(CodexTest, ThreadsThatPointAtEachOtherEnd) {
   for (const auto& [own, other] : {std::pair(kThread, kOther), std::pair(kOther, kThread)}) {
     write(file_of(own), {meta(own, cat(",'history_base':{'thread_id':'", other,
                                        "','end_ordinal_exclusive':1,'end_byte_offset':999}")),
-                         asked(1, "Hi")});
+                         prompt_line(1, "Hi")});
   }
   open("codex");
   EXPECT_FALSE(transcript(kThread).empty());
@@ -192,7 +193,7 @@ TEST_F(CodexTest, ThreadsThatPointAtEachOtherEnd) {
 
 TEST_F(CodexTest, KilledInMidAnswer) {
   write(file_of(kThread),
-        {meta(kThread), asked(1, "Go"),
+        {meta(kThread), prompt_line(1, "Go"),
          line(2, "response_item",
               "{'type':'function_call','name':'shell','arguments':'not json','call_id':'c1'}"),
          line(3, "event_msg", "{'type':'turn_aborted','reason':'interrupted'}")});
@@ -205,7 +206,7 @@ TEST_F(CodexTest, KilledInMidAnswer) {
 
 TEST_F(CodexTest, NamesAndArchivedThreads) {
   write(cat("archived_sessions/rollout-2026-11-20T10-00-00-", kThread, ".jsonl"),
-        {meta(kThread), asked(1, "First")});
+        {meta(kThread), prompt_line(1, "First")});
   write("session_index.jsonl", {cat("{'id':'", kThread, "','thread_name':'Old name'}"),
                                 cat("{'id':'", kThread, "','thread_name':'My name'}")});
   open("codex");
@@ -229,10 +230,10 @@ TEST_F(CodexTest, OnlyTheWordsOfThePersonInAMessageWithAnImage) {
 }
 
 TEST_F(CodexTest, SubAgentsAreListedWithTheBranchesOnly) {
-  write(file_of(kThread), {meta(kThread), asked(1, "Go")});
+  write(file_of(kThread), {meta(kThread), prompt_line(1, "Go")});
   write(file_of(kOther, "2026-11-20T10-01-00"),
         {meta(kOther, cat(",'session_id':'", kThread, "','source':{'subagent':'review'}")),
-         asked(1, "Look at it")});
+         prompt_line(1, "Look at it")});
   open("codex");
   EXPECT_EQ(session(kOther).extra.front().name, "parent");
   EXPECT_EQ(session(kOther).extra.front().value, RawJson::string(kThread));
@@ -242,8 +243,9 @@ TEST_F(CodexTest, SubAgentsAreListedWithTheBranchesOnly) {
 
 TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
   write(file_of(kThread),
-        {meta(kThread), asked(1, "Long"), said(2, "assistant", "talk"),
-         line(3, "compacted", "{'message':'In short','replacement_history':[]}"), asked(4, "On")});
+        {meta(kThread), prompt_line(1, "Long"), message_line(2, "assistant", "talk"),
+         line(3, "compacted", "{'message':'In short','replacement_history':[]}"),
+         prompt_line(4, "On")});
   open("codex");
   EXPECT_EQ(transcript(kThread),
             (Lines{"user: Long", "assistant: talk", "*user: In short", "user: On"}));
@@ -251,8 +253,8 @@ TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
 
 // Cold files are compressed. While both are there the plain one is newer.
 TEST_F(CodexTest, ReadsCompressedFiles) {
-  std::string bytes =
-      cat(meta(kThread), "\n", asked(1, "Why?"), "\n", said(2, "assistant", "So."), "\n");
+  std::string bytes = cat(meta(kThread), "\n", prompt_line(1, "Why?"), "\n",
+                          message_line(2, "assistant", "So."), "\n");
   std::ranges::replace(bytes, '\'', '"');
   const std::string packed = zstd_packed(bytes);
   ASSERT_TRUE(is_zstd_frame(packed));
@@ -263,7 +265,7 @@ TEST_F(CodexTest, ReadsCompressedFiles) {
   EXPECT_EQ(session(kThread).info.title, "Why?");
   EXPECT_TRUE(damage(kThread).empty());
   EXPECT_EQ(damage(kOther).size(), 1U);
-  write(file_of(kThread), {meta(kThread), asked(1, "Newer?")});
+  write(file_of(kThread), {meta(kThread), prompt_line(1, "Newer?")});
   EXPECT_EQ(sessions().size(), 1U) << "nothing was read of the other";
   EXPECT_EQ(transcript(kThread), Lines{"user: Newer?"});
 }

@@ -44,14 +44,14 @@ class ImportTest : public SourceTest {
  protected:
   // Everything that the tool has: the fate of each, and how many messages were new.
   Lines import_all() {
-    Lines fates;
+    Lines outcomes;
     SessionQuery query;
     query.children = true;
     for (const SessionInfo& info : must(source().list(query)).sessions) {
       const ImportedSession done = must(import_session(source(), "pi", *store_, info));
-      fates.push_back(cat(to_string(done.fate), " ", done.messages));
+      outcomes.push_back(cat(to_string(done.outcome), " ", done.messages));
     }
-    return fates;
+    return outcomes;
   }
   // The texts of each session in the store's lists, or in its archive.
   std::vector<Lines> stored(std::vector<SessionState> states = {SessionState::active,
@@ -356,13 +356,13 @@ class ManyImportsTest : public ImportTest {
 
 TEST_F(ManyImportsTest, ComeInTheirOrder) {
   make_sessions();
-  std::vector<SessionId> told;
+  std::vector<SessionId> reported;
   import_sessions({source(), "claude", listed_}, *store_,
                   [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
                     EXPECT_EQ(must(imported).messages, 2 * kTurns);
-                    told.push_back(info.id);
+                    reported.push_back(info.id);
                   });
-  EXPECT_TRUE(std::ranges::equal(told, listed_, {}, {}, &SessionInfo::id));
+  EXPECT_TRUE(std::ranges::equal(reported, listed_, {}, {}, &SessionInfo::id));
   for (const SessionInfo& info : listed_) {
     expect_whole(*store_, info);
   }
@@ -371,16 +371,16 @@ TEST_F(ManyImportsTest, ComeInTheirOrder) {
 TEST_F(ManyImportsTest, NobodyIsToldOfMoreOnceTheyAreStopped) {
   make_sessions();
   std::stop_source stopped;
-  int told = 0;
+  int reported = 0;
   import_sessions(
       {source(), "claude", listed_}, *store_,
       [&](const SessionInfo& /*info*/, const Result<ImportedSession>& imported) {
         EXPECT_TRUE(works(imported));
         stopped.request_stop();
-        ++told;
+        ++reported;
       },
       stopped.get_token());
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
   expect_whole(*store_, listed_.front());
 }
 
@@ -405,11 +405,11 @@ TEST_F(ManyImportsTest, KilledOnesGoOn) {
     std::this_thread::sleep_for((round + 1) * kStep);
     ::kill(child, SIGKILL);
     EXPECT_GE(exit_code_of(child), 0);  // it may have been quick enough
-    std::string told(kSessions, ' ');
-    const ssize_t got = ::read(pipe[0], told.data(), told.size());
+    std::string reported(kSessions, ' ');
+    const ssize_t got = ::read(pipe[0], reported.data(), reported.size());
     ASSERT_GE(got, 0);
     ::close(pipe[0]);
-    EXPECT_EQ(told.find('-'), std::string::npos);
+    EXPECT_EQ(reported.find('-'), std::string::npos);
     const auto store = must(open_store(url));
     for (ssize_t i = 0; i < got; ++i) {
       expect_whole(*store, listed_[static_cast<std::size_t>(i)]);

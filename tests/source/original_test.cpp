@@ -170,7 +170,7 @@ TEST_F(ExportedJsonTest, ComesBackWhole) {
   const SessionPage page = must(exported->list({}));
   ASSERT_EQ(page.sessions.size(), 1U);
   const auto done = must(import_session(*exported, "exported", *second, page.sessions.front()));
-  EXPECT_EQ(done.fate, CopyFate::copied);
+  EXPECT_EQ(done.outcome, CopyOutcome::copied);
   EXPECT_EQ(done.damage, std::vector<std::string>());
   EXPECT_EQ(must(get(*second, id)), must(get(*first, id)));
   EXPECT_EQ(must(read_all(*second, id)), must(read_all(*first, id)));
@@ -184,8 +184,8 @@ TEST_F(ExportedJsonTest, ComesBackWhole) {
     return Flow::go_on;
   }));
   EXPECT_EQ(bytes, "image");
-  EXPECT_EQ(must(import_session(*exported, "exported", *second, page.sessions.front())).fate,
-            CopyFate::unchanged);
+  EXPECT_EQ(must(import_session(*exported, "exported", *second, page.sessions.front())).outcome,
+            CopyOutcome::unchanged);
 }
 
 TEST_F(ExportedJsonTest, AFolderOfThemIsReadAndWhatIsNoneIsDamageOrLeft) {

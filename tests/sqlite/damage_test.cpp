@@ -298,10 +298,10 @@ TEST(SqliteProgress, IsToldAndABackupStaysASnapshot) {
   const fs::path file = folder.path() / "r.db";
   must(open_at(file)->create(session("s")));
   must(open_at(file)->append(session_id("s"), {user(std::string(9'000'000, 'x'))}, {}));
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> told;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected;
   int steps = 0;
   const auto store = open_at(file, {.on_progress = [&](const Progress& progress) {
-                               auto& [done, total] = told[std::string(progress.work)];
+                               auto& [done, total] = expected[std::string(progress.work)];
                                EXPECT_GE(progress.done, done);
                                done = progress.done;
                                total = progress.total;
@@ -314,9 +314,9 @@ TEST(SqliteProgress, IsToldAndABackupStaysASnapshot) {
   EXPECT_EQ(must(read_all(*open_at(folder.path() / "copy.db"), session_id("s"))).size(), 1U);
   must(store->capabilities().repair->verify());
   must(store->capabilities().repair->repair_into(folder.path() / "repaired.db"));
-  EXPECT_EQ(told["backing up"].first, told["backing up"].second);
-  EXPECT_TRUE(told.contains("verifying"));
-  EXPECT_EQ(told["recovering messages"].second, 2);
+  EXPECT_EQ(expected["backing up"].first, expected["backing up"].second);
+  EXPECT_TRUE(expected.contains("verifying"));
+  EXPECT_EQ(expected["recovering messages"].second, 2);
 }
 
 }  // namespace

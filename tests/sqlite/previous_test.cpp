@@ -143,15 +143,15 @@ TEST_F(PreviousDatabase, TakesAuthorsAlsoWhereItCannotBeMadeCurrent) {
     store = open_at(file_, {.busy_timeout = milliseconds(50)});
   }
   EXPECT_EQ(must(read_all(*store, kLeagues)).size(), 6U);
-  Message asked = user("x", at(20 * kMinute));
-  asked.author = must(Author::parse("Ann"));
-  must(store->append(kLeagues, {asked}, {}));
+  Message question = user("x", at(20 * kMinute));
+  question.author = must(Author::parse("Ann"));
+  must(store->append(kLeagues, {question}, {}));
   EXPECT_EQ(version(), "1");
-  EXPECT_EQ(must(read_all(*store, kLeagues)).back().author, asked.author);
-  EXPECT_EQ(listed(*store, {.author = asked.author}), std::vector<std::string>{kLeagues.str()});
+  EXPECT_EQ(must(read_all(*store, kLeagues)).back().author, question.author);
+  EXPECT_EQ(listed(*store, {.author = question.author}), std::vector<std::string>{kLeagues.str()});
   const auto other = open_at(file_);
   EXPECT_EQ(version(), "2");
-  EXPECT_EQ(must(read_all(*other, kLeagues)).back().author, asked.author);
+  EXPECT_EQ(must(read_all(*other, kLeagues)).back().author, question.author);
 }
 
 TEST_F(PreviousDatabase, LeavesNoCopyWhereItCannotBeChanged) {

@@ -114,11 +114,11 @@ TEST(SqliteRepair, ANullCostsNoSession) {
     plain.run(cat("UPDATE sessions SET ", column, " = NULL"));
   }
   plain.run("UPDATE messages SET role = NULL, created_at = NULL WHERE seq = 0");
-  const auto mended = folder.path() / "mended.db";
-  const VerifyReport report = must(open_at(file)->capabilities().repair->repair_into(mended));
+  const auto repaired = folder.path() / "mended.db";
+  const VerifyReport report = must(open_at(file)->capabilities().repair->repair_into(repaired));
   EXPECT_EQ(report.sessions, 1);
   EXPECT_EQ(report.messages, 2);
-  const auto store = open_at(mended);
+  const auto store = open_at(repaired);
   EXPECT_EQ(must(get(*store, session_id("s"))).info.head, Seq{2});
   EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
   const auto messages = must(read_all(*store, session_id("s")));

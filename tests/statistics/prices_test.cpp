@@ -50,11 +50,11 @@ TEST(Prices, ModelsAreFoundByTheirNamesInUse) {
 
 TEST(Prices, WhatTheProviderSaidGoesFirstThenOnesOwn) {
   const Prices prices({must(parse_price("claude-opus-5-5 1 2")), must(parse_price("llama-3 1 2"))});
-  Usage said = used(1'000'000, 0);
-  EXPECT_EQ(prices.cost(said, "claude-opus-5-5"), Money::parse("1"));
-  EXPECT_EQ(prices.cost(said, "llama-3"), Money::parse("1"));
-  said.cost = Money::parse("0.5");
-  EXPECT_EQ(prices.cost(said, "claude-opus-5-5"), Money::parse("0.5"));
+  Usage usage = used(1'000'000, 0);
+  EXPECT_EQ(prices.cost(usage, "claude-opus-5-5"), Money::parse("1"));
+  EXPECT_EQ(prices.cost(usage, "llama-3"), Money::parse("1"));
+  usage.cost = Money::parse("0.5");
+  EXPECT_EQ(prices.cost(usage, "claude-opus-5-5"), Money::parse("0.5"));
 }
 
 TEST(Prices, AreParsed) {

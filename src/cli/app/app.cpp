@@ -123,8 +123,8 @@ class App {
     for (Effect& effect : effects) {
       if (std::holds_alternative<Suspend>(effect)) {
         terminal_.suspend();
-      } else if (const auto* const wanted = std::get_if<EditElsewhere>(&effect)) {
-        edit_elsewhere(*wanted);
+      } else if (const auto* const edit = std::get_if<EditElsewhere>(&effect)) {
+        edit_elsewhere(*edit);
       } else if (std::holds_alternative<Redraw>(effect)) {
         terminal_.redraw();
       } else if (std::holds_alternative<Ring>(effect)) {
@@ -147,10 +147,10 @@ class App {
   }
 
   // What comes meanwhile is taken, so that no answer has to wait.
-  void edit_elsewhere(const EditElsewhere& wanted) {
+  void edit_elsewhere(const EditElsewhere& edit) {
     terminal_.give_back();
-    Edited edited{.tab = wanted.tab, .text = std::nullopt};
-    if (auto text = edit_text(context_.environment(), wanted.text, events_.fd(), [this] {
+    Edited edited{.tab = edit.tab, .text = std::nullopt};
+    if (auto text = edit_text(context_.environment(), edit.text, events_.fd(), [this] {
           for (const Event& event : events_.take()) {
             perform(update(state_, event));
           }

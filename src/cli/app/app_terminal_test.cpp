@@ -219,13 +219,13 @@ TEST_F(AppTerminalTest, ListsAsInterruptedOnlyWhatWasAnswering) {
 }
 
 TEST_F(AppTerminalTest, UsesNoColourWhereNoneIsWanted) {
-  for (const std::string wanted : {"", "NO_COLOR=1", "--no-color"}) {
-    const bool flag = wanted.starts_with("--");
-    start({"chat", "--new", flag ? wanted : "-q"}, "0", {flag ? "" : wanted});
+  for (const std::string requested : {"", "NO_COLOR=1", "--no-color"}) {
+    const bool flag = requested.starts_with("--");
+    start({"chat", "--new", flag ? requested : "-q"}, "0", {flag ? "" : requested});
     await("Reprise");
     type("\x04");
     EXPECT_EQ(end(), 0);
-    EXPECT_EQ(screen().find("\x1b[36m") != std::string::npos, wanted.empty()) << wanted;
+    EXPECT_EQ(screen().find("\x1b[36m") != std::string::npos, requested.empty()) << requested;
   }
 }
 

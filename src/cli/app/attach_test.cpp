@@ -76,9 +76,9 @@ TEST(Attach, NamesFilesWithTheMessage) {
   EXPECT_TRUE(enter(state, "/attach a picture.png").empty());
   EXPECT_NE(shown(state).find("attached: a picture.png"), std::string::npos);
   update(state, Pasted{cat("@pasted ", lines(11))});
-  const auto asked = only<Ask>(enter(state, "look at @src/a.cpp and ann@home @"));
-  EXPECT_EQ(asked.attached.files, Paths{"a picture.png"});
-  EXPECT_EQ(asked.attached.mentioned, Paths{"src/a.cpp"});
+  const auto requested = only<Ask>(enter(state, "look at @src/a.cpp and ann@home @"));
+  EXPECT_EQ(requested.attached.files, Paths{"a picture.png"});
+  EXPECT_EQ(requested.attached.mentioned, Paths{"src/a.cpp"});
   EXPECT_EQ(shown(state).find("attached:"), std::string::npos);
   // One that waits for the running answer keeps its files.
   enter(state, "/attach b.png");
@@ -92,18 +92,19 @@ TEST(Attach, NamesFilesWithTheMessage) {
 
 TEST(Attach, TakesPathsWithBlanksInQuotes) {
   State state = open_state();
-  const auto asked = only<Ask>(enter(state, "see @\"my file.txt\", @\"b c\"and @d @\"\" @\"open"));
-  EXPECT_EQ(asked.attached.mentioned, (Paths{"my file.txt", "b c", "d", "\"\"", "\"open"}));
+  const auto requested =
+      only<Ask>(enter(state, "see @\"my file.txt\", @\"b c\"and @d @\"\" @\"open"));
+  EXPECT_EQ(requested.attached.mentioned, (Paths{"my file.txt", "b c", "d", "\"\"", "\"open"}));
 }
 
 TEST(Attach, CompletesPathsWithBlanksInQuotes) {
   State state = open_state();
   type(state, "see @my");
-  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "my");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).prefix, "my");
   update(state, FilesListed{{1}, "my", {"my file.txt", "my folder/"}});
   EXPECT_EQ(state.input().text(), "see @\"my f");
   type(state, "i");
-  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "my fi");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).prefix, "my fi");
   update(state, FilesListed{{1}, "my fi", {"my file.txt"}});
   EXPECT_EQ(state.input().text(), "see @\"my file.txt\"");
 }
@@ -111,10 +112,10 @@ TEST(Attach, CompletesPathsWithBlanksInQuotes) {
 TEST(Attach, CompletesPaths) {
   State state = open_state();
   type(state, "see @sr");
-  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "sr");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).prefix, "sr");
   update(state, FilesListed{{1}, "sr", {"src/"}});
   EXPECT_EQ(state.input().text(), "see @src/");
-  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "src/");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).prefix, "src/");
   update(state, FilesListed{{1}, "src/", {"src/base/", "src/cli/"}});
   EXPECT_EQ(state.input().text(), "see @src/");
   EXPECT_NE(shown(state).find("src/base/  src/cli/"), std::string::npos);
@@ -123,7 +124,7 @@ TEST(Attach, CompletesPaths) {
   EXPECT_EQ(state.input().text(), "see @src/c");
   state.input().clear();
   type(state, "/attach a b");
-  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "a b");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).prefix, "a b");
 }
 
 }  // namespace

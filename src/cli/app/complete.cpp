@@ -78,7 +78,7 @@ Completion complete(const State& state, std::string_view text) {
     return out;
   }
   const std::size_t blank = text.find(' ');
-  std::string_view kept;
+  std::string_view before;
   Words words;
   if (blank == std::string_view::npos) {
     words = command_words();
@@ -89,16 +89,16 @@ Completion complete(const State& state, std::string_view text) {
     // Names of sessions and models may have blanks; all else is one word.
     const bool names = command == "/session";
     const std::size_t last = names ? rest.find(' ') : rest.rfind(' ');
-    kept = text.substr(0, last == std::string_view::npos ? blank + 1 : blank + 1 + last + 1);
+    before = text.substr(0, last == std::string_view::npos ? blank + 1 : blank + 1 + last + 1);
   }
-  const std::string_view begun = text.substr(kept.size());
-  std::erase_if(words, [begun](const std::string& word) { return !word.starts_with(begun); });
+  const std::string_view prefix = text.substr(before.size());
+  std::erase_if(words, [prefix](const std::string& word) { return !word.starts_with(prefix); });
   std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
   if (words.empty()) {
     return out;
   }
-  out.text = cat(kept, common_beginning(words));
+  out.text = cat(before, common_beginning(words));
   if (words.size() > 1) {
     out.candidates = std::move(words);
   }

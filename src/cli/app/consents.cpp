@@ -7,9 +7,9 @@ namespace reprise::cli::app {
 
 Choice Consents::ask(TabId tab, std::string question, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const int number = ++asked_;
+  const int number = ++last_number_;
   lock.unlock();
-  events_.post(ConsentAsked{.tab = tab, .number = number, .question = std::move(question)});
+  events_.post(ConsentRequest{.tab = tab, .number = number, .question = std::move(question)});
   lock.lock();
   if (!answered_.wait(lock, stop, [&] { return answers_.contains(number); })) {
     return Choice::no;

@@ -25,7 +25,7 @@ class Consents {
   EventQueue& events_;
   std::mutex mutex_;
   std::condition_variable_any answered_;
-  int asked_ = 0;
+  int last_number_ = 0;
   std::map<int, Choice> answers_;
 };
 

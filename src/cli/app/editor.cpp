@@ -220,9 +220,9 @@ bool Editor::older() {
     draft_ = text_;
     draft_pastes_ = pastes_;
   }
-  const std::size_t wanted = shown_ - 1;
-  set(prompts_[wanted]);
-  shown_ = wanted;
+  const std::size_t index = shown_ - 1;
+  set(prompts_[index]);
+  shown_ = index;
   return true;
 }
 
@@ -230,15 +230,15 @@ bool Editor::newer() {
   if (shown_ >= prompts_.size()) {
     return false;
   }
-  const std::size_t wanted = shown_ + 1;
-  if (wanted < prompts_.size()) {
-    set(prompts_[wanted]);
+  const std::size_t index = shown_ + 1;
+  if (index < prompts_.size()) {
+    set(prompts_[index]);
   } else {
     text_ = draft_;
     pastes_ = draft_pastes_;
     cursor_ = text_.size();
   }
-  shown_ = wanted;
+  shown_ = index;
   return true;
 }
 

@@ -70,7 +70,7 @@ struct CopyText {
 // Those whose path begins so, for Tab.
 struct ListFiles {
   TabId tab;
-  std::string begun;
+  std::string prefix;
 };
 // "/session save".
 struct SaveNow {

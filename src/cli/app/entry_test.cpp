@@ -16,7 +16,7 @@ std::string laid_out(const Entry& entry, bool unfolded = false, std::size_t widt
   return out;
 }
 
-std::vector<Entry> tool_talk() {
+std::vector<Entry> tool_conversation() {
   EntryMaker maker;
   Message call{.role = "assistant"};
   call.blocks.emplace_back(ThinkingBlock{"I look\nat the file", "", {}});
@@ -29,13 +29,13 @@ std::vector<Entry> tool_talk() {
 }
 
 TEST(Entry, GivesAResultToItsCall) {
-  const auto entries = tool_talk();
+  const auto entries = tool_conversation();
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[1].result, "one\ntwo\n");
 }
 
 TEST(Entry, FoldsThoughtsAndToolCallsToALine) {
-  const auto entries = tool_talk();
+  const auto entries = tool_conversation();
   EXPECT_EQ(laid_out(entries[0]), "  ▸ thought (2 lines) I look at the file\n");
   EXPECT_EQ(laid_out(entries[1]), "  ▸ read_file (2 lines) {\"path\":\"a\"}\n");
   EXPECT_EQ(laid_out(entries[0], true), "  ▾ I look\n    at the file\n");
@@ -44,7 +44,7 @@ TEST(Entry, FoldsThoughtsAndToolCallsToALine) {
 }
 
 TEST(Entry, DimsThoughts) {
-  const auto entries = tool_talk();
+  const auto entries = tool_conversation();
   for (const bool unfolded : {false, true}) {
     for (const Line& line : lines_of(entries[0], 40, unfolded, Time{})) {
       for (const Span& span : line) {

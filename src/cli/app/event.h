@@ -96,7 +96,7 @@ struct ModelsListed {
 // Paths that begin so; folders end in a slash.
 struct FilesListed {
   TabId tab;
-  std::string begun;
+  std::string prefix;
   std::vector<std::string> paths;
 };
 // Questions of the session, the oldest first, for a command that takes one.
@@ -109,11 +109,11 @@ struct TabClosed {
   TabId tab;
 };
 
-struct TextCame {
+struct TextReceived {
   TabId tab;
   std::string text;
 };
-struct ThinkingCame {
+struct ThinkingReceived {
   TabId tab;
   std::string text;
 };
@@ -147,7 +147,7 @@ struct TurnEnded {
   bool saved = true;
 };
 // A tool wants to run.
-struct ConsentAsked {
+struct ConsentRequest {
   TabId tab;
   int number = 0;
   std::string question;
@@ -200,15 +200,15 @@ struct StoredChanged {
   std::string failure = {};
 };
 // How many sessions "/resume clear" would clear.
-struct ClearAsked {
+struct ClearRequest {
   std::size_t count = 0;
 };
 
 using Event = std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound,
                            TabOpened, TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed,
-                           QuestionsListed, FilesListed, TabClosed, TextCame, ThinkingCame,
+                           QuestionsListed, FilesListed, TabClosed, TextReceived, ThinkingReceived,
                            ToolCalled, ToolAnswered, AnswerStored, TurnEnded, TodosChanged,
-                           ConsentAsked, Edited, Announcement, AllClosed, PageLoaded,
-                           QuestionsLoaded, TextsFound, PreviewLoaded, StoredChanged, ClearAsked>;
+                           ConsentRequest, Edited, Announcement, AllClosed, PageLoaded,
+                           QuestionsLoaded, TextsFound, PreviewLoaded, StoredChanged, ClearRequest>;
 
 }  // namespace reprise::cli::app

@@ -115,8 +115,8 @@ Anchor anchor_at_end(const Tab& tab, std::size_t rows, std::size_t width, Time n
 }
 
 const std::vector<Line>& lines_in(const Tab& tab, std::size_t entry, std::size_t width, Time now) {
-  const Entry& wanted = tab.entries[entry];
-  return lines_of(wanted, width, wanted.open.value_or(tab.unfolded), now);
+  const Entry& item = tab.entries[entry];
+  return lines_of(item, width, item.open.value_or(tab.unfolded), now);
 }
 
 std::vector<VisibleLine> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,

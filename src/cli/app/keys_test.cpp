@@ -143,7 +143,7 @@ State with_texts_found(Size size) {
 }
 
 std::vector<NamedScreen> every_screen() {
-  std::vector<NamedScreen> screens = talk_screens();
+  std::vector<NamedScreen> screens = session_screens();
   std::ranges::move(picker_screens(), std::back_inserter(screens));
   const std::vector<NamedScreen> more = {
       {"scrolled back", scrolled_back},

@@ -19,9 +19,11 @@ class EventObserver final : public TurnObserver {
   EventObserver(TabId tab, EventQueue& events, std::function<std::vector<Todo>()> todos)
       : tab_(tab), events_(events), todos_(std::move(todos)) {}
 
-  void on_text(std::string_view text) override { events_.post(TextCame{tab_, std::string(text)}); }
+  void on_text(std::string_view text) override {
+    events_.post(TextReceived{tab_, std::string(text)});
+  }
   void on_thinking(std::string_view text) override {
-    events_.post(ThinkingCame{tab_, std::string(text)});
+    events_.post(ThinkingReceived{tab_, std::string(text)});
   }
   void on_tool_call(const ToolUseBlock& call) override {
     if (call.name == kTodoTool) {
@@ -89,11 +91,11 @@ LiveSession::~LiveSession() {
 
 Approver LiveSession::approver() {
   return [this](const ToolUseBlock& call) {
-    const auto answer = agreed_.approve(call, [this](const ToolUseBlock& asked) {
+    const auto answer = agreed_.approve(call, [this](const ToolUseBlock& use) {
       std::unique_lock lock(mutex_);
       const std::stop_token stop = stop_.get_token();
       lock.unlock();
-      return parts_.consents.ask(parts_.tab, cat("Run ", asked.name, " ", asked.input.text(), "?"),
+      return parts_.consents.ask(parts_.tab, cat("Run ", use.name, " ", use.input.text(), "?"),
                                  stop);
     });
     if (!answer.remembered) {
@@ -139,7 +141,7 @@ std::vector<Todo> LiveSession::todos() {
 
 void LiveSession::run(Turn turn, std::string question) {
   wait();
-  asked_ = true;
+  has_turns_ = true;
   running_ = true;
   std::stop_token stop;
   {
@@ -149,9 +151,9 @@ void LiveSession::run(Turn turn, std::string question) {
   }
   turn_ = std::thread([this, turn = std::move(turn), question = std::move(question), stop] {
     EventObserver observer(parts_.tab, parts_.events, [this] { return todos(); });
-    const Result<Outcome> outcome = turn(session_->talk(), observer, stop);
-    if (outcome && begun_.answer.empty() && !question.empty()) {
-      begun_ = {.question = question, .answer = plain_text(outcome->answer)};
+    const Result<Outcome> outcome = turn(session_->conversation(), observer, stop);
+    if (outcome && first_turn_.answer.empty() && !question.empty()) {
+      first_turn_ = {.question = question, .answer = plain_text(outcome->answer)};
     }
     report(outcome, stop.stop_requested());
   });

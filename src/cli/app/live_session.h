@@ -51,14 +51,14 @@ class LiveSession {
   const std::string& folder() const { return constant_.folder; }
 
   // Runs a turn on a thread of its own, which reports to the queue and ends with TurnEnded.
-  using Turn = std::function<Result<Outcome>(Conversation& talk, TurnObserver& observer,
+  using Turn = std::function<Result<Outcome>(Conversation& conversation, TurnObserver& observer,
                                              std::stop_token stop)>;
   void run(Turn turn, std::string question = "");
   void stop();
   // Until the turn has ended.
   void wait();
   bool all_saved() const { return saved_; }
-  bool was_asked() const { return asked_; }
+  bool has_turns() const { return has_turns_; }
   bool is_running() const { return running_; }
   // Whether a running answer is stored as it comes, so that little is lost with the process.
   bool keeps_answers() const { return keeps_answers_; }
@@ -66,7 +66,7 @@ class LiveSession {
   bool begin_close() { return closing_.exchange(true); }
   bool is_closing() const { return closing_; }
   // What this run began with. Not while a turn runs.
-  const Exchange& begun() const { return begun_; }
+  const Exchange& first_turn() const { return first_turn_; }
 
  private:
   void report(const Result<Outcome>& outcome, bool stopped);
@@ -81,11 +81,11 @@ class LiveSession {
   ToolConsents agreed_;    // the running turn's
   bool keeps_answers_ = false;
   std::atomic<bool> closing_ = false;
-  std::atomic<bool> asked_ = false;
+  std::atomic<bool> has_turns_ = false;
   std::atomic<bool> running_ = false;  // a turn
   std::atomic<bool> saved_ = true;
   std::atomic<bool> last_saved_ = true;  // after the last turn
-  Exchange begun_;
+  Exchange first_turn_;
   std::thread turn_;
 };
 

@@ -98,8 +98,8 @@ TEST(Menu, DoesNotOpenForAnEarlierMessage) {
 TEST(Menu, ChoosesAQuestionToForkBefore) {
   State state = open_state();
   state.tabs[0].metadata.messages = 4;
-  const auto wanted = only<ListQuestions>(enter(state, "/fork"));
-  EXPECT_EQ(wanted.verb, SlashVerb::fork);
+  const auto requested = only<ListQuestions>(enter(state, "/fork"));
+  EXPECT_EQ(requested.verb, SlashVerb::fork);
   update(state, QuestionsListed{{1}, SlashVerb::fork, {{Seq{0}, "first"}, {Seq{2}, "second"}}});
   EXPECT_EQ(selected(state), "all of it");
   EXPECT_NE(shown(state).find("second"), std::string::npos);
@@ -133,9 +133,9 @@ TEST(Menu, CopiesTheLastAnswer) {
   enter(state, "/copy");
   EXPECT_NE(shown(state).find("no answer to copy"), std::string::npos);
   enter(state, "question");
-  update(state, TextCame{{1}, "one\x1b]0;"});
+  update(state, TextReceived{{1}, "one\x1b]0;"});
   update(state, ToolCalled{{1}, {"1", "look", *RawJson::parse("{}"), {}}});
-  update(state, TextCame{{1}, "two"});
+  update(state, TextReceived{{1}, "two"});
   update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   EXPECT_EQ(only<CopyText>(enter(state, "/copy")).text, "one\x1b]0;\n\ntwo");
   state.tabs[0].entries.push_back(

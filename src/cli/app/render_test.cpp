@@ -35,7 +35,7 @@ std::string rule(std::size_t columns) {
 
 void answer(State& state, std::string_view text) {
   const TabId tab = state.tabs[state.current].id;
-  update(state, TextCame{tab, std::string(text)});
+  update(state, TextReceived{tab, std::string(text)});
   update(state, AnswerStored{.tab = tab,
                              .model = "gpt-x",
                              .usage = Usage{.input = {12}, .output = {34}},
@@ -99,7 +99,7 @@ TEST(Render, SaysWhatRuns) {
   enter(state, "slow");
   EXPECT_NE(shown(state).find("⠋ answering 0 s · Esc stops"), std::string::npos);
   update(state, Ticked{state.now + std::chrono::milliseconds(12'300)});
-  update(state, TextCame{{1}, std::string(400, 'x')});
+  update(state, TextReceived{{1}, std::string(400, 'x')});
   EXPECT_NE(shown(state).find("⠇ answering 12 s · ~100 tokens · Esc stops"), std::string::npos)
       << shown(state);
   EXPECT_EQ(rows(shown(state), 0, 0), " 1 slow …\n");
@@ -132,7 +132,7 @@ TEST(Render, MarksTabsAndCutsTheirNames) {
   state.size = kUsual;
   const std::string bar = rows(shown(state), 0, 0);
   EXPECT_NE(bar.find(" 2 Lo… "), std::string::npos) << bar;
-  update(state, TextCame{{1}, "news"});
+  update(state, TextReceived{{1}, "news"});
   update(state, TurnEnded{.tab = {1}, .metadata = state.tabs[0].metadata});
   EXPECT_NE(shown(state).find("•"), std::string::npos);
 }
@@ -247,7 +247,7 @@ TEST(Render, LetsNothingHostileThrough) {
   state.status = bad;
   enter(state, bad);
   answer(state, bad);
-  update(state, ConsentAsked{{1}, 1, bad});
+  update(state, ConsentRequest{{1}, 1, bad});
   const std::string text = shown(state);
   EXPECT_EQ(text.find_first_of("\x1b\x07"), std::string::npos);
   EXPECT_EQ(text.find("\u202e"), std::string::npos);

@@ -54,11 +54,11 @@ TEST(Resume, TakesAMessageTypedBeforeTheAnswerToTheOffer) {
 
 TEST(Resume, AsksBeforeItClears) {
   State state = open_state();
-  update(state, ClearAsked{});
+  update(state, ClearRequest{});
   EXPECT_EQ(state.tab()->entries.back().text, "No saved sessions to clear.");
-  update(state, ClearAsked{3});
+  update(state, ClearRequest{3});
   EXPECT_TRUE(type(state, "n").empty());
-  update(state, ClearAsked{3});
+  update(state, ClearRequest{3});
   EXPECT_EQ(only<ClearClosed>(type(state, "y")).tab, TabId{1});
 }
 
@@ -76,9 +76,9 @@ TEST(Announcement, IsNotLostBeforeThereIsATab) {
 TEST(Picker, ListsTheProjectOfTheTab) {
   State state = open_state();
   state.tab()->metadata.folder = "/p/other";
-  const auto wanted = only<LoadPage>(key(state, "Ctrl-O"));
-  EXPECT_FALSE(wanted.all);
-  EXPECT_EQ(wanted.folder, "/p/other");
+  const auto requested = only<LoadPage>(key(state, "Ctrl-O"));
+  EXPECT_FALSE(requested.all);
+  EXPECT_EQ(requested.folder, "/p/other");
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ std::string name_of(const testing::TestParamInfo<NamedScreen>& screen) {
   return std::string(screen.param.name);
 }
 
-INSTANTIATE_TEST_SUITE_P(Talk, Screens, testing::ValuesIn(talk_screens()), name_of);
+INSTANTIATE_TEST_SUITE_P(Talk, Screens, testing::ValuesIn(session_screens()), name_of);
 INSTANTIATE_TEST_SUITE_P(Picker, Screens, testing::ValuesIn(picker_screens()), name_of);
 
 }  // namespace

@@ -112,9 +112,9 @@ struct SessionWorker::Performer {
   void send(const Ask& ask, std::vector<Block> blocks) {
     worker.start_turn(
         ask.tab,
-        [blocks = std::move(blocks)](Conversation& talk, TurnObserver& observer,
+        [blocks = std::move(blocks)](Conversation& conversation, TurnObserver& observer,
                                      std::stop_token stop) {
-          return talk.ask(blocks, observer, std::move(stop));
+          return conversation.ask(blocks, observer, std::move(stop));
         },
         ask.text);
   }
@@ -133,14 +133,14 @@ struct SessionWorker::Performer {
   }
   void operator()(const AskAgain& again) {
     worker.start_turn(again.tab,
-                      [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-                        return talk.retry(observer, std::move(stop));
+                      [](Conversation& conversation, TurnObserver& observer, std::stop_token stop) {
+                        return conversation.retry(observer, std::move(stop));
                       });
   }
   void operator()(const GoOn& go_on) {
     worker.start_turn(go_on.tab,
-                      [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-                        return talk.go_on(observer, std::move(stop));
+                      [](Conversation& conversation, TurnObserver& observer, std::stop_token stop) {
+                        return conversation.go_on(observer, std::move(stop));
                       });
   }
   void operator()(const RunSlash& request) {

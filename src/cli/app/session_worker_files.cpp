@@ -115,10 +115,10 @@ Result<std::vector<Block>> SessionWorker::blocks_of(const Ask& ask) {
 }
 
 Result<> SessionWorker::list_files(LiveSession& live, const ListFiles& request) {
-  FilesListed listed{.tab = request.tab, .begun = request.begun, .paths = {}};
-  const std::size_t slash = request.begun.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : request.begun.substr(0, slash + 1);
-  const std::string name = request.begun.substr(folder.size());
+  FilesListed listed{.tab = request.tab, .prefix = request.prefix, .paths = {}};
+  const std::size_t slash = request.prefix.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : request.prefix.substr(0, slash + 1);
+  const std::string name = request.prefix.substr(folder.size());
   const fs::path where =
       live.session().context().config().path_named(folder.empty() ? "." : folder);
   std::error_code error;

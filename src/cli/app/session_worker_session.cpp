@@ -162,11 +162,12 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
   ChatSession& session = live.session();
   Store* const store = session.store();
   if (store == nullptr) {
-    if (live.was_asked()) {
+    if (live.has_turns()) {
       saved_ = false;
     }
   } else if (session.is_saved() && !session.discard_if_empty()) {
-    const auto named = session.set_closing_title(live.begun(), interrupted, hurry_.get_token());
+    const auto named =
+        session.set_closing_title(live.first_turn(), interrupted, hurry_.get_token());
     Result<> closed;
     // An answer that was cut can be gone on with: its session stays open.
     const auto now = get_now(*store, session.id());

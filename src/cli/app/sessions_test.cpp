@@ -24,7 +24,7 @@ TEST(Sessions, EditsTheLastQuestionByEscTwice) {
   enter(state, "first question");
   update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   enter(state, "second qestion");
-  update(state, TextCame{{1}, "an answer"});
+  update(state, TextReceived{{1}, "an answer"});
   update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   key(state, "Esc");
   EXPECT_EQ(state.input().text(), "");
@@ -36,8 +36,8 @@ TEST(Sessions, EditsTheLastQuestionByEscTwice) {
   key(state, "Esc");
   key(state, "Esc");
   type(state, "!");
-  const auto asked = only<AskInstead>(key(state, "Enter"));
-  EXPECT_EQ(asked.text, "second qestion!");
+  const auto requested = only<AskInstead>(key(state, "Enter"));
+  EXPECT_EQ(requested.text, "second qestion!");
   EXPECT_EQ(shown(state).find("an answer"), std::string::npos);
   EXPECT_NE(shown(state).find("first question"), std::string::npos);
   EXPECT_EQ(state.tab()->phase, Tab::Phase::answering);

@@ -39,16 +39,17 @@ struct Tab {
   bool unfolded = false;
   bool todos_hidden = false;
   bool unread = false;
-  bool models_asked = false;
+  bool has_requested_models = false;
   TabMetadata metadata = {};
   std::vector<Entry> entries = {};
   Seq oldest = {};                 // `entries` begin with this message
   std::optional<Anchor> top = {};  // the first line shown; none: the end is shown
   std::string search = {};         // what was looked for last, in small letters
   std::optional<Anchor> found = {};
-  std::optional<Seq> wanted = {};  // the message to show once it is loaded, at what is searched
-  std::int64_t last_input = 0;     // tokens of the last request
-  Usage turn = {};                 // what the running turn has used
+  std::optional<Seq> scroll_target =
+      {};                       // the message to show once it is loaded, at what is searched
+  std::int64_t last_input = 0;  // tokens of the last request
+  Usage turn = {};              // what the running turn has used
   std::optional<Time> turn_began = {};
   std::size_t turn_bytes = 0;  // of the running answer, as far as its usage is not known
   bool editing = false;        // the input is the last question, to be asked instead of it

@@ -47,7 +47,7 @@ struct EffectWords {
     return cat("ListQuestions", tab_words(one.tab), " ", static_cast<int>(one.verb));
   }
   std::string operator()(const ListFiles& one) const {
-    return cat("ListFiles", tab_words(one.tab), " '", one.begun, "'");
+    return cat("ListFiles", tab_words(one.tab), " '", one.prefix, "'");
   }
   std::string operator()(const CopyText& one) const { return cat("CopyText '", one.text, "'"); }
   std::string operator()(const ListModels& one) const {

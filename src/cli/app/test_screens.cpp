@@ -5,7 +5,7 @@
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {
-namespace talk_screens_for_test {
+namespace session_screens_for_test {
 namespace {
 
 constexpr TabId kFirst{1};
@@ -31,7 +31,7 @@ void end_turn(State& state, TabId tab) {
 }
 
 void answer(State& state, std::string_view text) {
-  update(state, TextCame{kFirst, std::string(text)});
+  update(state, TextReceived{kFirst, std::string(text)});
   update(state, AnswerStored{.tab = kFirst,
                              .model = "gpt-x",
                              .usage = used(1420, 96, "0.0021"),
@@ -39,7 +39,7 @@ void answer(State& state, std::string_view text) {
   end_turn(state, kFirst);
 }
 
-State talk(Size size) {
+State conversation(Size size) {
   State state = open_state(size);
   enter(state, "Which files read the config?");
   answer(state, kAnswer);
@@ -54,7 +54,7 @@ ToolUseBlock call(std::string id, std::string name, std::string_view input) {
 State tools(Size size) {
   State state = open_state(size);
   enter(state, "Read a.txt and write b.txt");
-  update(state, ThinkingCame{kFirst, "First I read.\nThen I write."});
+  update(state, ThinkingReceived{kFirst, "First I read.\nThen I write."});
   update(state, ToolCalled{kFirst, call("1", "read_file", R"({"path":"a.txt"})")});
   update(state, ToolCalled{kFirst, call("2", "write_file", R"({"path":"b.txt"})")});
   update(state, AnswerStored{.tab = kFirst,
@@ -76,9 +76,9 @@ State opened_tools(Size size) {
 }
 
 State answering(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   enter(state, "And who writes it?");
-  update(state, TextCame{kFirst, "Nobody but"});
+  update(state, TextReceived{kFirst, "Nobody but"});
   enter(state, "Are you sure?");
   type(state, "half a thou");
   return state;
@@ -87,7 +87,7 @@ State answering(Size size) {
 State cut(Size size) {
   State state = open_state(size);
   enter(state, "Tell me all");
-  update(state, TextCame{kFirst, "To begin with"});
+  update(state, TextReceived{kFirst, "To begin with"});
   TurnEnded ended{.tab = kFirst, .metadata = state.tabs[0].metadata, .stopped = true};
   ended.metadata.saved = false;
   ended.metadata.title = "All of it";
@@ -115,7 +115,7 @@ State consent(Size size) {
     input += cat("line ", i, "\\n");
   }
   update(state, ToolCalled{kFirst, call("1", "write_file", input + "\"}")});
-  update(state, ConsentAsked{kFirst, 1, cat("Run write_file ", input, "\"}?")});
+  update(state, ConsentRequest{kFirst, 1, cat("Run write_file ", input, "\"}?")});
   return state;
 }
 
@@ -126,19 +126,19 @@ State closing_question(Size size) {
 }
 
 State clearing(Size size) {
-  State state = talk(size);
-  update(state, ClearAsked{3});
+  State state = conversation(size);
+  update(state, ClearRequest{3});
   return state;
 }
 
 State leaving(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   enter(state, "/quit");
   return state;
 }
 
 State todos(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   std::vector<Todo> list(4);
   list[0].content = "Find who reads the config";
   list[0].status = TodoStatus::completed;
@@ -153,7 +153,7 @@ State todos(Size size) {
 
 // Ten of them: one answers, one has news, one is being opened.
 State tabs(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   for (int i = 2; i <= 10; ++i) {
     enter(state, cat("/session new /home/ann/p", i));
     if (i < 10) {
@@ -171,13 +171,13 @@ State tabs(Size size) {
 }
 
 State help(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   key(state, "F1");
   return state;
 }
 
 State history_search(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   key(state, "Ctrl-R");
   type(state, "config");
   return state;
@@ -198,14 +198,14 @@ State transcript_search(Size size) {
 }
 
 State commands(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   type(state, "/");
   key(state, "Down");
   return state;
 }
 
 State questions(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   state.tabs[0].metadata.messages = 2;
   update(state,
          QuestionsListed{kFirst, SlashVerb::fork, {{Seq{0}, "Which files read the config?"}}});
@@ -213,7 +213,7 @@ State questions(Size size) {
 }
 
 State long_input(Size size) {
-  State state = talk(size);
+  State state = conversation(size);
   for (int i = 1; i <= 12; ++i) {
     type(state, cat("line ", i, " of what is typed, 漢字"));
     key(state, "Alt-Enter");
@@ -231,7 +231,8 @@ State hostile(Size size) {
   enter(state, bad);
   update(state, ToolCalled{kFirst, {"1", bad, *RawJson::parse("{}"), {}}});
   update(state, ToolAnswered{kFirst, {"1", bad, false, {}, {}}});
-  update(state, TextCame{kFirst, "# " + bad + "\n" + bad + "\n```" + bad + "\n" + bad + "\n```"});
+  update(state,
+         TextReceived{kFirst, "# " + bad + "\n" + bad + "\n```" + bad + "\n" + bad + "\n```"});
   std::vector<Todo> list(1);
   list[0].content = bad;
   update(state, TodosChanged{kFirst, list});
@@ -249,7 +250,7 @@ std::vector<NamedScreen> list() {
              return state;
            }},
           {"offer", offer},
-          {"talk", talk},
+          {"talk", conversation},
           {"tools", tools},
           {"opened_tools", opened_tools},
           {"answering", answering},
@@ -270,10 +271,10 @@ std::vector<NamedScreen> list() {
 }
 
 }  // namespace
-}  // namespace talk_screens_for_test
+}  // namespace session_screens_for_test
 
-std::vector<NamedScreen> talk_screens() {
-  return talk_screens_for_test::list();
+std::vector<NamedScreen> session_screens() {
+  return session_screens_for_test::list();
 }
 
 }  // namespace reprise::cli::app

@@ -12,7 +12,7 @@ struct NamedScreen {
 };
 
 // Of sessions, and of the picker.
-std::vector<NamedScreen> talk_screens();
+std::vector<NamedScreen> session_screens();
 std::vector<NamedScreen> picker_screens();
 
 }  // namespace reprise::cli::app

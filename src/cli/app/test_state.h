@@ -61,10 +61,11 @@ inline std::string shown(const State& state) {
 }
 
 // The only effect, which is of this kind.
-template <class Wanted>
-Wanted only(const Effects& effects) {
-  const auto* const found = effects.size() == 1 ? std::get_if<Wanted>(&effects.front()) : nullptr;
-  return found == nullptr ? Wanted{} : *found;
+template <class EffectType>
+EffectType only(const Effects& effects) {
+  const auto* const found =
+      effects.size() == 1 ? std::get_if<EffectType>(&effects.front()) : nullptr;
+  return found == nullptr ? EffectType{} : *found;
 }
 
 }  // namespace reprise::cli::app

@@ -11,7 +11,7 @@ namespace {
 TEST(Consent, AsksWhetherAToolMayRun) {
   State state = open_state();
   enter(state, "question");
-  update(state, ConsentAsked{{1}, 7, "Run todo_write {}?"});
+  update(state, ConsentRequest{{1}, 7, "Run todo_write {}?"});
   const auto answer = only<AnswerConsent>(type(state, "a"));
   EXPECT_EQ(answer.number, 7);
   EXPECT_EQ(answer.choice, Choice::always);
@@ -22,7 +22,7 @@ TEST(Consent, HoldsForTheSessionUnlessSomethingElseIsMeant) {
        {std::pair("y", Choice::yes), {"o", Choice::once}, {"n", Choice::no}}) {
     State state = open_state();
     enter(state, "question");
-    update(state, ConsentAsked{{1}, 7, "Run read_file {}?"});
+    update(state, ConsentRequest{{1}, 7, "Run read_file {}?"});
     EXPECT_NE(shown(state).find("o: once"), std::string::npos);
     EXPECT_EQ(only<AnswerConsent>(type(state, typed)).choice, choice);
   }
@@ -33,7 +33,7 @@ TEST(Consent, TakesNoLetterOfAMessageForConsent) {
   State state = open_state();
   enter(state, "question");
   type(state, "I h");
-  update(state, ConsentAsked{{1}, 7, "Run write_file {}?"});
+  update(state, ConsentRequest{{1}, 7, "Run write_file {}?"});
   EXPECT_TRUE(type(state, "a").empty());
   update(state, Ticked{state.now + std::chrono::milliseconds(900)});
   EXPECT_TRUE(type(state, "y").empty());
@@ -52,7 +52,7 @@ TEST(Consent, LetsOneLookAtTheSessionBeforeConsent) {
   for (int i = 0; i < 30; ++i) {
     state.tabs[0].entries.push_back({.text = "line"});
   }
-  update(state, ConsentAsked{{1}, 7, "Run write_file {}?"});
+  update(state, ConsentRequest{{1}, 7, "Run write_file {}?"});
   key(state, "Ctrl-T");
   key(state, "Ctrl-Home");
   EXPECT_NE(shown(state).find("  ▾ write_file runs\n    {\"path\":\"b\"}\n"), std::string::npos)
@@ -83,7 +83,7 @@ TEST(Turn, SumsUpWhatATurnUsed) {
 TEST(Consent, SaysWhoseToolItIs) {
   State state = open_state();
   enter(state, "/session new /b");
-  update(state, ConsentAsked{{1}, 7, "Run todo_write {}?"});
+  update(state, ConsentRequest{{1}, 7, "Run todo_write {}?"});
   EXPECT_EQ(state.dialogs.front().question, "reprise: Run todo_write {}?");
 }
 

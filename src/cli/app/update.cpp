@@ -73,7 +73,7 @@ class Handler {
       tab->input.remember(prompt);
     }
     ask_next(*tab, effects_);
-    show_wanted(state_, *tab, effects_);
+    scroll_to_target(state_, *tab, effects_);
   }
 
   void operator()(const TabIsOpen& found) {
@@ -116,9 +116,9 @@ class Handler {
       }
       search_on(state_, *tab, older.entries.size(), effects_);
       if (older.entries.empty()) {
-        tab->wanted.reset();  // it cannot be read
+        tab->scroll_target.reset();  // it cannot be read
       }
-      show_wanted(state_, *tab, effects_);
+      scroll_to_target(state_, *tab, effects_);
     }
   }
 
@@ -146,10 +146,10 @@ class Handler {
   void operator()(const QuestionsListed& listed) { offer_questions(state_, listed); }
   void operator()(const TabClosed& closed) { on_tab_closed(state_, closed.tab); }
 
-  void operator()(const TextCame& text) {
+  void operator()(const TextReceived& text) {
     with_tab(text.tab, [&](Tab& tab) { on_text(tab, Entry::Kind::answer, text.text); });
   }
-  void operator()(const ThinkingCame& text) {
+  void operator()(const ThinkingReceived& text) {
     with_tab(text.tab, [&](Tab& tab) { on_text(tab, Entry::Kind::thinking, text.text); });
   }
   void operator()(const ToolCalled& called) {
@@ -171,14 +171,14 @@ class Handler {
     }
   }
 
-  void operator()(const ConsentAsked& asked) {
-    const Tab* const tab = state_.find(asked.tab);
+  void operator()(const ConsentRequest& request) {
+    const Tab* const tab = state_.find(request.tab);
     const std::string where =
         tab == nullptr || tab == state_.tab() ? "" : cat(tab_name(*tab), ": ");
     state_.dialogs.push_back({.kind = Dialog::Kind::consent,
-                              .tab = asked.tab,
-                              .number = asked.number,
-                              .question = cat(where, asked.question),
+                              .tab = request.tab,
+                              .number = request.number,
+                              .question = cat(where, request.question),
                               .while_typing = !state_.input().empty()});
   }
 
@@ -218,15 +218,15 @@ class Handler {
   void operator()(const TextsFound& found) { on_texts(state_, found); }
   void operator()(const PreviewLoaded& loaded) { on_preview(state_, loaded); }
   void operator()(const StoredChanged& changed) { on_stored_changed(state_, changed, effects_); }
-  void operator()(const ClearAsked& asked) {
-    if (asked.count == 0) {
+  void operator()(const ClearRequest& request) {
+    if (request.count == 0) {
       say(state_, state_.tab(), Entry::Kind::notice, "No saved sessions to clear.");
       return;
     }
     state_.dialogs.push_back(
         {.kind = Dialog::Kind::clear,
          .tab = state_.tab() == nullptr ? TabId{} : state_.tab()->id,
-         .question = cat("Clear ", asked.count, " saved session(s)? They go to the trash.")});
+         .question = cat("Clear ", request.count, " saved session(s)? They go to the trash.")});
   }
 
  private:

@@ -62,7 +62,7 @@ bool toggle_part(State& state);
 bool type_while_scrolled(State& state, std::string_view text, Effects& effects);
 void find_in_transcript(State& state, bool up, Effects& effects);
 // Shows the message that the tab was opened for, once it is loaded.
-void show_wanted(State& state, Tab& tab, Effects& effects);
+void scroll_to_target(State& state, Tab& tab, Effects& effects);
 // Older messages have come: goes on in them, if something is looked for.
 void search_on(State& state, Tab& tab, std::size_t added, Effects& effects);
 

@@ -75,11 +75,11 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
       effects.emplace_back(RunSlash{tab->id, {SlashVerb::title, request->text, std::nullopt}});
       return;
     case What::save: {
-      Tab* const wanted = request->text.empty() ? tab : find_tab(state, request->text);
-      if (wanted == nullptr) {
+      Tab* const target = request->text.empty() ? tab : find_tab(state, request->text);
+      if (target == nullptr) {
         return say(state, tab, Kind::warning, cat("Session not found: ", request->text));
       }
-      effects.emplace_back(SaveNow{.tab = wanted->id});
+      effects.emplace_back(SaveNow{.tab = target->id});
       return;
     }
     case What::close:
@@ -248,9 +248,9 @@ void leave(State& state, Leaving how, Effects& effects) {
     return;
   }
   for (const Tab& tab : state.tabs) {
-    const bool asked =
+    const bool is_explicit =
         std::ranges::find(tab.entries, Entry::Kind::question, &Entry::kind) != tab.entries.end();
-    if (tab.metadata.saved && (tab.metadata.messages > 0 || asked)) {
+    if (tab.metadata.saved && (tab.metadata.messages > 0 || is_explicit)) {
       state.left.push_back(tab.metadata);
       state.left.back().title = tab_name(tab);
     }

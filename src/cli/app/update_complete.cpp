@@ -16,18 +16,18 @@ bool begins_word(std::string_view text, std::size_t at) {
 
 // Completes what begins with `begun` to `common`. A path with blanks needs quotes, which are closed
 // when it is `whole`.
-void insert_path(Editor& input, std::string_view begun, std::string_view common, bool whole) {
-  const std::string before = input.text().substr(0, input.text().size() - begun.size());
+void insert_path(Editor& input, std::string_view prefix, std::string_view common, bool whole) {
+  const std::string before = input.text().substr(0, input.text().size() - prefix.size());
   const bool is_quoted = before.ends_with("@\"");
   const bool quotes = before.ends_with('@') && common.find(' ') != std::string_view::npos;
   if (quotes && input.pastes().empty()) {
     return input.set(cat(before, "\"", common, whole ? "\"" : ""));
   }
-  input.insert(cat(common.substr(begun.size()), is_quoted && whole ? "\"" : ""));
+  input.insert(cat(common.substr(prefix.size()), is_quoted && whole ? "\"" : ""));
 }
 
 // The path that is being typed, after '@' or as the file of a command; nullopt for all else.
-std::optional<std::string> path_begun(std::string_view text) {
+std::optional<std::string> path_prefix(std::string_view text) {
   for (const std::string_view command : {"/attach ", "/save ", "/export "}) {
     if (text.starts_with(command)) {
       return std::string(text.substr(command.size()));
@@ -48,7 +48,7 @@ std::optional<std::string> path_begun(std::string_view text) {
 
 void on_files(State& state, const FilesListed& listed) {
   Tab* const tab = state.tab();
-  if (tab == nullptr || tab->id != listed.tab || path_begun(tab->input.text()) != listed.begun) {
+  if (tab == nullptr || tab->id != listed.tab || path_prefix(tab->input.text()) != listed.prefix) {
     return;  // it was typed on meanwhile
   }
   if (listed.paths.empty()) {
@@ -62,8 +62,8 @@ void on_files(State& state, const FilesListed& listed) {
   }
   common = common.substr(0, utf8::valid_prefix(common));
   const bool is_whole = listed.paths.size() == 1 && !common.ends_with('/');
-  if (common.size() > listed.begun.size()) {
-    return insert_path(tab->input, listed.begun, common, is_whole);
+  if (common.size() > listed.prefix.size()) {
+    return insert_path(tab->input, listed.prefix, common, is_whole);
   }
   state.status.clear();
   for (const std::string& path : listed.paths) {
@@ -76,8 +76,8 @@ void complete_input(State& state, Effects& effects) {
   if (input.cursor() != input.text().size()) {
     return;
   }
-  if (const auto path = path_begun(input.text()); path && state.tab() != nullptr) {
-    effects.emplace_back(ListFiles{.tab = state.tab()->id, .begun = *path});
+  if (const auto path = path_prefix(input.text()); path && state.tab() != nullptr) {
+    effects.emplace_back(ListFiles{.tab = state.tab()->id, .prefix = *path});
     return;
   }
   if (!input.pastes().empty()) {
@@ -85,8 +85,8 @@ void complete_input(State& state, Effects& effects) {
   }
   if (Tab* const tab = state.tab(); tab != nullptr && input.text().starts_with("/model ")) {
     tab->completing = input.text();
-    if (!tab->models_asked) {
-      tab->models_asked = true;
+    if (!tab->has_requested_models) {
+      tab->has_requested_models = true;
       effects.emplace_back(ListModels{.tab = tab->id});
     }
   }

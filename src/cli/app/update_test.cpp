@@ -38,8 +38,8 @@ TEST(Update, SendsAMessageAndStreamsItsAnswer) {
   EXPECT_EQ(only<Ask>(effects).text, "hello");
   const Tab& tab = state.tabs.front();
   EXPECT_EQ(tab.phase, Tab::Phase::answering);
-  update(state, TextCame{tab.id, "Hel"});
-  update(state, TextCame{tab.id, "lo"});
+  update(state, TextReceived{tab.id, "Hel"});
+  update(state, TextReceived{tab.id, "lo"});
   ASSERT_EQ(tab.entries.size(), 2U);
   EXPECT_EQ(tab.entries[1].text, "Hello");
   update(state, AnswerStored{.tab = tab.id, .model = "m", .usage = {}, .at = state.now});
@@ -52,7 +52,7 @@ TEST(Update, KeepsWhatIsTypedDuringAnAnswerUntilItsEnd) {
   State state = open_state();
   enter(state, "one");
   EXPECT_TRUE(enter(state, "two").empty());
-  update(state, TextCame{state.tabs[0].id, "answer"});
+  update(state, TextReceived{state.tabs[0].id, "answer"});
   EXPECT_EQ(state.tabs[0].entries.back().kind, Entry::Kind::waiting);
   EXPECT_EQ(only<Ask>(update(state, end_of(state))).text, "two");
   EXPECT_EQ(state.tabs[0].entries.back().kind, Entry::Kind::question);
@@ -149,7 +149,7 @@ TEST(Update, MarksTabsInTheBackgroundThatHaveNews) {
   State state = open_state();
   enter(state, "slow question");
   enter(state, "/session new /b");
-  update(state, TextCame{{1}, "news"});
+  update(state, TextReceived{{1}, "news"});
   EXPECT_TRUE(state.tabs[0].unread);
   key(state, "Ctrl-P");
   EXPECT_FALSE(state.tabs[0].unread);

@@ -42,7 +42,7 @@ class Clear final : public Command {
     return ask_and_remove(context, *store, found,
                           {.what = what,
                            .how = purge_ || trash_ ? Removal::purge : Removal::trash,
-                           .unasked_max = has_archive ? std::size_t{1} : 0});
+                           .unconfirmed_max = has_archive ? std::size_t{1} : 0});
   }
 
  private:

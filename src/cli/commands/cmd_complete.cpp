@@ -28,7 +28,7 @@ struct Line {
   const OptionSpec* open = nullptr;  // an option that waits for the last word
   std::vector<std::string> words;    // behind the command, without options
   bool only_words = false;           // behind "--"
-  std::string begun = {};            // the last word, which is completed
+  std::string prefix = {};           // the last word, which is completed
 };
 
 const OptionSpec* find_option(const ArgumentTable& globals, const ArgumentTable& own,
@@ -108,7 +108,7 @@ class Complete final : public Command {
     Line line;
     read(line, globals, words_);
     line.globals.quiet = true;
-    line.begun = current;
+    line.prefix = current;
     Context there(line.globals, context.environment(), context.voice().out(),
                   context.voice().err());
     there.voice().divert([](Voice::Kind, std::string_view) {});
@@ -283,21 +283,21 @@ class Complete final : public Command {
   }
 
   // Those of the whole store whose title or id begins with what was typed.
-  static void add_begun(Source& source, const std::string& begun, SessionQuery query,
-                        SessionPage& page) {
-    if (begun.empty()) {
+  static void add_matching(Source& source, const std::string& prefix, SessionQuery query,
+                           SessionPage& page) {
+    if (prefix.empty()) {
       return;
     }
     query.working_dir.reset();
     SessionQuery by_id = query;
-    by_id.short_id_prefix = ascii_lower(begun);
-    query.title_contains = begun;
+    by_id.short_id_prefix = ascii_lower(prefix);
+    query.title_contains = prefix;
     for (const SessionQuery& one : {query, by_id}) {
       auto found = source.list(one);
       for (SessionInfo& info : found ? found->sessions : std::vector<SessionInfo>()) {
         const bool is_new =
             std::ranges::find(page.sessions, info.id, &SessionInfo::id) == page.sessions.end();
-        const bool fits = one.title_contains.empty() || info.title.starts_with(begun);
+        const bool fits = one.title_contains.empty() || info.title.starts_with(prefix);
         if (is_new && fits) {
           page.sessions.push_back(std::move(info));
         }
@@ -324,7 +324,7 @@ class Complete final : public Command {
     if (!page) {
       return out;
     }
-    add_begun(**source, line.begun, query, *page);
+    add_matching(**source, line.prefix, query, *page);
     const std::vector<std::string> ids = short_ids_of(page->sessions);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (const std::string& title = page->sessions[i].title; !title.empty()) {

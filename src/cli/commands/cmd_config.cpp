@@ -218,11 +218,11 @@ class ConfigCommand final : public Command {
     for (const ConfigKey& key : config_keys()) {
       const std::string name = cat(section_prefix(key), key.name);
       const std::string_view reach = kReach[static_cast<std::size_t>(key.reach)];
-      rows.push_back({name, wanted_value(key), std::string(reach), std::string(key.help)});
+      rows.push_back({name, expected_value(key), std::string(reach), std::string(key.help)});
       array.item();
       json::ObjectWriter(document)
           .field("key", name)
-          .field("value", wanted_value(key))
+          .field("value", expected_value(key))
           .field("project", reach)
           .field("help", key.help)
           .close();

@@ -108,7 +108,7 @@ class CopyCommand final : public Command {
   Exit end(Context& context) {
     print(context);
     const bool is_whole =
-        failed_ == 0 && !is_damaged_ && counts_[CopyFate::conflict] == 0 && damage_.empty();
+        failed_ == 0 && !is_damaged_ && counts_[CopyOutcome::conflict] == 0 && damage_.empty();
     return is_whole ? Exit::done : Exit::failed;
   }
 
@@ -136,13 +136,13 @@ class CopyCommand final : public Command {
           cat("cannot copy ", session_name(source, info), ": ", copied.error().message));
       return;
     }
-    ++counts_[copied->fate];
+    ++counts_[copied->outcome];
     messages_ += copied->messages;
     is_damaged_ = is_damaged_ || !copied->damage.empty();
-    object.field("result", to_string(copied->fate)).field("messages", copied->messages);
+    object.field("result", to_string(copied->outcome)).field("messages", copied->messages);
     if (!copied->detail.empty()) {
       object.field("detail", copied->detail);
-      const bool is_fork = copied->fate == CopyFate::forked;
+      const bool is_fork = copied->outcome == CopyOutcome::forked;
       const std::string text =
           cat(is_fork ? "" : "conflict, not changed: ", session_name(source, info), ": ",
               copied->detail);
@@ -166,16 +166,17 @@ class CopyCommand final : public Command {
       context.voice().print_json(cat("{\"sessions\":", rows_, damage, "}"));
     }
     context.voice().remark(cat(
-        counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued], " continued, ",
-        counts_[CopyFate::unchanged], " unchanged, ", counts_[CopyFate::conflict], " in conflict, ",
-        counts_[CopyFate::forked] > 0 ? cat(counts_[CopyFate::forked], " as forks, ") : "", failed_,
-        " failed; ", counted(messages_, "message")));
+        counts_[CopyOutcome::copied], " copied, ", counts_[CopyOutcome::continued], " continued, ",
+        counts_[CopyOutcome::unchanged], " unchanged, ", counts_[CopyOutcome::conflict],
+        " in conflict, ",
+        counts_[CopyOutcome::forked] > 0 ? cat(counts_[CopyOutcome::forked], " as forks, ") : "",
+        failed_, " failed; ", counted(messages_, "message")));
   }
 
   std::string from_;
   std::string to_;
   std::vector<std::string> sels_;
-  std::map<CopyFate, std::int64_t> counts_;
+  std::map<CopyOutcome, std::int64_t> counts_;
   std::int64_t failed_ = 0;
   std::int64_t messages_ = 0;
   std::vector<Damage> damage_;  // what could not be listed

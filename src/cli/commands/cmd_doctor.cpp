@@ -236,8 +236,8 @@ class Doctor final : public Command {
   }
 
   // Writes, syncs and removes a file there.
-  void writable(const fs::path& wanted) {
-    const fs::path folder = existing_folder(wanted);
+  void writable(const fs::path& target) {
+    const fs::path folder = existing_folder(target);
     const auto resolved = resolve_path(folder);
     const auto probe =
         resolved ? PreparedFile::write(*resolved / "reprise-doctor", std::string(kProbeBytes, '.'))

@@ -91,7 +91,7 @@ std::string size_text(std::int64_t bytes) {
 }
 
 struct Counts {
-  std::map<CopyFate, std::int64_t> sessions;
+  std::map<CopyOutcome, std::int64_t> sessions;
   std::int64_t messages = 0;
   std::int64_t failed = 0;
   std::int64_t damaged = 0;
@@ -154,7 +154,7 @@ class ImportCommand final : public Command {
     FolderWatch watch = FolderWatch::begin(places);
     context.voice().remark("watching; Ctrl-C ends it");
     for (;;) {  // at once: something may have come before the watch began
-      const auto begun = std::chrono::steady_clock::now();
+      const auto start = std::chrono::steady_clock::now();
       for (FoundSource& one : all) {
         auto again = look_into(*one.kind, one.place, std::move(one.source));
         if (!again) {
@@ -167,7 +167,7 @@ class ImportCommand final : public Command {
         return imported;
       }
       const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
-          std::chrono::steady_clock::now() - begun);
+          std::chrono::steady_clock::now() - start);
       if (!watch.wait(std::max(kPauseMin, kRestFactor * spent), interrupts.token())) {
         return Exit::done;
       }
@@ -293,7 +293,7 @@ class ImportCommand final : public Command {
           cat("cannot import ", session_name(info), ": ", imported.error().message));
       return;
     }
-    ++counts.sessions[imported->fate];
+    ++counts.sessions[imported->outcome];
     counts.messages += imported->messages;
     counts.damaged += imported->damage.empty() ? 0 : 1;
     for (const std::string& part : imported->damage) {
@@ -316,14 +316,14 @@ class ImportCommand final : public Command {
       if (say == Say::changes && counts[i].messages == 0 && counts[i].failed == 0) {
         continue;
       }
-      auto& fates = counts[i].sessions;
-      const std::int64_t forks = fates[CopyFate::forked];
-      context.voice().remark(cat(all[i].kind->title, ": ", fates[CopyFate::copied], " new, ",
-                                 fates[CopyFate::continued], " continued, ",
-                                 fates[CopyFate::unchanged], " unchanged, ",
+      auto& outcomes = counts[i].sessions;
+      const std::int64_t forks = outcomes[CopyOutcome::forked];
+      context.voice().remark(cat(all[i].kind->title, ": ", outcomes[CopyOutcome::copied], " new, ",
+                                 outcomes[CopyOutcome::continued], " continued, ",
+                                 outcomes[CopyOutcome::unchanged], " unchanged, ",
                                  forks > 0 ? cat(forks, " as forks, ") : "", counts[i].failed,
                                  " failed; ", counted(counts[i].messages, "message")));
-      exit = counts[i].failed > 0 || fates[CopyFate::conflict] > 0 ? Exit::failed : exit;
+      exit = counts[i].failed > 0 || outcomes[CopyOutcome::conflict] > 0 ? Exit::failed : exit;
     }
     return exit;
   }
@@ -346,8 +346,8 @@ class ImportCommand final : public Command {
         object.field("newest_at", format_time(newest));
       }
       if (i < counts.size()) {
-        for (const auto& [fate, count] : counts[i].sessions) {
-          object.field(to_string(fate), count);
+        for (const auto& [outcome, count] : counts[i].sessions) {
+          object.field(to_string(outcome), count);
         }
         object.field("failed", counts[i].failed)
             .field("damaged", counts[i].damaged)

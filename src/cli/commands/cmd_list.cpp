@@ -95,12 +95,12 @@ class List final : public Command {
     if (!source) {
       return std::unexpected(source.error());
     }
-    REPRISE_ASSIGN(const SessionQuery asked, query(context, **source));
+    REPRISE_ASSIGN(const SessionQuery query_of_flags, query(context, **source));
     if (state_ == kInterrupted) {
-      return find_interrupted(**source, asked);
+      return find_interrupted(**source, query_of_flags);
     }
-    REPRISE_ASSIGN(SessionPage page,
-                   from_ ? find_imported(**source, asked) : list_by_author(**source, asked));
+    REPRISE_ASSIGN(SessionPage page, from_ ? find_imported(**source, query_of_flags)
+                                           : list_by_author(**source, query_of_flags));
     note_cut_answers(**source, page);
     return page;
   }

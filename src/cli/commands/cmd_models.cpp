@@ -28,17 +28,17 @@ class Models final : public Command {
 
   Result<Exit> run(Context& context) override {
     flags_.model = "";  // nobody needs to choose one
-    REPRISE_ASSIGN(ProviderChoice asked, choose_provider(context, flags_, nullptr));
+    REPRISE_ASSIGN(ProviderChoice choice, choose_provider(context, flags_, nullptr));
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     REPRISE_TRY(
-        choose_request(context, flags_, *settings, asked));  // headers, and how a key is sent
-    REPRISE_ASSIGN(const auto provider, make_provider(asked.name, asked.options));
+        choose_request(context, flags_, *settings, choice));  // headers, and how a key is sent
+    REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
     REPRISE_ASSIGN(const std::vector<ModelInfo> models,
                    provider->models(kModelsTimeout, std::stop_token()));
     flags_.model.reset();
-    REPRISE_ASSIGN(const std::string usual, usual_model(context, flags_, asked, models));
+    REPRISE_ASSIGN(const std::string usual, usual_model(context, flags_, choice, models));
     if (context.globals().json) {
-      context.voice().print_json(document(asked, models, usual));
+      context.voice().print_json(document(choice, models, usual));
       return Exit::done;
     }
     for (const ModelInfo& model : models) {
@@ -55,7 +55,7 @@ class Models final : public Command {
   }
 
  private:
-  static std::string document(const ProviderChoice& asked, const std::vector<ModelInfo>& models,
+  static std::string document(const ProviderChoice& choice, const std::vector<ModelInfo>& models,
                               std::string_view usual) {
     std::string out;
     json::ArrayWriter array(out);
@@ -64,7 +64,7 @@ class Models final : public Command {
       json::ObjectWriter object(out);
       object.field("id", model.id);
       add(object, "name", model.name);
-      object.field("provider", asked.name).field("default", model.id == usual);
+      object.field("provider", choice.name).field("default", model.id == usual);
       add(object, "ends_on", model.ends_on);
       object.close();
     }

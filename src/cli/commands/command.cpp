@@ -359,9 +359,9 @@ std::string unknown_command(std::string_view name) {
       names.push_back(entry.name);
     }
   }
-  const std::string_view meant = nearest(name, names);
-  return meant.empty() ? cat("unknown command '", name, "'")
-                       : cat("unknown command '", name, "'; did you mean ", meant, "?");
+  const std::string_view suggestion = nearest(name, names);
+  return suggestion.empty() ? cat("unknown command '", name, "'")
+                            : cat("unknown command '", name, "'; did you mean ", suggestion, "?");
 }
 
 }  // namespace reprise::cli

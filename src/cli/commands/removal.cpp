@@ -132,11 +132,11 @@ Result<> move_to_trash(Context& context, Store& store, std::span<const SessionIn
 
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
                             const RemovalRequest& request) {
-  const auto& [what, how, unasked_max] = request;
+  const auto& [what, how, unconfirmed_max] = request;
   const auto& [sessions, damage] = found;
   warn_of_damage(context, damage);
   REPRISE_TRY(offered(store.capabilities().trash, "delete sessions"));
-  if (sessions.size() > unasked_max) {
+  if (sessions.size() > unconfirmed_max) {
     REPRISE_ASSIGN(
         const bool agreed,
         context.voice().confirm(how == Removal::purge ? cat("remove ", what, " for good?")

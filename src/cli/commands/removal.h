@@ -14,7 +14,7 @@ namespace reprise::cli {
 struct RemovalRequest {
   std::string what;  // "'Title'", "12 sessions of this folder"
   Removal how = Removal::trash;
-  std::size_t unasked_max = 0;  // so many go without a question
+  std::size_t unconfirmed_max = 0;  // so many go without a question
 };
 
 // A warning for each damaged part.

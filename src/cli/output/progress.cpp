@@ -44,9 +44,9 @@ void ProgressBar::show(std::string_view work, std::int64_t done, std::int64_t to
   if (work != work_) {
     clear();
     work_ = work;
-    begun_ = now;
+    started_at_ = now;
   }
-  if (now - begun_ < kBarPatience || (is_drawn_ && now - drawn_ < kBarPause)) {
+  if (now - started_at_ < kBarPatience || (is_drawn_ && now - drawn_ < kBarPause)) {
     return;
   }
   drawn_ = now;

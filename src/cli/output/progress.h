@@ -37,7 +37,7 @@ class ProgressBar {
   Output& err_;
   Now now_;
   std::string work_;
-  std::chrono::steady_clock::time_point begun_;
+  std::chrono::steady_clock::time_point started_at_;
   std::chrono::steady_clock::time_point drawn_;
   bool is_drawn_ = false;
 };

@@ -23,14 +23,15 @@ std::string spinner_text(std::chrono::nanoseconds passed, std::int64_t tokens) {
              tokens > 0 ? cat(" · ~", tokens, tokens == 1 ? " token" : " tokens") : "");
 }
 
-Spinner::Spinner(Output& err, bool wanted) : err_(err), wanted_(wanted && err.is_terminal()) {}
+Spinner::Spinner(Output& err, bool is_enabled)
+    : err_(err), is_enabled_(is_enabled && err.is_terminal()) {}
 
 Spinner::~Spinner() {
   hide();
 }
 
 void Spinner::show() {
-  if (!wanted_ || drawer_.joinable()) {
+  if (!is_enabled_ || drawer_.joinable()) {
     return;
   }
   if (!began_) {

@@ -22,7 +22,7 @@ std::string spinner_text(std::chrono::nanoseconds passed, std::int64_t tokens);
 class Spinner {
  public:
   // `err` outlives it.
-  Spinner(Output& err, bool wanted);
+  Spinner(Output& err, bool is_enabled);
   ~Spinner();
   Spinner(const Spinner&) = delete;
   Spinner& operator=(const Spinner&) = delete;
@@ -37,7 +37,7 @@ class Spinner {
   void draw(const std::stop_token& over);
 
   Output& err_;
-  bool wanted_;
+  bool is_enabled_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::size_t bytes_ = 0;

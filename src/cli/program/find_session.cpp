@@ -207,7 +207,7 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
     return std::nullopt;
   }
   const auto deadline = std::chrono::steady_clock::now() + StoreOptions{}.busy_timeout;
-  for (bool has_said = false;;) {
+  for (bool has_warned = false;;) {
     const auto store = context.stores().open(Access::write);
     if (store || !is_server_away(context, settings, store.error())) {
       return std::nullopt;
@@ -215,7 +215,7 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
     if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
       return store.error();
     }
-    if (!std::exchange(has_said, true)) {
+    if (!std::exchange(has_warned, true)) {
       context.voice().remark(cat("waiting for the server: ", store.error().message));
     }
     std::this_thread::sleep_for(kServerPause);

@@ -22,7 +22,7 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 // What the handler touches: the write end of the pipe, the signal that came, and how often.
 std::atomic<int> wake_fd{-1};
-std::atomic<int> came{0};
+std::atomic<int> received{0};
 std::atomic<int> times{0};
 std::atomic<int> times_max{1};
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -31,8 +31,8 @@ void on_signal(int signal) {
   if (times.fetch_add(1) >= times_max.load()) {
     ::_exit(static_cast<int>(Exit::interrupted));
   }
-  if (const int before = came.load(); before == 0 || before == SIGINT) {
-    came = signal;
+  if (const int before = received.load(); before == 0 || before == SIGINT) {
+    received = signal;
   }
   const int saved_errno = errno;
   const char byte = 1;
@@ -50,7 +50,7 @@ class Interrupts::Impl {
     if (::pipe(pipe_.data()) != 0) {
       return;  // without the pipe the signals keep their default effect
     }
-    came = 0;
+    received = 0;
     times = 0;
     times_max = patience;
     wake_fd = pipe_[1];
@@ -88,7 +88,7 @@ class Interrupts::Impl {
 
   void reset() {
     const std::lock_guard lock(mutex_);
-    came = 0;
+    received = 0;
     times = 0;
     source_ = std::stop_source();
   }
@@ -129,7 +129,7 @@ std::stop_token Interrupts::token() const {
 }
 
 int Interrupts::signal() const {
-  return came;
+  return received;
 }
 
 int Interrupts::count() const {

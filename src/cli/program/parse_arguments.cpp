@@ -206,9 +206,9 @@ std::string unknown_word(const std::vector<std::string>& words,
   }
   const std::string name = flag->substr(0, flag->find('='));
   // One letter is near every other one, and was not meant.
-  const std::string_view meant = name.size() > 2 ? nearest(name, known) : "";
-  return meant.empty() ? cat("unknown option ", name)
-                       : cat("unknown option ", name, "; did you mean ", meant, "?");
+  const std::string_view suggestion = name.size() > 2 ? nearest(name, known) : "";
+  return suggestion.empty() ? cat("unknown option ", name)
+                            : cat("unknown option ", name, "; did you mean ", suggestion, "?");
 }
 
 // CLI11 would take "--all=yes" for a switch that is set.

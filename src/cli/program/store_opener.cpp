@@ -59,7 +59,7 @@ Result<Store*> StoreOpener::open(Access access) {
     REPRISE_ASSIGN(
         slot, open_at(url, {.access = access,
                             .on_notice = [this](std::string_view text) { voice_.warn(text); }}));
-    if (!std::exchange(has_told_of_outbox_, true)) {
+    if (!std::exchange(has_reported_outbox_, true)) {
       tell_of_outbox(config_.store_url(*settings));
     }
   }

@@ -92,7 +92,7 @@ class StoreOpener {
   Voice& voice_;
   StoreOpener* parent_ = nullptr;
   StoreWatch watch_{voice_};  // outlives the stores
-  bool has_told_of_outbox_ = false;
+  bool has_reported_outbox_ = false;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;
   std::unique_ptr<Source> source_;

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr std::size_t kUnsaidMax = 100;
+constexpr std::size_t kPendingMax = 100;
 
 // "0.8 ms", "1.25 s"
 std::string duration_text(microseconds time) {
@@ -80,15 +80,15 @@ void StoreWatch::say_slow(const SlowCall& call) {
     return voice_.note(text);
   }
   const std::lock_guard lock(mutex_);
-  if (unsaid_.size() < kUnsaidMax) {
-    unsaid_.push_back(std::move(text));
+  if (pending_.size() < kPendingMax) {
+    pending_.push_back(std::move(text));
   }
 }
 
 void StoreWatch::finish(const Globals& globals) {
   {
     const std::lock_guard lock(mutex_);
-    for (const std::string& text : std::exchange(unsaid_, {})) {
+    for (const std::string& text : std::exchange(pending_, {})) {
       voice_.note(text);
     }
   }

@@ -35,7 +35,7 @@ class StoreWatch {
   StoreStatistics statistics_;
   const std::thread::id thread_ = std::this_thread::get_id();
   std::mutex mutex_;
-  std::vector<std::string> unsaid_;  // guarded by mutex_
+  std::vector<std::string> pending_;  // guarded by mutex_
 };
 
 }  // namespace reprise::cli

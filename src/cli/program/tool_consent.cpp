@@ -135,14 +135,16 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
 
 Approver ask_for_consent(Context& context, ToolConsents& consents) {
   return [&context, &consents](const ToolUseBlock& call) {
-    const auto answer = consents.approve(call, [&context](const ToolUseBlock& asked) {
+    const auto answer = consents.approve(call, [&context](const ToolUseBlock& tool_use) {
       if (!context.voice().can_ask()) {
         context.voice().warn(cat(
-            "tool ", asked.name, " was not allowed: there is no terminal to ask on; use --yes",
-            is_of_files(asked.name) ? ", or run `reprise config trust` in this folder once" : ""));
+            "tool ", tool_use.name, " was not allowed: there is no terminal to ask on; use --yes",
+            is_of_files(tool_use.name) ? ", or run `reprise config trust` in this folder once"
+                                       : ""));
         return Choice::no;
       }
-      return context.voice().ask_choice(cat("run ", asked.name, " ", asked.input.text(), "?"));
+      return context.voice().ask_choice(
+          cat("run ", tool_use.name, " ", tool_use.input.text(), "?"));
     });
     if (!answer.remembered) {
       context.voice().warn(cat("cannot remember that: ", answer.remembered.error().message));

@@ -28,7 +28,7 @@ class ToolConsentsTest : public testing::Test {
   bool approves(ToolConsents& consents, std::string tool, Choice says) {
     const auto answer =
         consents.approve(ToolUseBlock{"1", std::move(tool), {}, {}}, [&](const ToolUseBlock&) {
-          ++asked_;
+          ++questions_;
           return says;
         });
     remembered_ = answer.remembered;
@@ -36,7 +36,7 @@ class ToolConsentsTest : public testing::Test {
   }
 
   std::filesystem::path file_;
-  int asked_ = 0;
+  int questions_ = 0;
   Result<> remembered_;
 };
 
@@ -44,7 +44,7 @@ TEST_F(ToolConsentsTest, NeedsNoneForTodosAndThisFoldersSessions) {
   ToolConsents here = consents("/a");
   EXPECT_TRUE(approves(here, "todo_write", Choice::no));
   EXPECT_TRUE(approves(here, "recall", Choice::no));
-  EXPECT_EQ(asked_, 0);
+  EXPECT_EQ(questions_, 0);
 }
 
 TEST_F(ToolConsentsTest, AsksOnceForASession) {
@@ -52,13 +52,13 @@ TEST_F(ToolConsentsTest, AsksOnceForASession) {
   EXPECT_FALSE(approves(here, "read_file", Choice::no));
   EXPECT_TRUE(approves(here, "read_file", Choice::once));
   EXPECT_TRUE(approves(here, "read_file", Choice::yes));
-  EXPECT_EQ(asked_, 3);
+  EXPECT_EQ(questions_, 3);
   EXPECT_TRUE(approves(here, "read_file", Choice::no));
   EXPECT_TRUE(approves(here, "list_dir", Choice::no));
-  EXPECT_EQ(asked_, 3);
+  EXPECT_EQ(questions_, 3);
   EXPECT_FALSE(approves(here, "recall_all", Choice::no));
   EXPECT_FALSE(approves(here, "somebody_elses", Choice::no));
-  EXPECT_EQ(asked_, 5);
+  EXPECT_EQ(questions_, 5);
   ToolConsents another = consents("/a");
   EXPECT_FALSE(approves(another, "read_file", Choice::no));
   EXPECT_FALSE(std::filesystem::exists(file_));
@@ -82,14 +82,14 @@ TEST_F(ToolConsentsTest, LeavesAFileThatIsNoneOfOurs) {
   ToolConsents here = consents("/a");
   EXPECT_TRUE(approves(here, "read_file", Choice::always));
   EXPECT_FALSE(remembered_);
-  EXPECT_EQ(asked_, 1);
+  EXPECT_EQ(questions_, 1);
   EXPECT_EQ(read_file(file_).value_or(""), "{\"/a\":[\"files\"");
 }
 
 TEST_F(ToolConsentsTest, AsksNobodyWhereAllIsAllowed) {
   ToolConsents here = consents("/a", true);
   EXPECT_TRUE(approves(here, "read_file", Choice::no));
-  EXPECT_EQ(asked_, 0);
+  EXPECT_EQ(questions_, 0);
 }
 
 }  // namespace

@@ -213,15 +213,16 @@ Result<bool> Voice::confirm(std::string_view question) {
   return answer == "y" || answer == "yes";
 }
 
-Result<> Voice::agree_once(const std::string& question, std::string unasked, std::string refused) {
+Result<> Voice::agree_once(const std::string& question, std::string no_terminal,
+                           std::string refused) {
   if (parent_ != nullptr) {
-    return parent_->agree_once(question, std::move(unasked), std::move(refused));
+    return parent_->agree_once(question, std::move(no_terminal), std::move(refused));
   }
   if (holds(agreed_, question)) {
     return {};
   }
   if (!question_sink_ && (sink_ || !can_ask())) {
-    return fail(Code::invalid_argument, std::move(unasked));
+    return fail(Code::invalid_argument, std::move(no_terminal));
   }
   REPRISE_ASSIGN(const bool agreed,
                  question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question));

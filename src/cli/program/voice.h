@@ -79,7 +79,7 @@ class Voice {
   bool can_ask() const;  // standard input and standard error are a terminal
   // The same question is asked once as long as the answer is yes. `unasked` is the error where
   // nobody can be asked, `refused` the one after no; both are invalid_argument.
-  Result<> agree_once(const std::string& question, std::string unasked, std::string refused);
+  Result<> agree_once(const std::string& question, std::string no_terminal, std::string refused);
 
  private:
   void say(std::string_view text, Kind kind = Kind::remark);

@@ -35,7 +35,7 @@ std::unique_ptr<LineSource> open_source(Context& context) {
                             }});
 }
 
-struct TalkParts {
+struct ChatParts {
   LineSource& source;
   Interrupts& interrupts;
   JsonAnswer* events;
@@ -46,7 +46,7 @@ struct Ended {
 };
 
 // One session, until the person leaves it.
-Result<Ended> talk_once(Context& context, const ChatRequest& request, const TalkParts& parts) {
+Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const ChatParts& parts) {
   ToolConsents consents(context);
   const Approver approver = ask_for_consent(context, consents);
   REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
@@ -72,7 +72,7 @@ Result<Ended> talk_once(Context& context, const ChatRequest& request, const Talk
   return Ended{exit, repl.begins_another()};
 }
 
-Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
+Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events) {
   // Before the editor: it puts the terminal in order even when a signal ends the wait.
   Interrupts interrupts(kReplPatience);
   const std::unique_ptr<LineSource> source = open_source(context);
@@ -85,7 +85,8 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
     request.sel = chosen->str();
   }
   for (Exit exit = Exit::done;;) {
-    REPRISE_ASSIGN(const Ended ended, talk_once(context, request, {*source, interrupts, events}));
+    REPRISE_ASSIGN(const Ended ended,
+                   run_chat_once(context, request, {*source, interrupts, events}));
     exit = std::max(exit, ended.exit);
     if (!ended.begins_another) {
       return exit;
@@ -118,10 +119,10 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
     context.voice().note(exit.error().message);
   }
   if (!context.globals().json) {
-    return talk(context, request, nullptr);
+    return run_chat(context, request, nullptr);
   }
   JsonAnswer events(context);
-  const Result<Exit> exit = talk(context, request, &events);
+  const Result<Exit> exit = run_chat(context, request, &events);
   if (!exit) {
     context.voice().report(exit.error());
   }

@@ -61,7 +61,7 @@ bool ChatSession::discard_if_empty() {
          reprise::discard_if_empty(*store(), id(), context_.clock());
 }
 
-Result<> ChatSession::set_closing_title(const Exchange& begun, bool interrupted,
+Result<> ChatSession::set_closing_title(const Exchange& first_turn, bool interrupted,
                                         std::stop_token stop) {
   REPRISE_ASSIGN(const Settings* const settings, context_.config().settings());
   const auto title =
@@ -69,7 +69,7 @@ Result<> ChatSession::set_closing_title(const Exchange& begun, bool interrupted,
                            {.model = model(),
                             .ask = settings->title == "model",
                             .interrupted = interrupted,
-                            .begun = begun,
+                            .first_turn = first_turn,
                             .on_asking = [this] { context_.voice().note("asking for a title"); },
                             .stop = std::move(stop)});
   if (!title) {

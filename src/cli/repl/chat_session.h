@@ -21,7 +21,7 @@ class ChatSession {
               std::unique_ptr<StartedSession> started);
 
   Context& context() { return context_; }
-  Conversation& talk() { return *started_->conversation; }
+  Conversation& conversation() { return *started_->conversation; }
   Provider& provider() { return *started_->provider; }
   // Null when the conversation is not saved.
   // As messages name it (session_json.h), and its short id.
@@ -41,7 +41,7 @@ class ChatSession {
   bool discard_if_empty();
   // The title it gets when the talk ends, if it needs one. `begun` is what this run began with, for
   // stores that keep no words. An error when the title could not be stored.
-  Result<> set_closing_title(const Exchange& begun, bool interrupted, std::stop_token stop);
+  Result<> set_closing_title(const Exchange& first_turn, bool interrupted, std::stop_token stop);
   // As it is stored now; as it was begun when it is not stored.
   Session now();
 

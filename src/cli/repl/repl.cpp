@@ -102,8 +102,8 @@ Repl::Next Repl::step(const Input& input) {
   std::vector<Block> blocks = std::exchange(attached_, {});
   blocks.insert(blocks.begin(), text_block(message_of(input.text)));
   return turn(
-      [&](Conversation& talk, TurnObserver& observer) {
-        return talk.ask(blocks, observer, parts_.interrupts.token());
+      [&](Conversation& conversation, TurnObserver& observer) {
+        return conversation.ask(blocks, observer, parts_.interrupts.token());
       },
       input.text);
 }
@@ -128,9 +128,10 @@ Repl::Next Repl::command(std::string_view line) {
     return copy_answer();
   }
   if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
-    return turn([&](Conversation& talk, TurnObserver& observer) {
-      return slash->verb == SlashVerb::retry ? talk.retry(observer, parts_.interrupts.token())
-                                             : talk.go_on(observer, parts_.interrupts.token());
+    return turn([&](Conversation& conversation, TurnObserver& observer) {
+      return slash->verb == SlashVerb::retry
+                 ? conversation.retry(observer, parts_.interrupts.token())
+                 : conversation.go_on(observer, parts_.interrupts.token());
     });
   }
   const Result<std::string> shown = session_.run(*slash, parts_.interrupts.token());
@@ -192,7 +193,7 @@ Repl::Next Repl::turn(const Turn& ask, std::string_view question) {
   TextAnswer text(parts_.context);
   TurnObserver& observer =
       parts_.events == nullptr ? static_cast<TurnObserver&>(text) : *parts_.events;
-  const Result<Outcome> outcome = ask(session_.talk(), observer);
+  const Result<Outcome> outcome = ask(session_.conversation(), observer);
   text.finish();
   if (outcome && first_.answer.empty() && !question.empty()) {
     first_ = {.question = std::string(question), .answer = plain_text(outcome->answer)};

@@ -37,7 +37,7 @@ class Repl {
 
  private:
   enum class Next : std::uint8_t { go_on, leave };
-  using Turn = std::function<Result<Outcome>(Conversation& talk, TurnObserver& observer)>;
+  using Turn = std::function<Result<Outcome>(Conversation& conversation, TurnObserver& observer)>;
 
   void greet();
   Next step(const Input& input);

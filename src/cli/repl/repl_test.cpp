@@ -59,16 +59,16 @@ class ReplTest : public testing::Test {
     flags.provider = "echo";
     SessionChoice choice;
     choice.sel = std::move(sel);
-    auto talk =
+    auto conversation =
         start_session(context_, {.flags = flags, .session = std::move(choice), .title = ""});
-    if (!talk) {
-      ADD_FAILURE() << talk.error().message;
+    if (!conversation) {
+      ADD_FAILURE() << conversation.error().message;
       return {};
     }
     Ran ran;
-    ran.id = (*talk)->conversation->session().info.id;
+    ran.id = (*conversation)->conversation->session().info.id;
     Repl repl({.context = context_, .source = source, .interrupts = interrupts, .person = person},
-              ChatSession(context_, flags, {}, *std::move(talk)));
+              ChatSession(context_, flags, {}, *std::move(conversation)));
     ran.exit = repl.run();
     ran.remembered = std::move(source.remembered);
     return ran;
@@ -142,8 +142,8 @@ TEST_F(ReplTest, RemembersThePromptsOfTheSessionOnResume) {
   EXPECT_EQ(again.remembered, (Words{"one", "two", "three"}));
   EXPECT_EQ(words(*first.id).size(), 6U);
   EXPECT_EQ(get(store(), *first.id)->info.title, "Mine");
-  const std::string said = err();
-  EXPECT_NE(said.find("you: two"), std::string::npos) << said;
+  const std::string errors = err();
+  EXPECT_NE(errors.find("you: two"), std::string::npos) << errors;
 }
 
 TEST_F(ReplTest, OpensAClosedSessionAgain) {
@@ -162,9 +162,9 @@ TEST_F(ReplTest, RewindsAndRetries) {
   EXPECT_EQ(words(*ran.id), (Words{"one", "one", "four", "four"}));
   err();
   run({"/rewind 3", "/rewind 0"}, ran.id->str());
-  const std::string said = err();
-  EXPECT_NE(said.find("there are only 2 turns to take back"), std::string::npos) << said;
-  EXPECT_NE(said.find("at least one turn"), std::string::npos) << said;
+  const std::string errors = err();
+  EXPECT_NE(errors.find("there are only 2 turns to take back"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("at least one turn"), std::string::npos) << errors;
   EXPECT_EQ(words(*ran.id).size(), 4U);
 }
 

@@ -80,11 +80,11 @@ Error unknown_command(std::string_view name, Surface surface) {
   for (const SlashCommand& command : slash_commands(surface)) {
     names.push_back(command.name);
   }
-  const std::string_view meant = nearest(name, names);
+  const std::string_view suggestion = nearest(name, names);
   return {Code::invalid_argument,
-          meant.empty() ? cat("unknown command ", name,
-                              "; /help lists them, // begins a message with a slash")
-                        : cat("unknown command ", name, "; did you mean ", meant, "?"),
+          suggestion.empty() ? cat("unknown command ", name,
+                                   "; /help lists them, // begins a message with a slash")
+                             : cat("unknown command ", name, "; did you mean ", suggestion, "?"),
           0};
 }
 

@@ -222,7 +222,7 @@ std::string joined(const std::vector<std::string_view>& words) {
   return out;
 }
 
-struct Wanted {
+struct Expected {
   const ConfigKey& key;
 
   std::string operator()(std::optional<bool> Settings::*) const { return "true or false"; }
@@ -244,7 +244,7 @@ struct Wanted {
   std::string operator()(const auto&) const { return "a string"; }
 
   std::string list() const {
-    return key.wanted.empty() ? "a list of strings" : cat("a list of ", key.wanted);
+    return key.expected.empty() ? "a list of strings" : cat("a list of ", key.expected);
   }
 };
 
@@ -341,14 +341,14 @@ std::vector<std::string_view> config_key_names(Section section) {
   return out;
 }
 
-std::string wanted_value(const ConfigKey& key) {
+std::string expected_value(const ConfigKey& key) {
   if (!key.choices.empty()) {
     return joined(key.choices);
   }
-  if (!key.wanted.empty() && !takes_many(key)) {
-    return std::string(key.wanted);
+  if (!key.expected.empty() && !takes_many(key)) {
+    return std::string(key.expected);
   }
-  return std::visit(Wanted{key}, key.slot);
+  return std::visit(Expected{key}, key.slot);
 }
 
 Result<KeyPath> parse_key_path(std::string_view text) {
@@ -366,11 +366,11 @@ Result<KeyPath> parse_key_path(std::string_view text) {
   }
   path.key = find_config_key(path.section, name);
   if (path.key == nullptr) {
-    const std::string_view meant = nearest(name, config_key_names(path.section));
-    return fail(Code::not_found,
-                cat("unknown setting ", text,
-                    meant.empty() ? "; `reprise config keys` lists them all" : "; did you mean ",
-                    meant, meant.empty() ? "" : "?"));
+    const std::string_view suggestion = nearest(name, config_key_names(path.section));
+    return fail(Code::not_found, cat("unknown setting ", text,
+                                     suggestion.empty() ? "; `reprise config keys` lists them all"
+                                                        : "; did you mean ",
+                                     suggestion, suggestion.empty() ? "" : "?"));
   }
   return path;
 }
@@ -379,7 +379,7 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
   const ConfigKey& key = *path.key;
   if (takes_many(key)) {
     if (key.accepts != nullptr && !std::ranges::all_of(values, key.accepts)) {
-      return fail(Code::invalid_argument, cat(full_name(path), " must be ", wanted_value(key)));
+      return fail(Code::invalid_argument, cat(full_name(path), " must be ", expected_value(key)));
     }
     return list_of(values);
   }
@@ -399,7 +399,7 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
   if (!spelled) {
     // A key given by mistake is not repeated.
     const std::string given = key.name == "env_key" ? "" : values.front();
-    return fail(Code::invalid_argument, cat(full_name(path), " must be ", wanted_value(key),
+    return fail(Code::invalid_argument, cat(full_name(path), " must be ", expected_value(key),
                                             given.empty() ? "" : cat(", not '", given, "'")));
   }
   return *std::move(spelled);

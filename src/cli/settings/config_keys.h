@@ -33,7 +33,7 @@ struct ConfigKey {
   Reach reach;
   KeySlot slot;
   std::string_view help;                        // one line, lower case, no full stop
-  std::string_view wanted = {};                 // what a text must be: "a URL"; "" for any
+  std::string_view expected = {};               // what a text must be: "a URL"; "" for any
   bool (*accepts)(std::string_view) = nullptr;  // whether a text is that
   NumberRange range = {};                       // of a number
   bool is_secret = false;                       // shown as "(set)"
@@ -51,7 +51,7 @@ const ConfigKey* find_config_key(Section section, std::string_view name);
 std::vector<std::string_view> config_key_names(Section section);
 
 // What a value must be: "a string", "a whole number of 1 or more", "true or false".
-std::string wanted_value(const ConfigKey& key);
+std::string expected_value(const ConfigKey& key);
 
 // "model", "providers.work.model", "mode.draft.system": what a person calls a key.
 struct KeyPath {

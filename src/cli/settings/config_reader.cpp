@@ -126,7 +126,7 @@ class Reader {
     for (const auto& [key, node] : table) {
       REPRISE_TRY(take(Section::mode, key, node, cat("mode.", mode.name, "."), {.mode = &mode}));
     }
-    values_.came_from(cat("mode.", mode.name));
+    values_.set_origin(cat("mode.", mode.name));
     values_.settings().modes.insert_or_assign(mode.name, std::move(mode));
     return {};
   }

@@ -150,7 +150,7 @@ struct Take {
 
   RequestSettings& requests() const { return values.settings().requests[targets.section]; }
 
-  std::unexpected<Error> wrong() const { return values.wrong(node, name, wanted_value(key)); }
+  std::unexpected<Error> wrong() const { return values.wrong(node, name, expected_value(key)); }
 
   bool accepts(const std::string& text) const {
     return (key.accepts == nullptr || key.accepts(text)) &&
@@ -187,7 +187,7 @@ struct Take {
     for (const toml::node& item : *array) {
       const auto value = item.value_exact<std::string>();
       if (!value || !accepts(*value)) {
-        return values.wrong(item, name, wanted_value(key));
+        return values.wrong(item, name, expected_value(key));
       }
       out.push_back(*value);
     }
@@ -202,8 +202,8 @@ std::string ConfigValues::at(const toml::source_region& place) const {
 }
 
 std::unexpected<Error> ConfigValues::wrong(const toml::node& node, std::string_view name,
-                                           std::string_view wanted) const {
-  return fail(Code::invalid_argument, cat(at(node.source()), ": ", name, " must be ", wanted));
+                                           std::string_view expected) const {
+  return fail(Code::invalid_argument, cat(at(node.source()), ": ", name, " must be ", expected));
 }
 
 bool ConfigValues::allowed(const toml::key& key, Reach reach, std::string_view name) {
@@ -220,20 +220,20 @@ bool ConfigValues::allowed(const toml::key& key, Reach reach, std::string_view n
 
 void ConfigValues::unknown(const toml::key& key, std::string_view name,
                            std::span<const std::string_view> known) {
-  const std::string_view meant = nearest(key.str(), known);
+  const std::string_view suggestion = nearest(key.str(), known);
   out_.warnings.push_back(cat(at(key.source()), ": unknown key ", name,
-                              meant.empty() ? "" : "; did you mean ", meant,
-                              meant.empty() ? "" : "?"));
+                              suggestion.empty() ? "" : "; did you mean ", suggestion,
+                              suggestion.empty() ? "" : "?"));
 }
 
-void ConfigValues::came_from(std::string_view name) {
+void ConfigValues::set_origin(std::string_view name) {
   out_.settings.origin.insert_or_assign(std::string(name), file_.string());
 }
 
 Result<> ConfigValues::take(const ConfigKey& key, const toml::node& node, const std::string& name,
                             const Targets& targets) {
   REPRISE_TRY(std::visit(Take{*this, key, node, name, targets}, key.slot));
-  came_from(name);
+  set_origin(name);
   return {};
 }
 

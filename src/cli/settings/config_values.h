@@ -29,12 +29,12 @@ class ConfigValues {
 
   std::string at(const toml::source_region& place) const;
   std::unexpected<Error> wrong(const toml::node& node, std::string_view name,
-                               std::string_view wanted) const;
+                               std::string_view expected) const;
   // False with a warning where the file may not set it.
   bool allowed(const toml::key& key, Reach reach, std::string_view name);
   void unknown(const toml::key& key, std::string_view name,
                std::span<const std::string_view> known);
-  void came_from(std::string_view name);
+  void set_origin(std::string_view name);
 
   // Where the value of a key goes.
   struct Targets {

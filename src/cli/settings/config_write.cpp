@@ -140,7 +140,7 @@ constexpr std::string_view kByHand = "cannot change that line; use `reprise conf
 Result<std::string> with_setting(std::string_view text, const KeyPath& path,
                                  std::string_view literal) {
   REPRISE_ASSIGN(const toml::table before, parse(text, "the settings"));
-  REPRISE_ASSIGN(const toml::table wanted, expected(before, path, literal));
+  REPRISE_ASSIGN(const toml::table intended, expected(before, path, literal));
   std::string out;
   if (const auto value = find_value(text, before, path)) {
     out = cat(text.substr(0, value->begin), literal, text.substr(value->end));
@@ -148,7 +148,7 @@ Result<std::string> with_setting(std::string_view text, const KeyPath& path,
     out = with_new_line(text, path, literal);
   }
   const auto after = parse(out, "");
-  if (!after || *after != wanted) {
+  if (!after || *after != intended) {
     return fail(Code::unsupported, std::string(kByHand));
   }
   return out;

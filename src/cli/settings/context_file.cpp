@@ -196,8 +196,8 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
 
 Result<fs::path> answer_file(const Settings& settings) {
   REPRISE_ASSIGN(const fs::path root, store::context::root_folder(settings.context_file));
-  const fs::path wanted = fs::path(settings.save_path.value_or(""));
-  fs::path file = (root / wanted).lexically_normal();
+  const fs::path configured = fs::path(settings.save_path.value_or(""));
+  fs::path file = (root / configured).lexically_normal();
   const fs::path inside = file.lexically_relative(root);
   std::string why;
   if (inside.empty() || inside == "." || *inside.begin() == "..") {
@@ -210,7 +210,7 @@ Result<fs::path> answer_file(const Settings& settings) {
   if (!why.empty()) {
     return fail(
         Code::invalid_argument,
-        cat("the answer is not written to ", wanted.native(), ", which save_path_default of ",
+        cat("the answer is not written to ", configured.native(), ", which save_path_default of ",
             settings.context_file.native(), " names: ", why, "; --save FILE writes anywhere"));
   }
   return file;

@@ -25,17 +25,17 @@ Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags) {
                                    names.empty() ? "; your settings have no [mode.NAME]" : names));
 }
 
-Result<ToolRegistry> choose_tools(std::string_view wanted) {
+Result<ToolRegistry> choose_tools(std::string_view list) {
   ToolRegistry all;
   add_builtin_tools(all);
-  if (wanted == "all") {
+  if (list == "all") {
     return all;
   }
   ToolRegistry chosen;
-  while (wanted != "none" && !wanted.empty()) {
-    const std::size_t comma = std::min(wanted.find(','), wanted.size());
-    const std::string_view name = trimmed(wanted.substr(0, comma));
-    wanted.remove_prefix(std::min(comma + 1, wanted.size()));
+  while (list != "none" && !list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view name = trimmed(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
     if (name == "recall:all") {
       // What was said in other projects is shown by name only, never as one of
       // all.

@@ -12,7 +12,7 @@ namespace reprise::cli {
 Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags);
 
 // "all", "none", or names between commas. not_found, naming the tools that there are.
-Result<ToolRegistry> choose_tools(std::string_view wanted);
+Result<ToolRegistry> choose_tools(std::string_view list);
 
 ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice);
 

@@ -80,13 +80,13 @@ std::vector<LocalServer> local_servers(Context& context, std::chrono::millisecon
 }
 
 Result<ProviderChoice> local_server(const ChoiceSources& from) {
-  const std::string wanted =
+  const std::string model_name =
       from.flags.model.value_or(from.session == nullptr ? "" : from.session->info.model);
   const std::vector<LocalServer> servers = local_servers(from.context, kLocalServerTimeout);
-  const auto has_wanted = [&](const LocalServer& server) {
-    return std::ranges::find(server.models, wanted) != server.models.end();
+  const auto has_model = [&](const LocalServer& server) {
+    return std::ranges::find(server.models, model_name) != server.models.end();
   };
-  auto usable = std::ranges::find_if(servers, has_wanted);
+  auto usable = std::ranges::find_if(servers, has_model);
   if (usable == servers.end()) {
     usable = std::ranges::find_if(servers, [&](const LocalServer& server) {
       return from.flags.model.has_value() || !server.models.empty();
@@ -99,7 +99,7 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
                     "needs neither"));
   }
   const std::string model =
-      from.flags.model || has_wanted(*usable) ? wanted : usable->models.front();
+      from.flags.model || has_model(*usable) ? model_name : usable->models.front();
   from.context.voice().remark(
       model.empty() ? cat("asking ", usable->name, " at ", usable->base_url)
                     : cat("using ", model, " of ", usable->name, " at ", usable->base_url));

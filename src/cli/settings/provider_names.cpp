@@ -65,14 +65,14 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
   const std::string lower = ascii_lower(name);
   const auto* const alias =
       std::ranges::find(kAliases, lower, &std::pair<std::string_view, std::string_view>::first);
-  const std::string_view meant = alias == std::end(kAliases) ? lower : alias->second;
-  if (const ProviderKind* const kind = find_provider_kind(meant); kind != nullptr) {
+  const std::string_view canonical = alias == std::end(kAliases) ? lower : alias->second;
+  if (const ProviderKind* const kind = find_provider_kind(canonical); kind != nullptr) {
     return NamedProvider{.kind = kind,
                          .name = std::string(kind->name),
                          .own_url = std::string(kind->default_url),
                          .key_variable = std::string(kind->key_variable)};
   }
-  if (const auto* const server = std::ranges::find(kServers, meant, &Server::name);
+  if (const auto* const server = std::ranges::find(kServers, canonical, &Server::name);
       server != std::end(kServers)) {
     return of_server(*server);
   }

@@ -19,27 +19,27 @@ constexpr std::int64_t kSchemaBytesMax = 1 << 20;
 bool is_about(const Context& context, const Settings& settings, std::string_view section,
               const RunFlags& flags, const ProviderChoice& choice) {
   const ProviderKind* const kind = find_provider_kind(choice.name);
-  const std::string asked = choice.options.base_url.empty() && kind != nullptr
-                                ? std::string(kind->default_url)
-                                : choice.options.base_url;
+  const std::string requested = choice.options.base_url.empty() && kind != nullptr
+                                    ? std::string(kind->default_url)
+                                    : choice.options.base_url;
   const auto own = settings.providers.find(section);
   const std::string own_url =
       own == settings.providers.end() ? "" : own->second.base_url.value_or("");
   if (!own_url.empty()) {
     const bool is_kind = find_provider_kind(section) != nullptr;
-    return (!is_kind || section == choice.name) && http::is_same_server(asked, own_url);
+    return (!is_kind || section == choice.name) && http::is_same_server(requested, own_url);
   }
   if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
-    return named->kind == kind && http::is_same_server(asked, named->own_url);
+    return named->kind == kind && http::is_same_server(requested, named->own_url);
   }
   if (section != choice.name || kind == nullptr || flags.base_url) {
     return false;
   }
   const auto top = settings.any().base_url;
   const auto from_variable = context.environment().find(kind->url_variable);
-  return http::is_same_server(asked, kind->default_url) ||
-         (from_variable && http::is_same_server(asked, *from_variable)) ||
-         (top && http::is_same_server(asked, *top));
+  return http::is_same_server(requested, kind->default_url) ||
+         (from_variable && http::is_same_server(requested, *from_variable)) ||
+         (top && http::is_same_server(requested, *top));
 }
 
 void add_to_provider(ProviderOptions& out, const RequestSettings& section) {

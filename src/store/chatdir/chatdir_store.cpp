@@ -159,10 +159,10 @@ Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQu
   return {};
 }
 
-Result<SessionPage> ChatdirStore::list(const SessionQuery& asked) {
-  SessionQuery query = asked;
+Result<SessionPage> ChatdirStore::list(const SessionQuery& requested) {
+  SessionQuery query = requested;
   // Archived chats are known by the names of their folders, too.
-  if (const auto id = parse_archive_name(asked.short_id_prefix); id) {
+  if (const auto id = parse_archive_name(requested.short_id_prefix); id) {
     query.id_prefix = id->str();
     query.short_id_prefix.clear();
   }

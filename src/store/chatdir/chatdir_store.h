@@ -35,7 +35,7 @@ class ChatdirStore final : public Store,
   Result<> create_with(const Session& session, std::vector<Message> messages) override;
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
-  Result<SessionPage> list(const SessionQuery& asked) override;
+  Result<SessionPage> list(const SessionQuery& requested) override;
   Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                           AppendOptions options) override;
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;

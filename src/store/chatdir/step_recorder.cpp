@@ -181,8 +181,9 @@ Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId
   REPRISE_TRY(messages.read(id, {.to = replaces.value_or(kSeqEnd)}, [&](Message&& message) {
     step.value += message.role == role::kAssistant ? 1 : 0;
     if (!lost.empty() && message.role == role::kUser) {
-      const std::string asked = plain_text(message);
-      std::erase_if(lost, [&asked](const auto& prompt) { return prompt.second == asked; });
+      const std::string prompt_text = plain_text(message);
+      std::erase_if(lost,
+                    [&prompt_text](const auto& prompt) { return prompt.second == prompt_text; });
     }
     return Flow::go_on;
   }));

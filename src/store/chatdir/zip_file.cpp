@@ -236,9 +236,10 @@ Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
 
 Result<> ZipWriter::add_bytes(std::string_view name, const fs::path& file, std::string bytes) {
   REPRISE_ASSIGN(const struct stat status, get_status(file));
-  const std::string& kept = state_->buffers.emplace_back(std::move(bytes));
-  return state_->add(name, state_->zip.source_buffer(state_->archive, kept.data(), kept.size(), 0),
-                     static_cast<std::int64_t>(kept.size()), status);
+  const std::string& buffer = state_->buffers.emplace_back(std::move(bytes));
+  return state_->add(name,
+                     state_->zip.source_buffer(state_->archive, buffer.data(), buffer.size(), 0),
+                     static_cast<std::int64_t>(buffer.size()), status);
 }
 
 Result<> ZipWriter::add_folder(std::string_view name, const fs::path& folder) {

@@ -54,14 +54,14 @@ class DefaultsReader {
 
  private:
   template <class Read>
-  std::invoke_result_t<Read, const RawJson&> value(std::string_view name, std::string_view wanted,
+  std::invoke_result_t<Read, const RawJson&> value(std::string_view name, std::string_view expected,
                                                    const Read& read) {
     const RawJson usual = json::take(default_of(name));
     if (const RawJson* const json = json::find_field(members_, name); json != nullptr) {
       if (auto found = read(*json); found) {
         return found;
       }
-      out_.faults.push_back(cat(file_.native(), ": ", name, " must be ", wanted, "; ",
+      out_.faults.push_back(cat(file_.native(), ": ", name, " must be ", expected, "; ",
                                 usual.is_null() ? "it is left out" : "the default is used"));
     }
     return read(usual);

@@ -45,9 +45,10 @@ class DocumentWriter {
     REPRISE_ASSIGN(unsaved_, documents.encode_unsaved(id_));
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
     const auto& ended = write_.options.end_partial;
-    const auto& begun = write_.options.begin_partial;
+    const auto& unsaved_session = write_.options.begin_partial;
     // Pieces under another name are not mistaken for those of the next answer.
-    if (ended && (!begun || begun->answer == *ended) && !appended_.repeated && !runs_beside_) {
+    if (ended && (!unsaved_session || unsaved_session->answer == *ended) && !appended_.repeated &&
+        !runs_beside_) {
       // Nothing is lost when this fails: pieces of an answer that has ended are not read.
       (void)remove_partial(files_.partial_file(id_));
     }
@@ -111,14 +112,16 @@ class DocumentWriter {
     }
     const PendingBatch& batch = held_->batches.front();
     const Seq head = held_->first.next(std::ssize(batch.messages));
-    const auto& begun = batch.options.begin_partial;
-    return begun && options.end_partial && begun->answer == *options.end_partial &&
+    const auto& unsaved_session = batch.options.begin_partial;
+    return unsaved_session && options.end_partial &&
+           unsaved_session->answer == *options.end_partial &&
            options.expected_head.value_or(head) == head;
   }
 
   Result<> hold(const OperationId& answer, Seq first) {
     if (!held_) {
-      held_ = PendingTurn{.session = id_, .first = first, .batches = {}, .begun = unsaved_};
+      held_ =
+          PendingTurn{.session = id_, .first = first, .batches = {}, .unsaved_session = unsaved_};
     }
     PendingBatch batch{.messages = write_.messages,
                        .options = {.operation = write_.options.operation,
@@ -128,10 +131,10 @@ class DocumentWriter {
       REPRISE_ASSIGN(batch.options.operation,
                      OperationId::parse(cat(answer.str(), ".", held_->batches.size())));
     }
-    const bool has_begun = batch.options.begin_partial.has_value();
+    const bool is_started = batch.options.begin_partial.has_value();
     held_->batches.push_back(std::move(batch));
     runs_beside_ = true;
-    return write_pending_turn(files_.partial_file(id_), *held_, answer, has_begun);
+    return write_pending_turn(files_.partial_file(id_), *held_, answer, is_started);
   }
 
   const DocumentFormat& files_;

@@ -11,9 +11,9 @@ namespace reprise::store {
 namespace fs = std::filesystem;
 
 Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(auto told, files_.infos(damage));
-  if (told) {
-    return *std::move(told);
+  REPRISE_ASSIGN(auto known, files_.infos(damage));
+  if (known) {
+    return *std::move(known);
   }
   const Result<std::optional<Found>> none;
   std::vector<SessionInfo> all;

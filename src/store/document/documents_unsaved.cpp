@@ -29,7 +29,7 @@ Result<> Documents::begin(FileSession session) {
   const Found found{
       .file = home_of(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
-  if (held && !held->begun.empty() && held->session != id && held->says_something()) {
+  if (held && !held->unsaved_session.empty() && held->session != id && held->says_something()) {
     REPRISE_ASSIGN(const auto other, find_in_file(held->session));
     if (other && other->is_unsaved) {  // else it is in the trash, and in nobody's way
       draft.document.sessions.push_back(*other->session);
@@ -46,11 +46,11 @@ Result<std::string> Documents::encode_unsaved(const SessionId& id) {
   Document alone;
   {
     const std::lock_guard guard(mutex_);
-    const auto begun = unsaved_.find(id);
-    if (begun == unsaved_.end()) {
+    const auto unsaved_session = unsaved_.find(id);
+    if (unsaved_session == unsaved_.end()) {
       return std::string();
     }
-    alone.sessions.push_back(begun->second);
+    alone.sessions.push_back(unsaved_session->second);
   }
   REPRISE_ASSIGN(const std::string text, files_.encode(alone));
   return json::compact(text);
@@ -75,8 +75,8 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
   std::optional<FileSession> session;
   {
     const std::lock_guard guard(mutex_);
-    if (const auto begun = unsaved_.find(id); begun != unsaved_.end()) {
-      session = begun->second;
+    if (const auto unsaved_session = unsaved_.find(id); unsaved_session != unsaved_.end()) {
+      session = unsaved_session->second;
     }
   }
   if (!session) {
@@ -86,10 +86,10 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
     }
     // What cannot be read names no session; lists and verify() report it.
     const auto pending = read.value_or(std::nullopt);
-    if (!pending || pending->begun.empty()) {
+    if (!pending || pending->unsaved_session.empty()) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(session, read_unsaved(pending->begun));
+    REPRISE_ASSIGN(session, read_unsaved(pending->unsaved_session));
   }
   Document seen;
   seen.sessions.push_back(*std::move(session));
@@ -118,14 +118,14 @@ Result<Documents::Draft> Documents::draft_of(const Found& found) {
 // As long as nothing was said, what changes of it stays in memory, too. Else it goes into the file.
 bool Documents::update_unsaved(const SessionId& id, const FileSession& changed) {
   const std::lock_guard guard(mutex_);
-  const auto begun = unsaved_.find(id);
-  if (begun == unsaved_.end()) {
+  const auto unsaved_session = unsaved_.find(id);
+  if (unsaved_session == unsaved_.end()) {
     return false;
   }
   if (changed.stored.session.info.head > Seq{0}) {
     return false;
   }
-  begun->second = changed;
+  unsaved_session->second = changed;
   return true;
 }
 
@@ -159,8 +159,9 @@ void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>
     const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
     if (!found) {
       note(found.error());
-    } else if (const auto& begun = *found; is_new && begun && begun->is_unsaved) {
-      infos.push_back(begun->session->stored.session.info);
+    } else if (const auto& unsaved_session = *found;
+               is_new && unsaved_session && unsaved_session->is_unsaved) {
+      infos.push_back(unsaved_session->session->stored.session.info);
     }
   }
 }

@@ -44,14 +44,14 @@ std::string message_sidecar(const Message& message, const Message& native) {
 
 Result<> add_message_sidecar(Message& native, std::string_view sidecar) {
   REPRISE_ASSIGN(const std::vector<std::string> names, member_names(sidecar));
-  REPRISE_ASSIGN(Message said, message_from_json(sidecar));
+  REPRISE_ASSIGN(Message in_sidecar, message_from_json(sidecar));
   const auto has = [&](std::string_view name) {
     return std::ranges::find(names, name) != names.end();
   };
-  const bool same_text = has("blocks") && plain_text(said) == plain_text(native);
+  const bool same_text = has("blocks") && plain_text(in_sidecar) == plain_text(native);
   model::for_each(model::kMessageFields, [&](const auto& field) {
     if (!field.derived && has(field.name) && (field.name != "blocks" || same_text)) {
-      native.*field.member = std::move(said.*field.member);
+      native.*field.member = std::move(in_sidecar.*field.member);
     }
   });
   if (has("extra")) {

@@ -146,12 +146,12 @@ Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file) {
 }
 
 Result<> write_pending_turn(const fs::path& file, const PendingTurn& turn,
-                            const OperationId& answer, bool has_begun) {
+                            const OperationId& answer, bool is_started) {
   const std::string start = cat(R"({"answer":)", json::quoted(answer.str()), ",");
   std::string text = cat(start, R"("session":)", json::quoted(turn.session.str()), R"(,"first":)",
                          turn.first.value);
-  if (!turn.begun.empty()) {
-    text += cat(R"(,"begun":)", turn.begun);
+  if (!turn.unsaved_session.empty()) {
+    text += cat(R"(,"begun":)", turn.unsaved_session);
   }
   text += R"(,"turn":)";
   json::ArrayWriter array(text);
@@ -161,7 +161,7 @@ Result<> write_pending_turn(const fs::path& file, const PendingTurn& turn,
   }
   array.close();
   text += "}\n";
-  if (const auto before = read_file(file); !has_begun && before && before->starts_with(start)) {
+  if (const auto before = read_file(file); !is_started && before && before->starts_with(start)) {
     const std::string_view line = first_line(*before);  // of the turn as it was
     text += std::string_view(*before).substr(std::min(line.size() + 1, before->size()));
   }

@@ -26,7 +26,8 @@ struct PendingTurn {
   SessionId session;
   Seq first;  // of its first message, as it was acknowledged
   std::vector<PendingBatch> batches;
-  std::string begun = {};  // the session that begins with it, as JSON; "" for one in the file
+  std::string unsaved_session =
+      {};  // the session that begins with it, as JSON; "" for one in the file
 
   bool says_something() const;
 };
@@ -40,7 +41,7 @@ Result<std::optional<PendingTurn>> read_pending_turn(const std::filesystem::path
 // `answer` is the one that runs by now; its pieces stay, unless it has only just begun. Durable on
 // disk.
 Result<> write_pending_turn(const std::filesystem::path& file, const PendingTurn& turn,
-                            const OperationId& answer, bool has_begun);
+                            const OperationId& answer, bool is_started);
 
 // Its process died after the turn was written into the file, before it was removed.
 bool is_in_file(const StoredSession& stored, const PendingTurn& turn);

@@ -186,10 +186,10 @@ TEST_F(OutboxFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
   struct rlimit tight = before;
   tight.rlim_cur = fs::file_size(only_file()) + 100;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
-  const auto kept = outbox->keep(whole_session(), step("op2", 1, std::string(1000, 'x')));
+  const auto spilled = outbox->keep(whole_session(), step("op2", 1, std::string(1000, 'x')));
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  ASSERT_FALSE(kept);
-  EXPECT_EQ(kept.error().code, Code::io);
+  ASSERT_FALSE(spilled);
+  EXPECT_EQ(spilled.error().code, Code::io);
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
   ASSERT_TRUE(outbox->keep(whole_session(), step("op3", 1, "three")));
   const auto read = read_outbox(only_file());

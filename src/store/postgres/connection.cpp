@@ -177,10 +177,10 @@ Result<short> Connection::wait(short events) {
   while (true) {
     pollfd descriptor{libpq_.socket(connection_), events, 0};
     const bool is_timed = store::Call::is_watched();
-    const auto begun = is_timed ? std::chrono::steady_clock::now() : Deadline();
+    const auto start = is_timed ? std::chrono::steady_clock::now() : Deadline();
     const int ready = ::poll(&descriptor, 1, milliseconds_until(deadline_));
     if (is_timed) {
-      waited_ += std::chrono::steady_clock::now() - begun;
+      waited_ += std::chrono::steady_clock::now() - start;
     }
     if (ready > 0) {
       return descriptor.revents;

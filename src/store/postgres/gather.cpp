@@ -41,13 +41,13 @@ Gatherer::Outcome Gatherer::run(std::string_view order, std::vector<Query> queri
 }
 
 Gatherer::Jobs Gatherer::take_batch(std::unique_lock<std::mutex>& lock) {
-  const auto next = begun_ + kGatherPause;
+  const auto next = started_at_ + kGatherPause;
   if (std::chrono::steady_clock::now() < next) {
     lock.unlock();
     std::this_thread::sleep_until(next);
     lock.lock();
   }
-  begun_ = std::chrono::steady_clock::now();
+  started_at_ = std::chrono::steady_clock::now();
   const auto end = waiting_.begin() + std::min(std::ssize(waiting_), std::ptrdiff_t{kJobsMax});
   Jobs batch(waiting_.begin(), end);
   waiting_.erase(waiting_.begin(), end);

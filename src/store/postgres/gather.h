@@ -46,7 +46,7 @@ class Gatherer {
   std::mutex mutex_;  // guards all below
   std::deque<Job*> waiting_;
   bool is_running_ = false;
-  std::chrono::steady_clock::time_point begun_ = {};
+  std::chrono::steady_clock::time_point started_at_ = {};
 };
 
 }  // namespace reprise::postgres

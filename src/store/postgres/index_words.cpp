@@ -24,7 +24,7 @@ constexpr std::int64_t kClockSlack = 600'000'000;   // that clocks differ
 // Of kReadDue.
 constexpr int kDueRowsMax = 500;
 constexpr std::size_t kDueBytesMax = std::size_t{1} << 20;
-constexpr std::int64_t kToldEach = 64;
+constexpr std::int64_t kReportEvery = 64;
 
 // What is new since the last time, until nothing is or somebody else is at it.
 class Indexing {
@@ -135,11 +135,11 @@ Result<> Indexing::run_one(const Query& query) {
 // Whoever holds the tenant's row indexes; nobody waits for it.
 Result<> Indexing::index_batch(Connection& connection) {
   REPRISE_ASSIGN(
-      const auto begun,
+      const auto claimed,
       connection.run(
           {{kBegin}, {kDoNotCompile}, {kClaimIndexing, values(database_.tenant())}, due_query()}));
-  std::vector<Due> all = read_due(begun[3]);
-  if (begun[2].empty()) {
+  std::vector<Due> all = read_due(claimed[3]);
+  if (claimed[2].empty()) {
     step_ = Step::busy;
   } else if (has_orphans_) {
     return delete_orphans(connection);
@@ -254,7 +254,7 @@ Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& 
                                    entry.bytes, vector_of(entry, database_.tenant()))});
     }
     ++done_;
-    if (done_ % kToldEach == 0 && on_progress_(done_, std::max(done_, total_)) == Flow::stop) {
+    if (done_ % kReportEvery == 0 && on_progress_(done_, std::max(done_, total_)) == Flow::stop) {
       step_ = Step::stopped;
       return inserts;
     }

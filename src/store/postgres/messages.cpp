@@ -73,9 +73,9 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
 Result<std::optional<Appended>> append_apart(Connection& connection, const Key& key,
                                              const Batch& batch) {
   const Counted append{key, batch, {}};
-  REPRISE_ASSIGN(const auto begun,
+  REPRISE_ASSIGN(const auto results,
                  connection.run({{kBegin}, {kLimitSilence}, move_query(append, Held::no)}));
-  const Rows& moved = begun.back();
+  const Rows& moved = results.back();
   if (moved.empty()) {
     REPRISE_TRY(connection.run_one({kRollback}));
     return std::nullopt;

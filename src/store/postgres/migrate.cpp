@@ -14,7 +14,7 @@
 namespace reprise::postgres {
 namespace {
 
-using Told = std::function<void(std::string_view)>;
+using Report = std::function<void(std::string_view)>;
 
 // Of this session of the administrator's alone.
 constexpr std::string_view kFindMade = "SELECT version FROM reprise_schema";
@@ -86,7 +86,7 @@ Result<> fill_slots(Connection& connection) {
 }
 
 // One that was broken off stays behind, and is of no use.
-Result<> build_index(Connection& connection, std::string_view statement, const Told& told) {
+Result<> build_index(Connection& connection, std::string_view statement, const Report& report) {
   const std::string_view rest = statement.substr(kCreateIndex.size());
   const std::string name(rest.substr(0, rest.find(' ')));
   REPRISE_ASSIGN(const Rows broken, connection.run_one({kFindBrokenIndex, values(name)}));
@@ -97,7 +97,7 @@ Result<> build_index(Connection& connection, std::string_view statement, const T
   if (!found.empty()) {
     return {};
   }
-  told(cat("building the index ", name));
+  report(cat("building the index ", name));
   REPRISE_TRY(connection.run_one({kWaitForLocks}));
   const std::string text = cat(kConcurrently, rest);
   const auto built = connection.run_one({text});
@@ -107,17 +107,17 @@ Result<> build_index(Connection& connection, std::string_view statement, const T
   return {};
 }
 
-Result<> prepare(Connection& connection, const Migration& migration, const Told& told) {
+Result<> prepare(Connection& connection, const Migration& migration, const Report& report) {
   if (migration.makes_table()) {
     return {};  // with nothing in it yet
   }
   if (migration.number == kSlotsVersion) {
-    told("filling a column, 5,000 sessions at a time");
+    report("filling a column, 5,000 sessions at a time");
     REPRISE_TRY(fill_slots(connection));
   }
   for (const std::string_view statement : migration.statements) {
     if (statement.starts_with(kCreateIndex)) {
-      REPRISE_TRY(build_index(connection, statement, told));
+      REPRISE_TRY(build_index(connection, statement, report));
     }
   }
   return {};
@@ -139,7 +139,7 @@ Result<std::set<std::int64_t>> find_made(Connection& connection) {
 
 }  // namespace
 
-Result<> migrate_beside(Connection& connection, Trial trial, const Told& on_step) {
+Result<> migrate_beside(Connection& connection, Trial trial, const Report& on_step) {
   REPRISE_ASSIGN(const auto made, find_made(connection));
   if (!made.empty()) {
     REPRISE_TRY(check_version(*made.rbegin()));

@@ -161,11 +161,11 @@ Result<Pool::Lease> Pool::connect_to(Parameters server, Deadline deadline) {
 }
 
 Result<Pool::Lease> Pool::connect_with_password(Parameters server, Deadline deadline) {
-  const bool is_asked = options_.password && !place_.has_password;
-  if ((is_asked || place_.has_password) && !options_.insecure) {
+  const bool asks_password = options_.password && !place_.has_password;
+  if ((asks_password || place_.has_password) && !options_.insecure) {
     REPRISE_TRY(require_tls(server));
   }
-  if (!is_asked) {
+  if (!asks_password) {
     return Connection::open(server, deadline);
   }
   const std::size_t parameters = server.size();

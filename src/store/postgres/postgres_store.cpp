@@ -19,14 +19,14 @@ namespace reprise {
 namespace postgres {
 namespace {
 
-struct Wanted {
+struct ForkRequest {
   const Session& child;
   Seq at;
   const std::string& name;
 };
 // The parent is held, so that nobody purges it before the child shares its messages.
-Result<Creation> make_fork(Connection& connection, const Key& parent, const Wanted& wanted) {
-  const auto& [child, at, name] = wanted;
+Result<Creation> make_fork(Connection& connection, const Key& parent, const ForkRequest& request) {
+  const auto& [child, at, name] = request;
   REPRISE_ASSIGN(const Locked locked, lock_session(connection, parent));
   if (at.value < 0 || at > locked.head) {
     return fail(Code::invalid_argument, cat("cannot fork session ", parent.id.str(), " at ",

@@ -78,9 +78,9 @@ class Reading {
   const std::string place_;
   std::deque<Segment> segments_;  // what is left to deliver, in the order of reading
   std::int64_t page_rows_ = kFirstPage;
-  bool is_ahead_ = true;            // pages are small; the first ones are short
-  std::deque<std::int64_t> asked_;  // the rows of each page that was not delivered
-  std::deque<Rows> came_;           // of these, those that came early
+  bool is_ahead_ = true;                // pages are small; the first ones are short
+  std::deque<std::int64_t> requested_;  // the rows of each page that was not delivered
+  std::deque<Rows> received_;           // of these, those that came early
   std::int64_t delivered_ = 0;
   bool is_stopped_ = false;
   ReadReport report_;
@@ -120,19 +120,20 @@ Result<> Reading::find_replaced() {
 Result<> Reading::read_segment(Connection& connection) {
   const Segment& segment = segments_.front();
   Segment left = segment;  // what was not asked for
-  asked_.clear();
-  came_.clear();
+  requested_.clear();
+  received_.clear();
   bool is_last = false;
   while (true) {
-    while (!is_last && !is_stopped_ && left.from < left.to && asked_.size() < (is_ahead_ ? 2 : 1)) {
+    while (!is_last && !is_stopped_ && left.from < left.to &&
+           requested_.size() < (is_ahead_ ? 2 : 1)) {
       REPRISE_TRY(ask(connection, left));
     }
-    if (asked_.empty()) {
+    if (requested_.empty()) {
       break;
     }
     REPRISE_ASSIGN(const Rows page, next_page(connection));
-    is_last = is_last || page.count() < asked_.front();
-    asked_.pop_front();
+    is_last = is_last || page.count() < requested_.front();
+    requested_.pop_front();
     REPRISE_TRY(deliver(connection, page));
     connection.set_deadline(database_.deadline());
   }
@@ -146,7 +147,7 @@ Result<> Reading::read_segment(Connection& connection) {
 // As if no message were missing: where some are, the next page begins with messages of this one.
 Result<> Reading::ask(Connection& connection, Segment& left) {
   const auto [branch, from, to] = left;
-  asked_.push_back(page_rows_);
+  requested_.push_back(page_rows_);
   (range_.newest_first ? left.to : left.from) += range_.newest_first ? -page_rows_ : page_rows_;
   return connection.begin(
       {range_.newest_first ? kReadBackwards : kReadForwards,
@@ -154,11 +155,11 @@ Result<> Reading::ask(Connection& connection, Segment& left) {
 }
 
 Result<Rows> Reading::next_page(Connection& connection) {
-  if (came_.empty()) {
+  if (received_.empty()) {
     return connection.take();
   }
-  Rows page = std::move(came_.front());
-  came_.pop_front();
+  Rows page = std::move(received_.front());
+  received_.pop_front();
   return page;
 }
 
@@ -197,9 +198,9 @@ Result<> Reading::deliver(Connection& connection, const Rows& page) {
 
 // Puts a long content together. False when a part of it is missing.
 Result<bool> Reading::complete(Connection& connection, MessageRow& row, std::string& content) {
-  while (came_.size() < asked_.size()) {
+  while (received_.size() < requested_.size()) {
     REPRISE_ASSIGN(Rows page, connection.take());
-    came_.push_back(std::move(page));
+    received_.push_back(std::move(page));
   }
   const Branch& branch = segments_.front().branch;
   REPRISE_ASSIGN(const Rows parts,
@@ -223,10 +224,10 @@ void Reading::choose_page(std::size_t bytes, int rows) {
 // `seq` is the next that is there; those before it should have been.
 void Reading::expect(std::int64_t seq) {
   Segment& segment = segments_.front();
-  const std::int64_t wanted = range_.newest_first ? segment.to - 1 : segment.from;
-  const std::int64_t missing = range_.newest_first ? wanted - seq : seq - wanted;
+  const std::int64_t expected = range_.newest_first ? segment.to - 1 : segment.from;
+  const std::int64_t missing = range_.newest_first ? expected - seq : seq - expected;
   if (missing > 0) {
-    report({cat(place_, " message ", wanted), cat(missing, " messages are missing"), ""});
+    report({cat(place_, " message ", expected), cat(missing, " messages are missing"), ""});
     report_.damaged += missing - 1;
   }
   if (range_.newest_first) {

@@ -132,7 +132,7 @@ std::string phrases_of(const WordQuery& query, Strict strict) {
 }
 
 template <class Visit>
-void for_each_wanted_word(const WordQuery& query, const Visit& visit) {
+void for_each_required_word(const WordQuery& query, const Visit& visit) {
   for (const WordPhrase& phrase : query.phrases) {
     for (const std::string& word : phrase.words) {
       if (!phrase.without) {
@@ -191,11 +191,12 @@ std::string query_of(const WordQuery& query, std::string_view tenant) {
 
 std::string words_to_count(const WordQuery& query) {
   std::string out;
-  for_each_wanted_word(query, [&](const WordPhrase& phrase, const std::string& word, bool is_last) {
-    out += out.empty() ? "" : "\n";
-    append_quoted(out, word);
-    out += is_last && phrase.prefix ? ":*" : "";
-  });
+  for_each_required_word(query,
+                         [&](const WordPhrase& phrase, const std::string& word, bool is_last) {
+                           out += out.empty() ? "" : "\n";
+                           append_quoted(out, word);
+                           out += is_last && phrase.prefix ? ":*" : "";
+                         });
   return out;
 }
 
@@ -207,7 +208,7 @@ std::string_view weights_of(const WordQuery& query) {
 std::string counts_of(const WordQuery& query, std::string_view ranks) {
   std::string counts;
   const WordPhrase* last = nullptr;
-  for_each_wanted_word(query, [&](const WordPhrase& phrase, const std::string&, bool) {
+  for_each_required_word(query, [&](const WordPhrase& phrase, const std::string&, bool) {
     float rank = 0;
     const auto [end, error] = std::from_chars(ranks.data(), ranks.data() + ranks.size(), rank);
     ranks.remove_prefix(std::min(static_cast<std::size_t>(end - ranks.data()) + 1, ranks.size()));

@@ -66,7 +66,7 @@ std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view
   }
   std::string rest;
   json::Scanner(json::find_member(json, kSidecar)).string(rest);
-  const auto messages = said_messages(rest);
+  const auto messages = stored_message_count(rest);
   if (!messages) {
     return std::nullopt;
   }

@@ -50,6 +50,6 @@ inline constexpr std::array<std::string_view, 14> kMembers = {
 inline constexpr std::string_view kNotUtf8 = "not UTF-8: what cannot be read is shown as U+FFFD";
 
 // The number of messages that a file of ours says it has; nullopt for other files.
-std::optional<std::int64_t> said_messages(std::string_view rest);
+std::optional<std::int64_t> stored_message_count(std::string_view rest);
 
 }  // namespace reprise::store::sessions

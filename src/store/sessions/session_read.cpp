@@ -203,7 +203,7 @@ class Reader {
       element.time = time;
       element.entry.at = time;
     }
-    if (said_messages(rest_) != messages) {
+    if (stored_message_count(rest_) != messages) {
       std::ranges::stable_sort(elements, {}, &Element::time);
     }
     for (Element& element : elements) {
@@ -266,7 +266,7 @@ class Reader {
     if (!placed_.is_open()) {
       info().closed_at = closed_at_;
     }
-    if (usage_ || said_messages(rest_)) {
+    if (usage_ || stored_message_count(rest_)) {
       session().usage = usage_.value_or(Usage());
     }
     if (!rest_.empty()) {
@@ -335,7 +335,7 @@ class Reader {
 
 }  // namespace
 
-std::optional<std::int64_t> said_messages(std::string_view rest) {
+std::optional<std::int64_t> stored_message_count(std::string_view rest) {
   std::int64_t messages = 0;
   json::Scanner scanner(json::find_member(rest, "messages"));
   return scanner.integer(messages) ? std::optional(messages) : std::nullopt;

@@ -112,7 +112,7 @@ Result<> copy_one(const fs::path& from, const fs::path& to) {
     return {};
   }
   REPRISE_ASSIGN(Fd target, open_file(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-  bool is_begun = false;
+  bool has_rows = false;
   for (;;) {
     // The file system may share the blocks.
     const ssize_t copied =
@@ -121,13 +121,13 @@ Result<> copy_one(const fs::path& from, const fs::path& to) {
       return target.close(to);
     }
     if (copied < 0 && errno != EINTR) {
-      if (is_begun) {
+      if (has_rows) {
         return std::unexpected(os_error("copy", from, errno));
       }
       REPRISE_TRY(copy_by_pieces(source->get(), target.get(), from, to));
       return target.close(to);
     }
-    is_begun = is_begun || copied > 0;
+    has_rows = has_rows || copied > 0;
   }
 }
 

@@ -71,7 +71,7 @@ Result<std::vector<Segment>> segments_of(Connection& connection, std::string_vie
               cat("session ", session, " is forked from itself: run `reprise verify`"));
 }
 
-std::string kept_name(std::string_view session, std::int64_t generation) {
+std::string retained_name(std::string_view session, std::int64_t generation) {
   return cat(session, "~", generation);
 }
 
@@ -82,22 +82,22 @@ Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from) {
   }
   REPRISE_ASSIGN(const std::int64_t generation,
                  connection.integer("SELECT generation FROM sessions WHERE id = ?", id.str()));
-  const std::string kept = kept_name(id.str(), generation);
+  const std::string retained = retained_name(id.str(), generation);
   // The kept session begins where rows move; before that it shares what the session shared.
   const bool in_own_rows = !row->base || from.value >= row->base_count;
   const std::int64_t moved_from = in_own_rows ? from.value : row->base_count;
-  const std::optional<std::string> kept_base =
+  const std::optional<std::string> retained_base =
       in_own_rows ? (moved_from > 0 ? std::optional(id.str()) : std::nullopt) : row->base;
   REPRISE_TRY(connection.run(
       "INSERT INTO sessions(id, title, model, working_dir, created_at, updated_at, created_us,"
       " updated_us, state, head, base, base_count, kept_for)"
       " SELECT ?1, title, model, '', created_at, updated_at, created_us, updated_us, 'kept', head,"
       " ?2, ?3, id FROM sessions WHERE id = ?4",
-      kept, kept_base, moved_from, id.str()));
+      retained, retained_base, moved_from, id.str()));
   REPRISE_TRY(connection.run("UPDATE messages SET session_id = ? WHERE session_id = ? AND seq >= ?",
-                             kept, id.str(), moved_from));
+                             retained, id.str(), moved_from));
   REPRISE_TRY(connection.run(
-      "UPDATE sessions SET base = ?1 WHERE base = ?2 AND base_count > ?3 AND id <> ?1", kept,
+      "UPDATE sessions SET base = ?1 WHERE base = ?2 AND base_count > ?3 AND id <> ?1", retained,
       id.str(), from.value));
   REPRISE_TRY(
       connection.run("UPDATE sessions SET head = ?, generation = generation + 1 WHERE id = ?",

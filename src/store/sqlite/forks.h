@@ -21,7 +21,7 @@ Result<std::vector<Segment>> segments_of(Connection& connection, std::string_vie
                                          std::int64_t from, std::int64_t to);
 
 // The id of the kept session that shows `session` as it was in its generation.
-std::string kept_name(std::string_view session, std::int64_t generation);
+std::string retained_name(std::string_view session, std::int64_t generation);
 
 // The messages from `from` on leave the session and are kept. `from` must be below its head.
 Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from);

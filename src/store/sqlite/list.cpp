@@ -154,12 +154,12 @@ Select select_page(const SessionQuery& query, std::span<const NumberedGroup> gro
   states.erase(std::ranges::unique(states).begin(), states.end());
   std::string_view before;
   for (const NumberedGroup& group : groups) {
-    const bool is_begun = after && group.number == after->group;
+    const bool is_resumed = after && group.number == after->group;
     const std::size_t together = way == Way::table || group.group.value ? states.size() : 1;
     for (std::size_t i = 0; i < states.size(); i += together) {
       select.sql += std::exchange(before, " UNION ALL ");
       add_part(select, query, {group, std::span(states).subspan(i, together)}, way,
-               is_begun ? after : std::nullopt);
+               is_resumed ? after : std::nullopt);
     }
   }
   select.add(

@@ -130,7 +130,7 @@ Result<> Reading::find_version(Connection& connection) {
     reached_.from = span.from;
     reached_.to = span.to;
   } else if (row.integer("generation") != *reached_.generation) {
-    reached_.session = kept_name(id_.str(), *reached_.generation);
+    reached_.session = retained_name(id_.str(), *reached_.generation);
   }
   return {};
 }

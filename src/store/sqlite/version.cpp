@@ -12,9 +12,9 @@ std::string_view version() {
 
 bool has_wal_reset_fault() {
   const int number = sqlite3_libversion_number();
-  const bool mended_branch =
+  const bool repaired_branch =
       (number >= 3050007 && number < 3051000) || (number >= 3044006 && number < 3045000);
-  return number < 3051003 && !mended_branch;
+  return number < 3051003 && !repaired_branch;
 }
 
 }  // namespace reprise::sqlite

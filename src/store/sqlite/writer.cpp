@@ -29,9 +29,9 @@ using std::chrono::milliseconds;
 constexpr const char* kSyncedCommits = "PRAGMA synchronous=EXTRA";
 constexpr std::size_t kGroupMax = 512;
 constexpr microseconds kGatherMax{200};
-constexpr int kLogPagesMax = 1000;   // 4 MB: then the log goes into the database
-constexpr int kLogPagesKept = 2000;  // a file that grew longer is cut then
-constexpr int kLogPagesAtEnd = 256;  // what the last one may leave in the log
+constexpr int kLogPagesMax = 1000;       // 4 MB: then the log goes into the database
+constexpr int kLogPagesRetained = 2000;  // a file that grew longer is cut then
+constexpr int kLogPagesAtEnd = 256;      // what the last one may leave in the log
 constexpr std::uintmax_t kLogHeaderBytes = 32;
 constexpr int kLogPagesToRetry = 500;  // after readers were in the way
 
@@ -56,7 +56,7 @@ Writer::Writer(std::filesystem::path file, milliseconds busy_timeout)
     : file_(std::move(file)), busy_timeout_(busy_timeout), checkpoint_at_(kLogPagesMax) {}
 
 Writer::~Writer() {
-  if (connection_ && (log_is_kept_ || connection_->log_pages() >= kLogPagesAtEnd)) {
+  if (connection_ && (keeps_log_ || connection_->log_pages() >= kLogPagesAtEnd)) {
     if (const auto hold = lock(Clock::now()); hold) {
       checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
     }
@@ -178,8 +178,8 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
       wake->notify_one();
     }
     if (connection_ && connection_->log_pages() >= checkpoint_at_) {
-      checkpoint(connection_->log_pages() <= kLogPagesKept ? SQLITE_CHECKPOINT_RESTART
-                                                           : SQLITE_CHECKPOINT_TRUNCATE);
+      checkpoint(connection_->log_pages() <= kLogPagesRetained ? SQLITE_CHECKPOINT_RESTART
+                                                               : SQLITE_CHECKPOINT_TRUNCATE);
     }
     guard.lock();
   }
@@ -363,7 +363,7 @@ int Writer::checkpoint(int mode, milliseconds patience) {
   connection_->set_busy_timeout(busy_timeout_);
   if (code == SQLITE_OK) {
     connection_->set_log_pages(0);
-    log_is_kept_ = mode == SQLITE_CHECKPOINT_RESTART;
+    keeps_log_ = mode == SQLITE_CHECKPOINT_RESTART;
     checkpoint_at_ = kLogPagesMax;
     const std::lock_guard guard(mutex_);
     ++counts_.checkpoints;

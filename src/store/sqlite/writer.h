@@ -95,7 +95,7 @@ class Writer {
   Durability durability_ = Durability::disk;
   bool log_is_doubtful_ = false;
   bool log_has_name_ = false;  // on the disk
-  bool log_is_kept_ = false;   // the file may be longer than what is in it
+  bool keeps_log_ = false;     // the file may be longer than what is in it
   int checkpoint_at_;
 };
 

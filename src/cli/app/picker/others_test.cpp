@@ -44,11 +44,11 @@ TEST(PickerOthers, AnotherToolsSessionIsOpenedAndNeitherRenamedNorTrashed) {
   State state = empty_state();
   begin(state, {.pick = true, .all = true});
   update(state, PageLoaded{.generation = 1, .rows = {own_row()}, .next = ""});
-  const auto wanted = page_of(key(state, "Tab"));
-  EXPECT_TRUE(wanted.others);
+  const auto requested = page_of(key(state, "Tab"));
+  EXPECT_TRUE(requested.others);
   PickerRow other = own_row();
   other.id = "claude:" + other.id;
-  update(state, PageLoaded{.generation = wanted.generation, .rows = {other}, .next = ""});
+  update(state, PageLoaded{.generation = requested.generation, .rows = {other}, .next = ""});
   EXPECT_TRUE(key(state, "Delete").empty());
   key(state, "F2");
   EXPECT_FALSE(state.picker->new_title);

@@ -108,11 +108,11 @@ void refilter(Picker& picker, bool from_top) {
     picker.shown.clear();
     std::ranges::transform(matches, std::back_inserter(picker.shown), &Match::row);
   }
-  const auto kept = std::ranges::find_if(
+  const auto previous = std::ranges::find_if(
       picker.shown, [&](std::size_t row) { return picker.rows[row].id == before; });
   picker.selected = 0;
-  if (!before.empty() && kept != picker.shown.end()) {
-    picker.selected = static_cast<std::size_t>(kept - picker.shown.begin());
+  if (!before.empty() && previous != picker.shown.end()) {
+    picker.selected = static_cast<std::size_t>(previous - picker.shown.begin());
   }
 }
 
@@ -167,21 +167,21 @@ void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next) {
 }
 
 const std::vector<std::string>& ask_for_questions(Picker& picker) {
-  picker.asked_for.clear();
+  picker.pending_questions.clear();
   const bool filters = !picker.texts && !trimmed(picker.filter.text()).empty();
-  while (filters && picker.complete && picker.asked < picker.rows.size() &&
-         picker.asked_for.size() < kQuestionsAtOnce) {
-    picker.asked_for.push_back(picker.rows[picker.asked++].id);
+  while (filters && picker.complete && picker.requested < picker.rows.size() &&
+         picker.pending_questions.size() < kQuestionsAtOnce) {
+    picker.pending_questions.push_back(picker.rows[picker.requested++].id);
   }
-  return picker.asked_for;
+  return picker.pending_questions;
 }
 
 // Rows may have come and gone in the meantime, their order has not changed.
 void add_questions(Picker& picker, const std::vector<std::string>& questions) {
   auto from = picker.rows.begin();
-  for (std::size_t i = 0; i < std::min(questions.size(), picker.asked_for.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(questions.size(), picker.pending_questions.size()); ++i) {
     const auto row = std::find_if(from, picker.rows.end(), [&](const PickerRow& other) {
-      return other.id == picker.asked_for[i];
+      return other.id == picker.pending_questions[i];
     });
     if (row != picker.rows.end()) {
       const std::string line = terminal_line(std::string_view(questions[i]).substr(0, 4096));
@@ -189,7 +189,7 @@ void add_questions(Picker& picker, const std::vector<std::string>& questions) {
       from = row;
     }
   }
-  picker.asked_for.clear();
+  picker.pending_questions.clear();
   refilter(picker, picker.selected == 0);
 }
 
@@ -216,9 +216,9 @@ void move_selection(Picker& picker, std::ptrdiff_t by) {
     refilter(picker, false);
   }
   const std::ptrdiff_t last = std::ssize(picker.shown) - 1;
-  const std::ptrdiff_t wanted = static_cast<std::ptrdiff_t>(picker.selected) + by;
+  const std::ptrdiff_t target = static_cast<std::ptrdiff_t>(picker.selected) + by;
   picker.selected =
-      last < 0 ? 0 : static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, last));
+      last < 0 ? 0 : static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(target, 0, last));
 }
 
 }  // namespace reprise::cli::app

@@ -71,8 +71,8 @@ struct Picker {
   bool loading = false;
   // The filter looks at first questions, too. They are asked for when all rows are there: of rows
   // that are `asked_for` now, of those before `asked` already.
-  std::vector<std::string> asked_for = {};
-  std::size_t asked = 0;
+  std::vector<std::string> pending_questions = {};
+  std::size_t requested = 0;
   int generation = 0;  // of the list: pages of an earlier one are not wanted any more
 
   std::vector<std::size_t> shown = {};  // of `rows`, in the order they are listed
@@ -80,7 +80,7 @@ struct Picker {
   std::size_t listed_max = kMatchesAtFirst;
   std::size_t selected = 0;  // of `shown`
   std::map<std::string, Preview> previews = {};
-  std::string asked_preview = {};
+  std::string requested_preview = {};
 
   std::optional<Editor> new_title = {};  // while one is typed
   std::vector<PickerRow> trashed = {};   // since it was opened, the last one at the end

@@ -25,10 +25,10 @@ std::vector<PickerRow> some_rows() {
           row(4, "mana bases", "/home/ann/cards")};
 }
 
-template <class Wanted>
-Wanted first_of(const Effects& effects) {
+template <class EffectType>
+EffectType first_of(const Effects& effects) {
   for (const Effect& effect : effects) {
-    if (const auto* const found = std::get_if<Wanted>(&effect)) {
+    if (const auto* const found = std::get_if<EffectType>(&effect)) {
       return *found;
     }
   }
@@ -45,9 +45,9 @@ State picking(Size size = kUsual) {
 
 TEST(Picker, ShowsItsFirstScreenFromOnePage) {
   State state = empty_state();
-  const auto wanted = only<LoadPage>(begin(state, {.pick = true}));
-  EXPECT_EQ(wanted.limit, kFirstPage);
-  EXPECT_FALSE(wanted.all);
+  const auto requested = only<LoadPage>(begin(state, {.pick = true}));
+  EXPECT_EQ(requested.limit, kFirstPage);
+  EXPECT_FALSE(requested.all);
   std::vector<PickerRow> rows;
   for (int i = 0; i < static_cast<int>(kFirstPage); ++i) {
     rows.push_back(row(i, "t" + std::to_string(i)));
@@ -64,9 +64,9 @@ TEST(Picker, LoadsEverythingForAFilter) {
   std::vector<PickerRow> rows(2 * kFirstPage, row(7, "nothing"));
   rows.push_back(row(4, "mana bases"));
   update(state, PageLoaded{.generation = 1, .rows = rows, .next = "two"});
-  const auto wanted = first_of<LoadPage>(type(state, "mana"));
-  EXPECT_EQ(wanted.after, "two");
-  EXPECT_EQ(wanted.limit, kNextPage);
+  const auto requested = first_of<LoadPage>(type(state, "mana"));
+  EXPECT_EQ(requested.after, "two");
+  EXPECT_EQ(requested.limit, kNextPage);
   const Effects effects =
       update(state, PageLoaded{.generation = 1, .rows = {row(9, "mana again")}, .next = "three"});
   EXPECT_EQ(first_of<LoadPage>(effects).after, "three");
@@ -94,8 +94,8 @@ TEST(Picker, FindsTheFirstQuestionUnderAnyTitle) {
   begin(state, {.pick = true});
   update(state,
          PageLoaded{.generation = 1, .rows = {row(1, "birds"), row(2, "Evening")}, .next = ""});
-  const auto wanted = first_of<LoadQuestions>(type(state, "sour"));
-  EXPECT_EQ(wanted.ids, (std::vector<std::string>{row(1, "").id, row(2, "").id}));
+  const auto requested = first_of<LoadQuestions>(type(state, "sour"));
+  EXPECT_EQ(requested.ids, (std::vector<std::string>{row(1, "").id, row(2, "").id}));
   EXPECT_EQ(state.picker->shown.size(), 0U);
   update(state, QuestionsLoaded{.generation = 1,
                                 .questions = {"Can they swim?", "Why is the Sourdough flat?"}});
@@ -148,9 +148,9 @@ TEST(Picker, BeginsAnotherListAtItsBeginning) {
   State state = empty_state();
   begin(state, {.pick = true});
   update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = "place in the first"});
-  const auto wanted = first_of<LoadPage>(key(state, "Tab"));
-  EXPECT_EQ(wanted.limit, kFirstPage);
-  EXPECT_EQ(wanted.after, "");
+  const auto requested = first_of<LoadPage>(key(state, "Tab"));
+  EXPECT_EQ(requested.limit, kFirstPage);
+  EXPECT_EQ(requested.after, "");
 }
 
 TEST(Picker, LeavesTheLastColumnBesideThePreview) {
@@ -187,9 +187,9 @@ TEST(Picker, Renames) {
   key(state, "F2");
   key(state, "Ctrl-U");
   type(state, "quite new");
-  const auto wanted = only<RenameStored>(key(state, "Enter"));
-  EXPECT_EQ(wanted.id, "id-1");
-  EXPECT_EQ(wanted.title, "quite new");
+  const auto requested = only<RenameStored>(key(state, "Enter"));
+  EXPECT_EQ(requested.id, "id-1");
+  EXPECT_EQ(requested.title, "quite new");
   update(state, StoredChanged{StoredChanged::What::renamed, "id-1", "quite new"});
   EXPECT_EQ(state.picker->row()->title, "quite new");
   key(state, "F2");

@@ -42,7 +42,7 @@ TEST(HistorySearch, EndsWithAKeyThatMeansWhatWasFound) {
   EXPECT_EQ(state.input().text(), "now find me");
 }
 
-State long_talk() {
+State long_conversation() {
   State state = open_state();
   for (int i = 0; i < 100; ++i) {
     state.tabs[0].entries.push_back(
@@ -52,7 +52,7 @@ State long_talk() {
 }
 
 TEST(TranscriptSearch, LooksUpwardsAndOn) {
-  State state = long_talk();
+  State state = long_conversation();
   key(state, "PgUp");
   key(state, "Ctrl-F");
   type(state, "needle");
@@ -80,7 +80,7 @@ void load_older(State& state, std::int64_t oldest, const std::string& words) {
 }
 
 TEST(TranscriptSearch, GoesOnInWhatIsNotLoadedYet) {
-  State state = long_talk();
+  State state = long_conversation();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
   key(state, "Ctrl-F");
@@ -99,7 +99,7 @@ TEST(TranscriptSearch, GoesOnInWhatIsNotLoadedYet) {
 }
 
 TEST(TranscriptSearch, IsGivenUpByAKey) {
-  State state = long_talk();
+  State state = long_conversation();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
   key(state, "Ctrl-F");
@@ -111,7 +111,7 @@ TEST(TranscriptSearch, IsGivenUpByAKey) {
 }
 
 TEST(TranscriptSearch, EndsWhereOlderMessagesCannotBeRead) {
-  State state = long_talk();
+  State state = long_conversation();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
   key(state, "Ctrl-F");
@@ -122,7 +122,7 @@ TEST(TranscriptSearch, EndsWhereOlderMessagesCannotBeRead) {
 }
 
 TEST(TranscriptSearch, OpensWhatHidesTheWords) {
-  State state = long_talk();
+  State state = long_conversation();
   auto& entries = state.tabs[0].entries;
   entries[50] = {.kind = Entry::Kind::tool,
                  .text = "read_file",
@@ -145,7 +145,7 @@ TEST(TranscriptSearch, OpensWhatHidesTheWords) {
 TEST(Transcript, ReadsALongEntryToItsEnd) {
   State state = open_state();
   enter(state, "question");
-  update(state, TextCame{{1}, std::string(1 << 20, 'y') + " the-end"});
+  update(state, TextReceived{{1}, std::string(1 << 20, 'y') + " the-end"});
   update(state, TurnEnded{.tab = {1}, .metadata = state.tabs[0].metadata});
   EXPECT_NE(shown(state).find("… 769 KiB more: PgDn"), std::string::npos) << shown(state);
   key(state, "PgDn");
@@ -158,7 +158,7 @@ TEST(Transcript, ReadsALongEntryToItsEnd) {
 }
 
 TEST(TranscriptSearch, MarksWhatItFound) {
-  State state = long_talk();
+  State state = long_conversation();
   key(state, "PgUp");
   key(state, "Ctrl-F");
   type(state, "needle 70");
@@ -175,7 +175,7 @@ TEST(TranscriptSearch, MarksWhatItFound) {
 }
 
 TEST(TranscriptSearch, IsNotMeantAtTheEndOrAfterHelp) {
-  State state = long_talk();
+  State state = long_conversation();
   type(state, "/title x");
   EXPECT_EQ(state.input().text(), "/title x");
   key(state, "Ctrl-U");

@@ -254,15 +254,15 @@ void SessionWorker::count_closed() {
   if (!store && store.error().code != Code::not_found) {
     return say(Announcement::Kind::warning, store.error().message);
   }
-  ClearAsked asked;
+  ClearRequest requested;
   if (store) {
     const auto closed = find_all_sessions(**store, {.states = {SessionState::closed}});
     if (!closed) {
       return say(Announcement::Kind::warning, closed.error().message);
     }
-    asked.count = closed->sessions.size();
+    requested.count = closed->sessions.size();
   }
-  parts_.events.post(asked);
+  parts_.events.post(requested);
 }
 
 Result<std::string> SessionWorker::clear_closed() {

@@ -72,9 +72,9 @@ TEST(PickerTexts, GoesBackToTheSessions) {
 
 TEST(PickerTexts, NothingIsDeletedOrRenamedThere) {
   State state = picking_texts();
-  const auto asked = only<SearchTexts>(type(state, "needle"));
+  const auto requested = only<SearchTexts>(type(state, "needle"));
   update(state,
-         TextsFound{.generation = asked.generation, .rows = {{message("id-1", 7, "Needle")}}});
+         TextsFound{.generation = requested.generation, .rows = {{message("id-1", 7, "Needle")}}});
   EXPECT_TRUE(key(state, "Delete").empty());
   EXPECT_TRUE(key(state, "F2").empty());
   EXPECT_FALSE(state.picker->new_title);
@@ -94,9 +94,9 @@ std::vector<Entry> history(std::int64_t from, std::int64_t to) {
 // Opens the session at the hit, as far back as that is.
 State opened_at(std::int64_t seq, std::int64_t oldest) {
   State state = picking_texts();
-  const auto asked = only<SearchTexts>(type(state, "needle"));
-  update(state,
-         TextsFound{.generation = asked.generation, .rows = {{message("id-1", seq, "Needle")}}});
+  const auto requested = only<SearchTexts>(type(state, "needle"));
+  update(state, TextsFound{.generation = requested.generation,
+                           .rows = {{message("id-1", seq, "Needle")}}});
   const auto open = only<OpenSession>(key(state, "Enter"));
   EXPECT_EQ(open.sel, "id-1");
   EXPECT_FALSE(state.picker);

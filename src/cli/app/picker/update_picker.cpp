@@ -34,12 +34,13 @@ void fetch_for_picker(const State& state, Picker& picker, Effects& effects) {
                                   .trash = picker.trash,
                                   .others = picker.others});
   }
-  if (picker.asked_for.empty() && !ask_for_questions(picker).empty()) {
-    effects.emplace_back(LoadQuestions{.generation = picker.generation, .ids = picker.asked_for});
+  if (picker.pending_questions.empty() && !ask_for_questions(picker).empty()) {
+    effects.emplace_back(
+        LoadQuestions{.generation = picker.generation, .ids = picker.pending_questions});
   }
   const PickerRow* const row = picker.row();
-  if (row != nullptr && row->id != picker.asked_preview && !picker.previews.contains(row->id)) {
-    picker.asked_preview = row->id;
+  if (row != nullptr && row->id != picker.requested_preview && !picker.previews.contains(row->id)) {
+    picker.requested_preview = row->id;
     effects.emplace_back(LoadPreview{.id = row->id});
   }
 }
@@ -50,8 +51,8 @@ void start_picker_list(State& state, Picker& picker, Effects& effects) {
   picker.next.clear();
   picker.complete = false;
   picker.loading = false;
-  picker.asked_for.clear();
-  picker.asked = 0;
+  picker.pending_questions.clear();
+  picker.requested = 0;
   refilter(picker, true);
   if (picker.texts) {
     search_texts(state, picker, effects);
@@ -88,7 +89,7 @@ void choose(State& state, Picker& picker, Effects& effects) {
   const std::string match = ascii_lower(row->match);
   const auto go_to_message = [&](Tab& tab) {
     if (is_message) {
-      tab.wanted = seq;
+      tab.scroll_target = seq;
       tab.search = match;
     }
   };
@@ -97,7 +98,7 @@ void choose(State& state, Picker& picker, Effects& effects) {
     state.picker.reset();
     show_tab(state, index);
     go_to_message(state.tabs[index]);
-    return show_wanted(state, state.tabs[index], effects);
+    return scroll_to_target(state, state.tabs[index], effects);
   }
   if (state.tabs.size() >= kTabsMax) {
     picker.note = kTabsFull;

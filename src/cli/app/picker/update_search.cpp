@@ -182,11 +182,11 @@ void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
 }
 
 // An entry may hold what came of later messages: the results of calls.
-void show_wanted(State& state, Tab& tab, Effects& effects) {
-  if (!tab.wanted || &tab != state.tab()) {
+void scroll_to_target(State& state, Tab& tab, Effects& effects) {
+  if (!tab.scroll_target || &tab != state.tab()) {
     return;
   }
-  const Seq seq = *tab.wanted;
+  const Seq seq = *tab.scroll_target;
   if (seq < tab.oldest) {
     if (!std::exchange(tab.loading_older, true)) {
       const std::int64_t count = tab.oldest.value - seq.value + kMessagesBefore;
@@ -194,7 +194,7 @@ void show_wanted(State& state, Tab& tab, Effects& effects) {
     }
     return;
   }
-  tab.wanted.reset();
+  tab.scroll_target.reset();
   Anchor at;
   for (std::size_t i = 0; i < tab.entries.size(); ++i) {
     const Seq here = tab.entries[i].seq;
