@@ -52,6 +52,16 @@ void flip_size_and_count(std::string& bytes) {
   bytes[28] = '\x7F';
 }
 
+// A page that no table has any more, with rows as they were before a change.
+void add_old_rows(std::string& bytes) {
+  constexpr std::string_view kNow = "question 0";
+  std::string page = bytes.substr(bytes.find(kNow) / kDiskPage * kDiskPage, kDiskPage);
+  for (std::size_t at = 0; (at = page.find(kNow, at)) != std::string::npos; ++at) {
+    page[at + kNow.size() - 1] = '9';
+  }
+  bytes += page;
+}
+
 constexpr Loss kLosses[] = {
     {"CutAtNineTenths", [](std::string& b) { cut(b, 0.9); }, 0.7},
     {"CutInHalf", [](std::string& b) { cut(b, 0.5); }, 0.35},
@@ -60,6 +70,7 @@ constexpr Loss kLosses[] = {
     {"FirstPageIsZero", [](std::string& b) { wipe(b, 1, 1); }, 1, true},
     {"HeaderIsFlipped", flip_header, 1, true},
     {"PageSizeIsFlipped", flip_size_and_count, 1, true},
+    {"OldRowsAreOnAnUnusedPage", [](std::string& b) { add_old_rows(b), flip_header(b); }, 1, true},
     {"HeaderIsFlippedAndTheRestInTheLog", flip_header, 1, true, true, true},
     {"CutToAHundredthWithTheRestInTheLog", [](std::string& b) { cut(b, 0.01); }, 0.3, false, true},
 };
