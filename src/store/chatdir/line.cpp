@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "reprise/message.h"
 #include "store/chatdir/cursor.h"
+#include "store/chatdir/file_window.h"
 #include "store/chatdir/schema.h"
 #include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"
@@ -291,6 +292,11 @@ Result<> append_line(std::string& out, std::int64_t start, const Message& messag
   if (json::Scanner check(std::string_view(out).substr(begin)); !check.skip()) {
     return fail(Code::invalid_argument,
                 cat("this message cannot be stored: ", check.fault().message));
+  }
+  if (const std::size_t bytes = out.size() - begin; bytes >= FileWindow::kLineBytesMax) {
+    return fail(Code::unsupported, cat("a message of ", bytes >> 20U,
+                                       " MiB is longer than a chat directory can hold (",
+                                       FileWindow::kLineBytesMax >> 20U, " MiB)"));
   }
   out += '\n';
   return {};

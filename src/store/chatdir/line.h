@@ -13,7 +13,7 @@ namespace reprise::store::chatdir {
 // Appends the message's line with its end. `start` is the place in the file where the line begins;
 // line, at and created_at of the trailer follow from the message; `names` are of the tools whose
 // results it may hold. invalid_argument for a message whose opaque JSON is nested so deeply that
-// the line could not be read again.
+// the line could not be read again; unsupported for one whose line is longer than readers take.
 Result<> append_line(std::string& out, std::int64_t start, const Message& message, Trailer trailer,
                      const ToolNames& names = {});
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "reprise/session.h"
 #include "store/chatdir/chat_metadata.h"
+#include "store/chatdir/file_window.h"
 #include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
@@ -214,6 +215,12 @@ TEST(ChatLine, RefusesWhatItCouldNotReadAgain) {
       append_line(out, 0, message("assistant", {ToolUseBlock{"t", "n", raw(deep), {}}}), {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::invalid_argument);
+
+  const std::string longest(FileWindow::kLineBytesMax, 'x');
+  out.clear();
+  const auto too_long = append_line(out, 0, message("user", {TextBlock{longest, {}}}), {});
+  ASSERT_FALSE(too_long);
+  EXPECT_EQ(too_long.error().code, Code::unsupported);
 }
 
 }  // namespace
