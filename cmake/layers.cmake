@@ -32,12 +32,9 @@ endfunction()
 
 # Where sources are compiled together (CMAKE_UNITY_BUILD): those of one folder, a few at a time, and
 # those of small folders with each other. Others share a namespace more often, and with it names that
-# only one of them may have.
+# only one of them may have. The parts are the same in every build: what compiles in one does in all.
 function(reprise_join target)
-  set(joined_max 16)
-  if(CMAKE_UNITY_BUILD_BATCH_SIZE GREATER joined_max)
-    set(joined_max ${CMAKE_UNITY_BUILD_BATCH_SIZE})
-  endif()
+  set(joined_max 32)
   set(small_folder_max 5)
   foreach(source ${ARGN})
     cmake_path(GET source PARENT_PATH folder)

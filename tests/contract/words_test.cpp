@@ -27,10 +27,10 @@ WordEntry entry_of(const Message& message) {
   return entry;
 }
 
-using Places = std::vector<std::string>;
+using Locations = std::vector<std::string>;
 
-Places places(const std::vector<WordHit>& hits) {
-  Places all;
+Locations places(const std::vector<WordHit>& hits) {
+  Locations all;
   for (const WordHit& hit : hits) {
     all.push_back(cat(hit.session.str(), "#", hit.seq.value));
   }
@@ -48,44 +48,45 @@ TEST_P(StoreContract, WordsAreFoundWhereTheyStand) {
     EXPECT_TRUE(must(words.index_words(entry_of, [](auto, auto) { return Flow::go_on; })));
     return places(must(words.find_words(query, "", 100)));
   };
-  EXPECT_EQ(find(query_for({{.words = {"disk"}}})), Places{});
+  EXPECT_EQ(find(query_for({{.words = {"disk"}}})), Locations{});
   const SessionId a =
       create("a", {user("the disk is full", at(1)), assistant("a full disk", at(2))});
   const SessionId b = create("b", {user("disks", at(3))});
-  EXPECT_EQ(find(query_for({{.words = {"disk"}}})), (Places{"a#1", "a#0"}));
-  EXPECT_EQ(find(query_for({{.words = {"full", "disk"}}})), Places{"a#1"});
-  EXPECT_EQ(find(query_for({{.words = {"disk"}, .prefix = true}})), (Places{"b#0", "a#1", "a#0"}));
+  EXPECT_EQ(find(query_for({{.words = {"disk"}}})), (Locations{"a#1", "a#0"}));
+  EXPECT_EQ(find(query_for({{.words = {"full", "disk"}}})), Locations{"a#1"});
+  EXPECT_EQ(find(query_for({{.words = {"disk"}, .prefix = true}})),
+            (Locations{"b#0", "a#1", "a#0"}));
   EXPECT_EQ(find(query_for({{.words = {"disk"}}, {.words = {"the"}, .without = true}})),
-            Places{"a#1"});
+            Locations{"a#1"});
   WordQuery queried = query_for({{.words = {"disk"}}});
   queried.facts = {"\x01user"};
-  EXPECT_EQ(find(queried), Places{"a#0"});
+  EXPECT_EQ(find(queried), Locations{"a#0"});
   queried.facts = {};
   queried.since = at(2);
-  EXPECT_EQ(find(queried), Places{"a#1"});
+  EXPECT_EQ(find(queried), Locations{"a#1"});
   queried.since = std::nullopt;
   queried.session = b;
-  EXPECT_EQ(find(queried), Places{});
+  EXPECT_EQ(find(queried), Locations{});
   queried.session = a;
   queried.with_counts = true;
   const std::vector<WordHit> hits = must(words.find_words(queried, "", 1));
-  ASSERT_EQ(places(hits), Places{"a#1"});
+  ASSERT_EQ(places(hits), Locations{"a#1"});
   EXPECT_EQ(hits[0].counts, "\x01");
   EXPECT_TRUE(hits[0].is_certain);
-  EXPECT_EQ(places(must(words.find_words(queried, hits[0].place, 9))), Places{"a#0"});
+  EXPECT_EQ(places(must(words.find_words(queried, hits[0].place, 9))), Locations{"a#0"});
   EXPECT_TRUE(fails(words.find_words(queried, "nowhere", 9), Code::invalid_argument));
   EXPECT_EQ(must(words.word_densities(queried)).size(), 1U);
 
   // Words that are too long for an index.
   create("d", {user(cat("disk ", std::string(5000, 'y')), at(5))});
-  EXPECT_EQ(find(query_for({{.words = {"disk"}}})), (Places{"d#0", "a#1", "a#0"}));
+  EXPECT_EQ(find(query_for({{.words = {"disk"}}})), (Locations{"d#0", "a#1", "a#0"}));
 
   must(capabilities().forking->fork(a, Seq{1}, session("c")));
-  EXPECT_EQ(find(query_for({{.words = {"full"}}})), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(find(query_for({{.words = {"full"}}})), (Locations{"a#1", "a#0"}));
   must(capabilities().trash->trash(a, at(9)));
-  EXPECT_EQ(find(query_for({{.words = {"full"}}})), Places{"c#0"});
+  EXPECT_EQ(find(query_for({{.words = {"full"}}})), Locations{"c#0"});
   must(capabilities().trash->purge(b));
-  EXPECT_EQ(find(query_for({{.words = {"disks"}}})), Places{});
+  EXPECT_EQ(find(query_for({{.words = {"disks"}}})), Locations{});
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr std::int64_t kClockSlack = 600'000'000;   // that clocks differ
 // Of kReadDue.
 constexpr int kDueRowsMax = 500;
 constexpr std::size_t kDueBytesMax = std::size_t{1} << 20;
-constexpr std::int64_t kReportEvery = 64;
+constexpr std::int64_t kEntriesPerReport = 64;
 
 // What is new since the last time, until nothing is or somebody else is at it.
 class Indexing {
@@ -254,7 +254,8 @@ Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& 
                                    entry.bytes, vector_of(entry, database_.tenant()))});
     }
     ++done_;
-    if (done_ % kReportEvery == 0 && on_progress_(done_, std::max(done_, total_)) == Flow::stop) {
+    if (done_ % kEntriesPerReport == 0 &&
+        on_progress_(done_, std::max(done_, total_)) == Flow::stop) {
       step_ = Step::stopped;
       return inserts;
     }

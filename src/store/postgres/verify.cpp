@@ -14,7 +14,7 @@
 namespace reprise::postgres {
 namespace {
 
-constexpr std::int64_t kReportEvery = 100;  // messages
+constexpr std::int64_t kMessagesPerReport = 100;
 
 class Verification {
  public:
@@ -95,7 +95,7 @@ class Verification {
       last = branch;
       expected = message.seq.value + 1;
       ++report_.messages;
-      if (report_.messages % kReportEvery == 0) {
+      if (report_.messages % kMessagesPerReport == 0) {
         tell();
       }
       std::string content;

@@ -41,7 +41,7 @@ int map_shared_memory(sqlite3_file* file, int region, int bytes, int extend, vol
   return SQLITE_OK;
 }
 
-int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flags_out) {
+int vfs_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flags_out) {
   static sqlite3_io_methods methods;
   const int code = base_vfs->xOpen(vfs, name, file, flags, flags_out);
   if (code != SQLITE_OK || file->pMethods == nullptr || (flags & SQLITE_OPEN_MAIN_DB) == 0) {
@@ -67,7 +67,7 @@ const char* shared_memory_vfs() {
     static sqlite3_vfs vfs = *base_vfs;
     vfs.zName = kName;
     vfs.pNext = nullptr;
-    vfs.xOpen = open_file;
+    vfs.xOpen = vfs_open;
     return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? kName : nullptr;
   }();
   return registered;
