@@ -1,6 +1,6 @@
 #pragma once
 
-// The branches of a tree that were left, as sessions: forks of the one that is in use.
+// The abandoned branches of a tree as sessions: forks of the session on the current branch.
 
 #include "reprise/session.h"
 #include "source/tree.h"
@@ -9,23 +9,23 @@ namespace reprise::source {
 
 inline constexpr char kBranchSeparator = ':';
 
-// The first 8 hex digits of a node's id, or of any other hash.
+// The first 8 hex digits of a node id or another hash.
 std::string hex_of(std::uint64_t id);
 
-// "ID:NAME" is the id of the fork.
+// The id of the fork is "ID:NAME".
 struct NamedBranch {
   std::string name;
   LeftBranch branch;
 };
 
-// Each left branch under the name of the message that it begins with; where several begin with the
-// same one, the newest has it, and the others are named by their ends.
+// Abandoned branches, each named after its first message. If several start with the same message,
+// the newest gets that name and the others are named after their leaves.
 std::vector<NamedBranch> named_branches(const Tree& tree);
 
-// The fork that a left branch is: `whole` with another id, length and origin, and without usage.
+// The fork for an abandoned branch: `whole` with its own id, length and origin, and without usage.
 Result<Session> session_of_branch(const Session& whole, const Tree& tree, const NamedBranch& named);
 
-// "ID:NAME" in its parts; nullopt for an id without a name.
+// The parts of "ID:NAME"; nullopt for an id without a name.
 struct BranchId {
   std::string session;
   std::string name;

@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBeginningMax = 1U << 20;
 constexpr std::string_view kDatabaseMark = "SQLite format 3";
-// A copy that took as long serves so many times as long.
+// A slow copy is reused for this many times as long as it took to make.
 constexpr int kCopyServes = 10;
 constexpr std::chrono::milliseconds kQuickCopy{50};
 
-// "" for what cannot be read.
+// "" for an unreadable file.
 std::string beginning_of(const fs::path& file) {
   return read_beginning(file, kBeginningMax).value_or("");
 }
@@ -63,8 +63,8 @@ Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> m
   if (!beginning.starts_with(kDatabaseMark)) {
     return false;
   }
-  // Tables are defined in a text near the beginning, or in the log. Where none of the names is, no
-  // copy is made to look closer.
+  // Table definitions are text near the beginning of the file or in the WAL. If none of the names
+  // occurs there, the copy for a closer check is avoided.
   const std::string log = beginning_of(store::beside(file, "-wal"));
   if (std::ranges::none_of(marks, [&](const TableMark& mark) {
         return beginning.contains(mark.column) || log.contains(mark.column);
@@ -76,7 +76,7 @@ Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> m
     tables.push_back(mark.table);
   }
   const auto database = Database::open(file, tables);
-  // One that cannot be read is none of this kind.
+  // An unreadable database is not recognised.
   return database && std::ranges::all_of(marks, [&](const TableMark& mark) {
            return (*database)->has_column(mark.table, mark.column);
          });

@@ -1,6 +1,6 @@
 #pragma once
 
-// A tool's database as its source reads it: a copy, made anew when the tool has written.
+// A tool's database, read from a copy that is refreshed when the tool has written.
 
 #include <filesystem>
 #include <initializer_list>
@@ -17,14 +17,14 @@ using Database = sqlite::ForeignDatabase;
 
 class DatabasePlace {
  public:
-  // `tables` are those that may be read; they live as long as the program.
+  // `tables` names the tables that may be read; it must have static lifetime.
   DatabasePlace(std::filesystem::path file, std::span<const std::string_view> tables)
       : file_(std::move(file)), tables_(tables) {}
 
   const std::filesystem::path& file() const { return file_; }
-  // As it is now.
+  // The current state: copies the database if it has changed.
   Result<std::shared_ptr<Database>> refresh();
-  // The same, but where copying takes long, a copy serves for a while.
+  // Like refresh(), but reuses a copy that took long for a while, even if stale.
   Result<std::shared_ptr<Database>> current();
   // Changes when current() would make another copy.
   std::string state();
@@ -37,18 +37,17 @@ class DatabasePlace {
   std::chrono::steady_clock::time_point good_until_;
 };
 
-// Whether the file is a SQLite database with these tables, which need columns of the names after
-// them: {"session", "slug"}.
+// A table and a column that it must have: {"session", "slug"}. is_database_with() checks for all.
 struct TableMark {
   std::string_view table;
   std::string_view column;
 };
 Result<bool> is_database_with(const std::filesystem::path& file, std::span<const TableMark> marks);
 
-// Whether a database says that it is one of Reprise's.
+// Whether the database has Reprise's application id.
 bool is_own_database(const std::filesystem::path& file);
 
-// Calls `each` with every row; a row that cannot be read ends it, which is damage.
+// Calls `each` for every row; stops at a row that cannot be read and reports it as damage.
 void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadReport& report,
                   const std::function<void(sqlite::Statement&)>& each);
 
@@ -57,21 +56,21 @@ struct TableColumns {
   std::initializer_list<std::string_view> columns;
 };
 
-// Calls `each` with the row that is this session's, whose table has the tool's ids in "id".
+// Calls `each` with the row of this session; column "id" has the tool's ids.
 void for_session_row(Database& database, const TableColumns& from, const SessionId& id,
                      ReadReport& report, const std::function<void(sqlite::Statement&)>& each);
 
-// How many rows of a table have each value of a column.
+// The number of rows per value of a column.
 std::map<std::string, std::int64_t> count_rows(Database& database, std::string_view table,
                                                std::string_view column, ReadReport& report);
 
-// A column with a time of any form; Time{} for none.
+// A column with a time in any form; Time{} if it has none.
 Time time_column(const sqlite::Statement& row, std::string_view column);
 
-// The columns that are not NULL as one object: numbers as such, else texts.
+// The columns that are not NULL as a JSON object: integers as numbers, all else as strings.
 RawJson row_json(const sqlite::Statement& row, std::initializer_list<std::string_view> columns);
 
-// A column with JSON; "null" for what is none, so that it can be looked into.
+// A column with JSON; "null" if it is malformed.
 std::string json_column(const sqlite::Statement& row, std::string_view column);
 
 }  // namespace reprise::source

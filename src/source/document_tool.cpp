@@ -67,7 +67,7 @@ class DocumentTool final : public Tool {
   }
 
  private:
-  // What has damage is read, and reported, each time.
+  // Damaged documents are not cached, so that each listing reports the damage.
   std::optional<CachedHead> read_head(const SessionId& id, const fs::path& file,
                                       const HeadState& state, ReadReport& report) {
     CachedHead head;
@@ -91,7 +91,7 @@ class DocumentTool final : public Tool {
     return head;
   }
 
-  // Two files of one name in two folders are two sessions.
+  // Files of the same name in two folders are two sessions.
   void find_files(ReadReport& report) {
     files_.clear();
     for (const fs::path& file : form_.files(place_, report)) {
@@ -110,12 +110,12 @@ class DocumentTool final : public Tool {
   std::map<SessionId, fs::path> files_;
 };
 
-// What is whole of an object that is not.
+// The intact members of a truncated or damaged object.
 std::string whole_parts(std::string_view text, std::string_view member, bool& has_elements) {
   std::string out;
   json::ObjectWriter object(out);
   json::Scanner scanner(text);
-  (void)scanner.object([&](std::string_view name) {  // it fails where the damage is
+  (void)scanner.object([&](std::string_view name) {  // fails at the damage
     std::string_view value;
     if (name != member || scanner.kind() != json::Kind::array) {
       const bool is_whole = scanner.raw(value);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tools that keep each session in a document of its own, which is read as a whole.
+// Tools that store each session in one document, which is read as a whole.
 
 #include "reprise/open_store.h"
 #include "source/file.h"
@@ -8,36 +8,36 @@
 
 namespace reprise::source {
 
-// A larger document is not read.
+// Larger documents are not read.
 inline constexpr std::int64_t kDocumentBytesMax = 128 << 20;
 
 struct DocumentForm {
-  std::string_view name;  // of the tool
-  // The documents at a place, which may be one itself.
+  std::string_view name;  // the tool's
+  // The documents at a place, which may itself be a document.
   std::vector<std::filesystem::path> (*files)(const std::filesystem::path& place,
                                               ReadReport& report);
   SessionId (*id_of)(const std::filesystem::path& file);
   Result<std::shared_ptr<OpenSession>> (*open)(const std::filesystem::path& file);
-  // What open() reads beside it, there or not. Null: nothing.
+  // Other files that open() reads, whether or not they exist. Null if there are none.
   std::vector<std::filesystem::path> (*files_beside)(const std::filesystem::path& file) = nullptr;
 };
 
-// `options` are those that it was opened with.
+// `options` are the ones that the source was opened with.
 std::unique_ptr<Source> open_documents(const std::filesystem::path& place, const DocumentForm& form,
                                        const StoreOptions& options);
 // Whether one of the first documents there can be opened.
 bool has_documents(const std::filesystem::path& place, const DocumentForm& form);
 
-// The bytes of a file; corrupt when there are too many.
+// The bytes of a file; corrupt if it is too large.
 Result<std::shared_ptr<const std::string>> read_document(const std::filesystem::path& file);
 
-// The file's JSON object. Of one that is cut or damaged, the members before the damage, and of the
-// list `member` the elements before it; that is damage in the report. corrupt when there is none.
+// The file's JSON object. If it is truncated or damaged: the members before the damage and, of the
+// list `member`, the elements before it; the damage is reported. corrupt if there is no object.
 Result<std::shared_ptr<const std::string>> read_json_document(const std::filesystem::path& file,
                                                               std::string_view member,
                                                               ReadReport& report);
 
-// A session in a file, with the time of the file's last change as its times.
+// A session in a file; its times are the file's modification time.
 Session session_of_file(const SessionId& id, const std::filesystem::path& file);
 
 }  // namespace reprise::source

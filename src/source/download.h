@@ -1,7 +1,7 @@
 #pragma once
 
-// What a person downloaded from a service: a zip, the folder it was unpacked into, or only the JSON
-// file. Of a zip, the JSON is unpacked into a private file without a name, which goes with this.
+// Data downloaded from a service: a zip, the folder it was unpacked into, or the JSON file alone.
+// The JSON in a zip is unpacked into an unlinked private file that lives as long as this object.
 
 #include <filesystem>
 #include <functional>
@@ -15,29 +15,29 @@
 
 namespace reprise::source {
 
-// One thread at a time.
+// Not thread-safe.
 class Download {
  public:
-  // Whether a file of it, by its name in the folder or zip, has conversations.
+  // Whether a file, by its name in the folder or zip, has conversations.
   using IsPart = bool (*)(std::string_view name);
 
   struct Part {
-    std::filesystem::path file;  // for messages
+    std::filesystem::path file;  // for error messages
     Fd fd;
   };
 
   static Result<std::unique_ptr<Download>> open(const std::filesystem::path& place, IsPart is_part);
-  // The beginning of its first part; "" when it has none. Unpacks no more than that.
+  // The beginning of the first part; "" if there is none. Unpacks no more than that.
   static Result<std::string> beginning(const std::filesystem::path& place, IsPart is_part);
 
   ~Download();
   Download(const Download&) = delete;
   Download& operator=(const Download&) = delete;
 
-  // In the order of their names.
+  // Sorted by name.
   const std::vector<Part>& parts() const { return parts_; }
-  // A file whose name, without its folders, begins so. nullopt: it is not there, or larger than
-  // kAssetBytesMax.
+  // Finds a file whose name, without its folders, starts with the prefix. nullopt if there is none
+  // or it is larger than kAssetBytesMax.
   struct Asset {
     std::string name;
     std::string bytes;
@@ -53,8 +53,8 @@ class Download {
 
   std::filesystem::path place_;
   std::vector<Part> parts_;
-  std::filesystem::path folder_;  // with its other files; "" for a zip
-  mutable std::optional<std::vector<std::filesystem::path>> files_;  // in it, when asked for
+  std::filesystem::path folder_;  // of the other files; "" for a zip
+  mutable std::optional<std::vector<std::filesystem::path>> files_;  // in folder_, on demand
   std::unique_ptr<Zip> zip_;
 };
 

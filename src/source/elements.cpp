@@ -12,19 +12,19 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 256U << 10;
 constexpr std::size_t kExcerptMax = 1024;
-// How far into an element its first key ends at most.
+// An element's first key ends within this many bytes.
 constexpr std::size_t kFirstKeyMax = 100;
-// So many bytes are looked at again at most, for elements after damage.
+// Limits how many bytes are scanned again to find elements after damage.
 constexpr std::int64_t kTriedBytesMax = std::int64_t{1} << 30;
 
 bool is_json_blank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// Follows brackets and strings until the value that began is over.
+// Finds the end of a JSON value by its brackets and strings, incrementally.
 class ValueEnd {
  public:
-  // Whether it ends within these bytes; `used` is then how many belong to it.
+  // Whether the value ends within these bytes; `used` is then how many of them belong to it.
   bool ends_in(std::string_view bytes, std::size_t& used) {
     std::size_t i = 0;
     while (i < bytes.size()) {
@@ -65,7 +65,7 @@ class ValueEnd {
   bool is_escaped_ = false;
 };
 
-// The bytes up to the end of an object's first key, without blanks; "" when it has none.
+// An object's first key with its quotes; "" if it has none.
 std::string first_key_of(std::string_view object) {
   const std::size_t quote = object.find('"');
   const std::size_t end = quote == std::string_view::npos ? quote : object.find('"', quote + 1);
@@ -76,7 +76,7 @@ std::string first_key_of(std::string_view object) {
 
 }  // namespace
 
-// Reads more. What stands before `from` is not needed any more where that makes much room.
+// Reads more. Discards the bytes before `from` if that frees much space.
 Result<bool> ElementReader::fill(std::size_t from) {
   if (from > kPieceBytes && from > buffer_.size() / 2) {
     buffer_.erase(0, from);
@@ -101,7 +101,7 @@ Result<bool> ElementReader::has(std::size_t at) {
   return true;
 }
 
-// The end of the value at begin_ + from. Only what is before begin_ leaves the buffer.
+// The end of the value at begin_ + from, relative to begin_. Discards only bytes before begin_.
 Result<std::size_t> ElementReader::end_of(std::size_t from) {
   ValueEnd value;
   std::size_t seen = from;
@@ -121,7 +121,7 @@ Result<std::size_t> ElementReader::end_of(std::size_t from) {
   }
 }
 
-// To where the next element begins; false at the end.
+// Moves to the next element; false at the end.
 Result<bool> ElementReader::skip_to_element(ReadReport& report) {
   for (;;) {
     REPRISE_ASSIGN(const bool is_there, has(begin_));
@@ -145,7 +145,7 @@ Result<bool> ElementReader::skip_to_element(ReadReport& report) {
     ++begin_;
     if (begin_ > kPieceBytes && begin_ == buffer_.size()) {
       REPRISE_ASSIGN(const bool more, fill(begin_));
-      (void)more;  // has() finds out
+      (void)more;  // has() checks
     }
   }
 }
@@ -164,7 +164,7 @@ bool ElementReader::deliver(std::size_t end, Element& element) {
   return true;
 }
 
-// From an element that is none to the next one. False when there is no other.
+// Moves from a damaged element to the next intact one. False if there is none.
 Result<bool> ElementReader::skip_damage(ReadReport& report) {
   const std::int64_t from = at_ + static_cast<std::int64_t>(begin_);
   const std::string beginning = buffer_.substr(begin_, kExcerptMax);
@@ -175,7 +175,7 @@ Result<bool> ElementReader::skip_damage(ReadReport& report) {
   while (!is_found && !key.empty()) {
     const std::size_t next = buffer_.find(key, begin_);
     if (next == std::string::npos) {
-      // The key may begin in this piece and end in the next one.
+      // The key may span two pieces.
       begin_ = std::max(begin_, buffer_.size() - std::min(buffer_.size(), 2 * kFirstKeyMax));
       REPRISE_ASSIGN(const bool more, fill(begin_));
       if (!more) {
@@ -199,7 +199,7 @@ Result<bool> ElementReader::skip_damage(ReadReport& report) {
     begin_ += is_found ? 0 : 1;
   }
   if (!is_found) {
-    begin_ = buffer_.size();  // all that is left
+    begin_ = buffer_.size();  // to the end
   }
   const std::int64_t to = at_ + static_cast<std::int64_t>(begin_);
   add_damage(report, {cat(file_.native(), ": bytes ", from, " to ", to),
@@ -246,7 +246,7 @@ bool begins_with_element(std::string_view beginning, std::string_view member) {
   }
   bool has_member = false;
   json::Scanner scanner(beginning);
-  // The text is cut somewhere; what was seen until then counts.
+  // The text is truncated; what was parsed before that counts.
   const auto see_object = [&] {
     return scanner.object([&](std::string_view name) {
       has_member = has_member || name == member;
@@ -254,7 +254,7 @@ bool begins_with_element(std::string_view beginning, std::string_view member) {
     });
   };
   if (scanner.kind() == json::Kind::array) {
-    (void)scanner.array([&] { return see_object() && false; });  // the first one only
+    (void)scanner.array([&] { return see_object() && false; });  // only the first element
   } else {
     (void)see_object();
   }

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a conversation stands.
+// A conversation and its location.
 struct Standing {
   SessionInfo info;
   std::size_t part = 0;
@@ -63,7 +63,7 @@ class ExportTool final : public Tool {
     return all;
   }
 
-  // Anew when the files have changed.
+  // Indexes the files again if they have changed.
   Result<> look() {
     if (download_ && state() == state_) {
       return {};
@@ -92,7 +92,7 @@ class ExportTool final : public Tool {
     }
     const SessionInfo& info = (*opened)->session.info;
     Standing standing{info, part, element.at, element.bytes()};
-    // In several files, or again in a later export beside the first: the newest is the session.
+    // If several files have a session, as with a later export in the same folder, the newest wins.
     const auto [known, is_new] = standing_.try_emplace(info.id, standing);
     if (!is_new && known->second.info.updated_at <= info.updated_at) {
       known->second = std::move(standing);
@@ -116,7 +116,7 @@ bool is_conversations_file(std::string_view name) {
 
 Result<bool> is_export(const fs::path& place, const ExportForm& form) {
   const auto beginning = Download::beginning(place, form.is_part);
-  // What cannot be read is none of this kind.
+  // An unreadable file is not recognised.
   return beginning && begins_with_element(*beginning, form.member);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Exports: files with an array of conversations, each of them one object. Which conversations there
-// are is looked up once and kept, with where each stands; a conversation is read when it is opened.
+// Exports: files with an array of conversations, one object each. The conversations and their
+// offsets are indexed once; a conversation is read when it is opened.
 
 #include "source/download.h"
 #include "source/elements.h"
@@ -9,20 +9,20 @@
 
 namespace reprise::source {
 
-// What one service's exports look like.
+// The form of one service's exports.
 struct ExportForm {
   Download::IsPart is_part;
-  std::string_view member;  // that each conversation has
-  // The session of a conversation. The text of `conversation` lives as long as the session; assets
-  // of the download too.
+  std::string_view member;  // which every conversation has
+  // Opens a conversation as a session. The text of `conversation` and the assets of `download` live
+  // as long as the session.
   Result<std::shared_ptr<OpenSession>> (*open)(std::shared_ptr<const std::string> conversation,
                                                std::shared_ptr<const Download> download);
 };
 
-// "conversations.json", or shards: "conversations-000.json".
+// "conversations.json", or one of several parts: "conversations-000.json".
 bool is_conversations_file(std::string_view name);
 
-// Whether the first conversation there is one of this form.
+// Whether the first conversation there has this form.
 Result<bool> is_export(const std::filesystem::path& place, const ExportForm& form);
 Result<std::unique_ptr<Source>> open_export(const std::filesystem::path& place,
                                             const ExportForm& form);

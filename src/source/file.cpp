@@ -60,7 +60,7 @@ class FileWalk {
 
 Result<Fd> open_foreign(const fs::path& file) {
   auto fd = open_file(file, O_RDONLY | O_NOATIME);
-  // Only the owner may leave the time of access alone.
+  // Only the owner may use O_NOATIME.
   return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
 }
 

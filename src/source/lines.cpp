@@ -30,7 +30,7 @@ Result<bool> LineReader::fill() {
   return got > 0;
 }
 
-// The rest of a line that is too long.
+// Skips the remainder of a line that is too long.
 Result<> LineReader::skip_line() {
   for (;;) {
     const std::size_t end = buffer_.find('\n', used_);
@@ -64,7 +64,7 @@ Result<bool> LineReader::next(Line& line) {
     if (buffer_.size() - used_ > kLineBytesMax) {
       const std::string beginning = buffer_.substr(used_, kExcerptBytes);
       REPRISE_TRY(skip_line());
-      // What was skipped is gone from the buffer, so the beginning goes where nothing is moved.
+      // The skipped bytes were discarded, so the beginning is inserted where nothing has to move.
       buffer_.insert(0, beginning);
       used_ += beginning.size();
       searched_ += beginning.size();

@@ -1,7 +1,7 @@
 #pragma once
 
-// The lines of a part of a file, one in memory at a time. A line ends at \n and nowhere else: other
-// programs leave U+2028, \r and what else looks like a line's end in their texts.
+// The lines of a part of a file, one in memory at a time. Only
+//  ends a line: other programs' texts contain U+2028, \r and other separators.
 
 #include <filesystem>
 
@@ -9,21 +9,21 @@
 
 namespace reprise::source {
 
-// A longer line is damage: images stand in the lines of agents, and these stay below.
+// A longer line is damage. Agents store images in lines, but those are smaller.
 inline constexpr std::size_t kLineBytesMax = 24U << 20;
 
 struct Line {
-  std::string_view text;  // without its \n; until the next one is read
-  std::int64_t at = 0;    // in the file
+  std::string_view text;  // without its \n; valid until the next line is read
+  std::int64_t at = 0;    // offset in the file
   std::int64_t number = 0;
-  bool is_ended = true;      // false for the last one while it is being written
-  bool is_too_long = false;  // `text` has its beginning only
+  bool is_ended = true;      // false for a last line without \n
+  bool is_too_long = false;  // `text` is its beginning
 };
 
 class LineReader {
  public:
-  // The bytes from `begin` up to `end`, or to the file's end when that comes first. The file must
-  // stay open.
+  // Reads the bytes from `begin` to `end`, or to the end of the file if it is shorter. The file
+  // must stay open.
   LineReader(int fd, std::filesystem::path file, std::int64_t begin, std::int64_t end)
       : fd_(fd), file_(std::move(file)), at_(begin), end_(end) {}
 
@@ -31,17 +31,17 @@ class LineReader {
   Result<bool> next(Line& line);
 
  private:
-  Result<bool> fill();  // false when there is nothing more
+  Result<bool> fill();  // false at the end of the file
   Result<> skip_line();
 
   int fd_;
   std::filesystem::path file_;
-  std::int64_t at_;  // of the buffer's first byte that was not handed out
+  std::int64_t at_;  // offset of the buffer's first unread byte
   std::int64_t end_;
   std::int64_t number_ = 0;
   std::string buffer_;
-  std::size_t used_ = 0;      // of the buffer
-  std::size_t searched_ = 0;  // without a \n
+  std::size_t used_ = 0;      // bytes read from the buffer
+  std::size_t searched_ = 0;  // bytes searched for \n
 };
 
 }  // namespace reprise::source

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file: this line, then the source, the number of entries and the entries, then a hash of it
-// all. Numbers have 8 bytes, the lowest first; texts follow their length.
+// The file: this line, the source, the number of entries, the entries, and a hash of all this.
+// Numbers are 8 bytes, little-endian; texts follow their length.
 constexpr std::string_view kBegin = "reprise list cache 1\n";
 constexpr std::int64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kEntryBytesMax = 16 << 10;
@@ -60,7 +60,7 @@ class Writer {
   std::string out_;
 };
 
-// Any bytes: what is no good reads as nothing, and has_failed() from then on.
+// Accepts any bytes: malformed values read as empty, and has_failed() is true from then on.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}

@@ -1,14 +1,13 @@
 #pragma once
 
-// What a list tells of sessions whose files are as they were, kept between runs: a file for each
-// source in a folder of ours, never in the tool's place. It is derived: what is missing, damaged or
-// of another version is read from the tool's files again.
+// Caches list entries of sessions whose files have not changed: a file per source, in a folder of
+// ours. Missing or damaged entries, and those of other versions, are read from the tool's files
+// again.
 //
-//  (1) An entry holds as long as all files that it was read from have the same inode, size and
-//  time.
-//      A file that was changed just now is not relied on: its next change may leave the same time.
-//  (2) save() leaves nothing of sessions that are gone.
-//  (3) Whoever saves replaces the file whole; of two processes at once, the last one's stays.
+//  (1) An entry is valid while all files that it was read from have the same inode, size and time.
+//      A file that changed just now is not cached: its next change may leave the same time.
+//  (2) save() removes sessions that no longer exist.
+//  (3) save() replaces the file atomically; of two processes, the last one wins.
 
 #include <filesystem>
 #include <functional>
@@ -21,13 +20,13 @@
 namespace reprise::source {
 
 struct CachedHead {
-  std::optional<SessionInfo> info = std::nullopt;  // nullopt: it has no messages
+  std::optional<SessionInfo> info = std::nullopt;  // nullopt: the session has no messages
   bool is_child = false;
-  // That it was read from, beside those that it is found by.
+  // Files that it was read from, other than those that identify the session.
   std::vector<std::filesystem::path> files = {};
 };
 
-// The facts and files that an entry depends on. nullopt: it cannot be relied on.
+// A hash of the facts and files that an entry depends on; nullopt if it must not be cached.
 class HeadState {
  public:
   void add(std::string_view fact);
@@ -41,15 +40,15 @@ class HeadState {
 // Thread-safe.
 class ListCache {
  public:
-  // In a file of `folder`; "" for none, and nothing is found then.
+  // Stored in a file in `folder`. If `folder` is "", nothing is cached.
   ListCache(std::filesystem::path folder, std::string source);
 
-  // nullopt when it is not known, or its state is another one. `state` is what was added of the
-  // session itself; the entry's other files are added here.
+  // nullopt if there is no entry, or its state differs. `state` covers the session itself; the
+  // entry's other files are added here.
   std::optional<CachedHead> find(const SessionId& id, HeadState state);
   void put(const SessionId& id, HeadState state, CachedHead head);
-  // Removes the sessions that are not there, and writes what is not written yet. Where that fails,
-  // the next list reads the files again.
+  // Removes sessions that no longer exist and writes pending changes. If that fails, the next list
+  // reads the files again.
   void save(const std::function<bool(std::string_view id)>& is_there);
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Adding a kind of source is a line here.
+// Each kind of source is a line of this table.
 constexpr SourceKind kKinds[] = {
     {.name = "claude",
      .title = "Claude Code",
@@ -121,7 +121,7 @@ constexpr SourceKind kKinds[] = {
      .open = source::open_exported},
 };
 
-// What an XDG variable means when it is not set.
+// The defaults of XDG variables.
 struct XdgFolder {
   std::string_view variable;
   std::string_view in_home;
@@ -212,7 +212,7 @@ Result<const SourceKind*> source_kind_of(std::string_view url) {
   }
   REPRISE_ASSIGN(const std::string store, recognise_store(url));
   REPRISE_ASSIGN(const fs::path place, resolve_path(url));
-  // Any database could be a store.
+  // recognise_store() accepts any database, so the application id decides.
   const bool is_database = store.starts_with("sqlite:");
   if (!store.empty() && (!is_database || source::is_own_database(place))) {
     return nullptr;

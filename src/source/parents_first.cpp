@@ -44,7 +44,7 @@ NodeOrder parents_first(std::vector<NamedNode>& nodes) {
       take_from(i, children, is_taken, order.places);
     }
   }
-  // What is left goes in circles. Each is cut open where it begins in the file.
+  // The remaining nodes form cycles. Each is cut at its first node in the file.
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     if (!is_taken[i]) {
       order.has_circle = true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The nodes of a tree that stand in any order.
+// Sorts the nodes of a tree that are stored in any order.
 
 #include <cstdint>
 #include <optional>
@@ -16,13 +16,13 @@ inline constexpr std::uint32_t kNoParent = UINT32_MAX;
 struct NamedNode {
   std::string id;
   std::string parent;               // "" for a root
-  std::uint32_t place = kNoParent;  // of the parent; set by parents_first()
-  bool has_children = false;        // likewise
+  std::uint32_t place = kNoParent;  // the parent's index; set by parents_first()
+  bool has_children = false;        // set by parents_first()
 };
 
 struct NodeOrder {
-  std::vector<std::uint32_t> places;  // of all nodes, parents before their children
-  bool has_circle = false;            // nodes that were their own ancestors: one became a root
+  std::vector<std::uint32_t> places;  // all node indexes, parents before children
+  bool has_circle = false;            // there was a cycle, of which one node became a root
   std::unordered_map<std::string, std::uint32_t> by_id;
 
   std::optional<std::uint32_t> find(std::string_view id) const {
@@ -31,7 +31,7 @@ struct NodeOrder {
   }
 };
 
-// A parent that is not there makes a root. Of several nodes with one id the first is the parent.
+// A node whose parent is missing is a root. If several nodes have an id, the first is the parent.
 NodeOrder parents_first(std::vector<NamedNode>& nodes);
 
 }  // namespace reprise::source

@@ -16,7 +16,7 @@ bool begins_with_lines_of(const fs::path& file, bool (*is_line)(JsonView)) {
   const auto fd = open_foreign(file);
   bool is_known = false;
   ReadReport unseen;
-  // What cannot be read is none of this kind.
+  // An unreadable file is not recognised.
   return fd &&
          for_each_record(
              fd->get(), {file, 0, kHeadBytes}, false, unseen,

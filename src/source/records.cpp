@@ -7,11 +7,11 @@
 namespace reprise::source {
 namespace {
 
-// So many beginnings of an object are tried in what is left of a damaged line.
+// Limits how many candidates are tried in the remainder of a damaged line.
 constexpr int kTriesMax = 64;
 constexpr std::size_t kDamageExcerptMax = 10U << 10;
 
-// Where a whole object begins that reaches to the end of the text, after what is none.
+// The start of a valid object that extends to the end of the text, after damaged bytes.
 std::size_t find_whole_object(std::string_view text) {
   std::size_t at = 0;
   for (int tries = 0; tries < kTriesMax; ++tries) {

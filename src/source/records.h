@@ -1,9 +1,9 @@
 #pragma once
 
-// The JSON objects of a JSONL file. What killed programs leave behind costs nothing but itself: two
-// objects on one line are two, the beginning of one before a whole one is skipped, and what is no
-// object is damage. A last line without an end is read when it is whole, and is no damage when it
-// is not: somebody is writing it.
+// The JSON objects of a JSONL file. Tolerates what killed programs leave behind: several objects on
+// one line are all read, and a truncated object before a whole one is skipped. Anything else is
+// damage. An unterminated last line is read if it is a whole object and ignored if not: it is being
+// written.
 
 #include "base/json_view.h"
 #include "reprise/source.h"
@@ -12,8 +12,8 @@
 namespace reprise::source {
 
 struct Record {
-  JsonView json;        // an object, until the next one is read
-  std::int64_t at = 0;  // in the file
+  JsonView json;        // an object, valid until the next one is read
+  std::int64_t at = 0;  // offset in the file
   std::int64_t line = 0;
 
   std::int64_t bytes() const { return static_cast<std::int64_t>(json.raw().size()); }
@@ -24,10 +24,11 @@ struct FilePart {
   std::filesystem::path file;
   std::int64_t begin = 0;
   std::int64_t end = std::numeric_limits<std::int64_t>::max();
-  // Goes on from what stands in an earlier part before a byte; what follows there was left.
+  // Continues from the last record of an earlier part before a byte; what follows there was
+  // abandoned.
   std::optional<std::size_t> after_part = std::nullopt;
   std::int64_t after_byte = 0;
-  bool is_inherited = false;  // of the session that this one is a fork of
+  bool is_inherited = false;  // belongs to the session that this one was forked from
 };
 
 using RecordSink = std::function<void(const Record&)>;

@@ -15,14 +15,14 @@
 namespace reprise::source {
 namespace {
 
-// A session, or one of its left branches.
+// A session or one of its abandoned branches.
 struct ChosenBranch {
   std::shared_ptr<const OpenSession> open;
   Session session;
   Branch branch;
 };
 
-// May be used from several threads at once.
+// Thread-safe.
 class ToolSource final : public Source, public TodoReader {
  public:
   explicit ToolSource(std::unique_ptr<Tool> tool) : tool_(std::move(tool)) {
@@ -46,7 +46,7 @@ class ToolSource final : public Source, public TodoReader {
         matching.push_back(std::move(info));
       }
     };
-    // Branches of one session alone: no need to list the others.
+    // Only the branches of one session are queried: no need to list the others.
     const auto whole = session_in_prefix(query);
     std::vector<Listed> all;
     if (whole) {
@@ -93,7 +93,7 @@ class ToolSource final : public Source, public TodoReader {
         continue;
       }
       message->seq = Seq{seq};
-      lock.unlock();  // the sink may use the source
+      lock.unlock();  // the sink may call this source
       if (sink(*std::move(message)) == Flow::stop) {
         return report;
       }
@@ -121,7 +121,7 @@ class ToolSource final : public Source, public TodoReader {
     return open.message(nodes);
   }
 
-  // "ID:", with which the ids of its branches begin.
+  // The session if the prefix is "ID:", which the ids of its branches start with.
   static std::optional<SessionId> session_in_prefix(const SessionQuery& query) {
     std::string_view prefix = query.id_prefix;
     if (!query.branches || !prefix.ends_with(kBranchSeparator)) {
@@ -148,7 +148,7 @@ class ToolSource final : public Source, public TodoReader {
     return branches;
   }
 
-  // "ID" or "ID:BRANCH".
+  // `id` is "ID" or "ID:BRANCH".
   Result<std::optional<ChosenBranch>> choose(const SessionId& id) {
     REPRISE_ASSIGN(auto open, open_session(id));
     if (open) {
@@ -190,7 +190,7 @@ class ToolSource final : public Source, public TodoReader {
   std::unique_ptr<Tool> tool_;
   SourceCapabilities holds_;
   std::mutex mutex_;
-  // The session that was opened last: whoever finds one reads it next.
+  // The last opened session, as a find is usually followed by a read.
   std::shared_ptr<const OpenSession> last_;
   std::optional<SessionId> last_id_;
   std::string last_state_;

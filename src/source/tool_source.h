@@ -1,7 +1,7 @@
 #pragma once
 
-// The source over a tool that keeps its sessions as rows of a database or parts of documents. A
-// tool's folder says what is there; finding, branches, paging and delivering is the same for all.
+// The source for a tool that stores sessions as database rows or parts of documents. The tool's
+// folder parses them; finding, branches, paging and delivery are shared.
 
 #include "base/json_view.h"
 #include "reprise/capabilities.h"
@@ -9,38 +9,38 @@
 
 namespace reprise::source {
 
-// One session, its messages as a tree whose nodes are places that only the tool understands.
-// Messages are made when they are read, one at a time.
+// One session, with its messages as a tree whose nodes have positions that only the tool
+// understands. Messages are built on demand, one at a time.
 struct OpenSession {
-  Session session;  // its head, and where `usages` has any its usage, follow from the tree
+  Session session;  // head, and usage if there are `usages`, are set from the tree
   Tree tree = {};
-  std::vector<Usage> usages = {};  // Node::usage is a place in it, from 1
+  std::vector<Usage> usages = {};  // indexed by Node::usage, from 1
   std::vector<Todo> todos = {};
   ReadReport report = {};
-  // The message of these nodes; its seq is set by the caller.
+  // The message of these nodes; the caller sets its seq.
   std::function<Result<Message>(std::span<const Node> nodes)> message = {};
 };
 
-// A message that stands in a text which lives as long as the session, and its JSON again.
+// A node for a message in a text that lives as long as the session; reads it back as JSON.
 Node node_in(std::string_view text, JsonView message);
 JsonView json_at(std::string_view text, const Node& node);
-// Counts the messages of the branch in use, and of each request the usage once.
+// Sets the session's head and its usage, counting each request once, from the current branch.
 void count_messages(OpenSession& session);
 
 struct Listed {
   SessionInfo info;
-  bool is_child = false;  // of a sub-agent: listed with the branches only
+  bool is_child = false;  // a sub-agent's: listed only with branches or children
 };
 
-// Called by one thread at a time.
+// Calls are serialised by the source.
 class Tool {
  public:
   virtual ~Tool() = default;
-  // All sessions, in any order. What cannot be read is damage.
+  // All sessions, in any order. Reports unreadable ones as damage.
   virtual Result<std::vector<Listed>> list(ReadReport& report) = 0;
-  // Null: there is no such session.
+  // Null if there is no such session.
   virtual Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) = 0;
-  // Changes when the session, or all of the place, may have changed since it was opened.
+  // Changes when the session, or anything at the place, may have changed since it was opened.
   virtual std::string state_of(const SessionId& id) = 0;
 };
 

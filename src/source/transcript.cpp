@@ -32,7 +32,7 @@ Transcript new_transcript(Located located) {
   return transcript;
 }
 
-// A whole file that is one object, on any number of lines.
+// A file that is one JSON object on any number of lines.
 Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t number,
                        ReadReport& report) {
   REPRISE_ASSIGN(const Fd fd, open_foreign(part.file));
@@ -78,7 +78,7 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, b
     const std::int64_t end = std::min(part.end, bytes);
     if (end - part.begin > 2 * kEndBytes) {
       into.is_whole = false;
-      ReadReport cut;  // both windows cut a line
+      ReadReport cut;  // both windows may cut a line
       REPRISE_TRY(for_each_record(fd.get(), {part.file, part.begin, part.begin + kEndBytes}, false,
                                   cut, take));
       return for_each_record(fd.get(), {part.file, end - kEndBytes, end}, true, cut, take);
@@ -87,7 +87,8 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, b
   return for_each_record(fd.get(), part, false, into.report, take);
 }
 
-// Of the messages of the branch in use: its number, and each request's numbers once.
+// Sets the head, the fork origin and the usage, counting each request once, from the current
+// branch.
 void count_messages(Transcript& transcript) {
   const auto leaf = transcript.tree.leaf();
   if (!leaf) {
@@ -123,7 +124,7 @@ void count_messages(Transcript& transcript) {
   }
 }
 
-// "PARENT:agent-7".
+// The parent in the id "PARENT:agent-7", unless the transcript names one.
 void note_parent(Transcript& transcript) {
   const std::string& id = transcript.session.info.id.str();
   const std::size_t separator = id.rfind(':');
@@ -152,13 +153,13 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, bool ends_
   return transcript;
 }
 
-// Reads lines that mostly follow each other.
+// Reads lines, buffered for mostly sequential access.
 class PieceReader {
  public:
   explicit PieceReader(const Transcript& transcript)
       : transcript_(transcript), open_(transcript.parts.size()) {}
 
-  // Until the next one is read. corrupt when the file is not what it was.
+  // Valid until the next call. corrupt if the file is shorter than when it was indexed.
   Result<std::string_view> read(const Node& node) {
     const auto bytes = static_cast<std::size_t>(node.bytes);
     const std::int64_t from = node.at - at_;
@@ -168,7 +169,7 @@ class PieceReader {
     }
     const std::filesystem::path& file = transcript_.parts[node.file].file;
     if (!open_[node.file].is_open()) {
-      ReadReport known;  // when it was indexed
+      ReadReport known;  // damage was reported when it was indexed
       REPRISE_ASSIGN(open_[node.file], open_unpacked(file, known));
     }
     buffer_.resize(std::max(bytes, kWindowBytes));
@@ -191,7 +192,7 @@ class PieceReader {
   std::size_t file_ = SIZE_MAX;
 };
 
-// Makes messages of their lines, those of one in memory at a time.
+// Builds messages from their lines, holding the lines of one message at a time.
 class MessageBuilder {
  public:
   MessageBuilder(const JsonlTool& tool, const Transcript& transcript)
@@ -220,7 +221,7 @@ class MessageBuilder {
   const JsonlTool& tool_;
   const Transcript& transcript_;
   PieceReader reader_;
-  std::deque<std::pair<std::string, JsonTape>> texts_;  // do not move
+  std::deque<std::pair<std::string, JsonTape>> texts_;  // addresses are stable
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
 
-// One session of a tool that writes JSON lines: where its messages stand in its files, and the
-// facts that stand between them. A tool's folder says what a line means; finding, branches,
-// counting and delivering is the same for all of them.
+// One session of a tool that writes JSON lines: the positions of its messages in its files, and its
+// metadata. The tool's folder parses the lines; finding, branches, counting and delivery are
+// shared.
 
 #include <memory>
 
@@ -14,14 +14,14 @@
 
 namespace reprise::source {
 
-// A session of a place, told by the names of its files.
+// A session of a place, identified by the names of its files.
 struct Located {
   SessionId id;
-  std::vector<FilePart> parts;  // in the order in which they are read
-  bool is_child = false;        // of a sub-agent: listed with the branches only
+  std::vector<FilePart> parts;  // in reading order
+  bool is_child = false;        // a sub-agent's: listed only with branches or children
   bool is_archived = false;
-  std::string agent = {};  // of several sessions in one file: which one; "" for the main one
-  std::string title = {};  // that stands beside the files
+  std::string agent = {};  // selects one of several sessions in a file; "" for the main one
+  std::string title = {};  // from outside the session's files
   std::string working_dir = {};
 };
 
@@ -32,89 +32,88 @@ struct Transcript {
   Tree tree = {};
   ReadReport report = {};
   bool is_child = false;
-  std::string parent = {};  // of a child; "" where its id tells it
+  std::string parent = {};  // of a child; "" if its id names it
   std::string agent = {};
   std::string given_title = {};           // Located::title
   std::vector<std::string> agents = {};   // the sub-agents in the same file
-  std::optional<SessionId> fork_of = {};  // whose messages the inherited nodes are
-  std::vector<std::string> names = {};    // of models, say: what nodes refer to
-  bool is_whole = true;                   // false: only the ends of its files were looked at
+  std::optional<SessionId> fork_of = {};  // the session that inherited nodes belong to
+  std::vector<std::string> names = {};    // strings that nodes refer to, such as models
+  bool is_whole = true;                   // false: only the ends of its files were read
 };
 
-// One of the lines that make a message.
+// One of the lines that make up a message.
 struct Piece {
   const Node& node;
   JsonView json;
 };
 
-// Takes the records of one session in their order, and notes in the transcript what is a node and
-// what is a fact.
+// Receives the records of one session in order and adds nodes and metadata to the transcript.
 class Indexer {
  public:
   virtual ~Indexer() = default;
   virtual void take(const Record& record, std::size_t part) = 0;
-  virtual void finish() {}  // after the last one
+  virtual void finish() {}  // after the last record
 };
 
 class JsonlTool {
  public:
   virtual ~JsonlTool() = default;
   virtual std::string_view name() const = 0;
-  // Opens no file that it need not. What cannot be listed is damage.
+  // Opens as few files as possible. What cannot be listed is damage.
   virtual std::vector<Located> locate(ReadReport& report) const = 0;
-  // Finds the parts of a session that its files name themselves: opens them.
+  // Completes the parts of a session from references in its files, which it opens.
   virtual void resolve(Located& /*located*/, ReadReport& /*report*/) const {}
-  // Files that resolve() reads beside the session's parts, there or not.
+  // Files other than the session's parts that resolve() reads, whether or not they exist.
   virtual std::vector<std::filesystem::path> files_beside(const Located& /*located*/) const {
     return {};
   }
   virtual std::unique_ptr<Indexer> index(Transcript& into) const = 0;
-  // The message of these lines; its seq is set by the caller.
+  // The message of these lines; the caller sets its seq.
   virtual Message message(const Transcript& transcript, std::span<const Piece> pieces) const = 0;
 };
 
-// Where a tool has a file for each session.
+// The layout of a tool with a file per session.
 struct FileLayout {
-  std::string_view folder;  // below its own, with the files at most `depth` folders down
+  std::string_view folder;  // relative to the tool's; files are at most `depth` levels below
   int depth;
   bool (*is_session)(const std::filesystem::path& file, const std::filesystem::path& place);
-  // The id that its path gives a session.
+  // The session id derived from the file's path.
   struct Name {
     std::string id;
     bool is_child = false;
   };
   Name (*name)(const std::filesystem::path& file);
 };
-// The sessions of a place, which is the tool's folder, one below it, or one file.
+// The sessions of a place, which is the tool's folder, a subfolder, or one file.
 std::vector<Located> locate_files(const std::filesystem::path& place, const FileLayout& layout,
                                   ReadReport& report);
 
-// The source over such a tool.
-// `place` and the options are those that it was opened with.
+// The source for such a tool. `place` and `options` are the ones that it was opened with.
 std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool,
                                                const std::filesystem::path& place,
                                                const StoreOptions& options);
-// Whether one of the first lines of a JSONL file, or of one of the first such files at most `depth`
-// folders down, is one that `is_line` knows.
+// Whether `is_line` accepts one of the first lines of a JSONL file, or of the first such files at
+// most `depth` levels down.
 Result<bool> has_lines_of(const std::filesystem::path& place, int depth,
                           bool (*is_line)(JsonView line));
 
-// What the ends of the files tell: the title, the folder, the times, and how many messages there
-// are at least.
+// Reads only the ends of the files: for the title, the folder, the times, and a lower bound of the
+// number of messages.
 inline constexpr std::int64_t kEndBytes = 64 << 10;
 Result<Transcript> read_ends(const JsonlTool& tool, Located located);
-// All of it.
+// Reads the whole files.
 Result<Transcript> read_index(const JsonlTool& tool, Located located);
 
-// The messages [from, to) of a branch, or backwards. Reports the transcript's damage, and theirs.
+// The messages [from, to) of a branch, in either direction. The report includes the transcript's
+// damage.
 ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
                    ReadRange range, const MessageSink& sink);
 
-// Widens the session's times by a record's.
+// Extends the session's time range to include a record's time.
 void note_time(SessionInfo& info, JsonView value);
-// Where a value of a record stands.
+// The position of a value in a record.
 Node node_at(const Record& record, std::size_t part, JsonView value);
-// The place of a name in transcript.names, from 1; 0 for "".
+// The index of a name in transcript.names, from 1; 0 for "".
 std::uint32_t name_number(Transcript& transcript, std::string_view name);
 std::string name_of(const Transcript& transcript, std::uint32_t number);
 

@@ -19,11 +19,11 @@
 namespace reprise::source {
 namespace {
 
-// The index of a session, as long as its files are what they were.
+// The index of a session, valid while its files are unchanged.
 struct Indexed {
   Transcript transcript;
   std::vector<FileState> states;
-  Branch used;  // the branch in use
+  Branch used;  // the current branch
 };
 
 Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
@@ -35,7 +35,7 @@ Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
   return states;
 }
 
-// A session, or one of its left branches.
+// A session or one of its abandoned branches.
 struct Chosen {
   std::shared_ptr<const Indexed> indexed;
   Session session;
@@ -43,9 +43,9 @@ struct Chosen {
 };
 
 constexpr std::chrono::seconds kListedFor{2};
-constexpr std::size_t kIndexedMax = 3;  // sessions that are read by turns
+constexpr std::size_t kIndexedMax = 3;  // sessions read alternately
 
-// May be used from several threads at once.
+// Thread-safe.
 class TranscriptSource final : public Source, public OriginalReader {
  public:
   TranscriptSource(std::unique_ptr<JsonlTool> tool, const std::filesystem::path& place,
@@ -84,7 +84,7 @@ class TranscriptSource final : public Source, public OriginalReader {
         }
       }
     }
-    if (!query.branches) {  // which come from the whole files
+    if (!query.branches) {  // branches need the whole files
       save_cache(all);
     }
     SessionPage page = store::make_page(std::move(matching), query);
@@ -131,8 +131,8 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
  private:
-  // Two files of one name in two folders are two sessions: the second is named after its place,
-  // too.
+  // Files of the same name in two folders are two sessions: the second id gets a hash of its
+  // folder.
   std::vector<Located> locate(ReadReport& report) const {
     std::vector<Located> all = tool_->locate(report);
     std::set<SessionId> ids;
@@ -148,7 +148,7 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   using InfoSink = std::function<void(const SessionInfo&)>;
 
-  // Not when neither it nor a branch of it has an id that begins so.
+  // False if neither the session nor any branch of it can have an id with the query's prefix.
   static bool may_match(const Located& located, const SessionQuery& query) {
     const std::string& id = located.id.str();
     const std::string_view prefix = query.id_prefix;
@@ -156,7 +156,7 @@ class TranscriptSource final : public Source, public OriginalReader {
            (prefix.starts_with(id) && prefix.substr(id.size()).starts_with(kBranchSeparator));
   }
 
-  // What the ends of its files tell, or told when they were as they are.
+  // Lists a session from the cache or from the ends of its files.
   Result<> take_one(const Located& located, const SessionQuery& query, const InfoSink& take,
                     ReadReport& report) {
     const HeadState state = state_of(located);
@@ -182,7 +182,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     return state;
   }
 
-  // What has damage is read, and reported, each time.
+  // Damaged files are not cached, so that each listing reports the damage.
   Result<CachedHead> read_head(Located located, const HeadState& state, ReadReport& report) {
     CachedHead head{.files = tool_->files_beside(located)};
     const std::vector<FilePart> found_by = located.parts;
@@ -195,7 +195,7 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
     }
     REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, std::move(located)));
-    head.is_child = transcript.is_child;  // which its own lines say
+    head.is_child = transcript.is_child;  // may be known only from its lines
     if (!transcript.is_whole || has_words(transcript)) {
       head.info = info_of(transcript);
     }
@@ -213,12 +213,12 @@ class TranscriptSource final : public Source, public OriginalReader {
     cache_.save([&](std::string_view id) { return present.contains(id); });
   }
 
-  // With its branches, and the sub-agents in the same file.
+  // Lists a session with its branches and the sub-agents in the same file.
   Result<> take_all(const Located& located, const InfoSink& take) {
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
     const Transcript& transcript = indexed->transcript;
     if (!has_words(transcript)) {
-      return {};  // nothing was said in it
+      return {};  // no conversation took place
     }
     take(info_of(transcript));
     REPRISE_TRY(take_agents(transcript, located, take));
@@ -229,7 +229,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     return {};
   }
 
-  // Of a session: the files of those that it is a fork of are theirs.
+  // The parts that are the session's own, not those of the session it was forked from.
   static std::vector<std::size_t> own_parts(const Indexed* indexed) {
     std::vector<std::size_t> own;
     for (std::size_t i = 0; indexed != nullptr && i < indexed->transcript.parts.size(); ++i) {
@@ -240,7 +240,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     return own;
   }
 
-  // The branches of one session after the other do not list the place each time.
+  // Reuses a recent listing for queries about one session.
   std::vector<Located> locate_for(const SessionQuery& query, ReadReport& report) {
     const std::lock_guard lock(mutex_);
     std::vector<Located> all;
@@ -252,7 +252,7 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
       return all;
     }
-    ReadReport of_others;  // when one session is asked for
+    ReadReport of_others;  // not reported for a query about one session
     all = locate(query.id_prefix.empty() ? report : of_others);
     note_located(all);
     return all;
@@ -267,7 +267,7 @@ class TranscriptSource final : public Source, public OriginalReader {
                                [](const Node& node) { return node.is_message && !node.is_mark; });
   }
 
-  // Those of the sub-agents in the same file.
+  // Lists the sub-agents in the same file.
   Result<> take_agents(const Transcript& transcript, const Located& located,
                        const InfoSink& take) const {
     for (const std::string& agent : transcript.agents) {
@@ -280,7 +280,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     return {};
   }
 
-  // An agent whose name makes no id has no session.
+  // nullopt if the agent's name is not valid in an id.
   static std::optional<Located> child_of(Located located, const std::string& agent) {
     auto id = SessionId::parse(cat(located.id.str(), kBranchSeparator, agent));
     if (!id) {
@@ -299,7 +299,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     return info;
   }
 
-  // "ID" or "ID:BRANCH".
+  // `id` is "ID" or "ID:BRANCH".
   Result<std::optional<Chosen>> choose(const SessionId& id) {
     REPRISE_ASSIGN(auto indexed, index_of(id.str()));
     if (indexed) {
@@ -343,7 +343,7 @@ class TranscriptSource final : public Source, public OriginalReader {
                   std::make_shared<const Branch>(transcript.tree.branch(named.branch.leaf))};
   }
 
-  // Null when the place has no such session. `agent`: that of a sub-agent in its file.
+  // Null if there is no such session. `agent` selects a sub-agent in its file.
   Result<std::shared_ptr<const Indexed>> index_of(std::string_view id,
                                                   const std::string& agent = "") {
     REPRISE_ASSIGN(const std::optional<Located> known, find_located(id));
@@ -351,7 +351,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     return located ? load(*std::move(located)) : std::shared_ptr<const Indexed>();
   }
 
-  // Other threads may load other sessions meanwhile.
+  // Does not hold the mutex while reading, so that other threads can load other sessions.
   Result<std::shared_ptr<const Indexed>> load(Located located) {
     ReadReport report;
     tool_->resolve(located, report);
@@ -388,11 +388,11 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (found == loaded_.end()) {
       return nullptr;
     }
-    std::rotate(loaded_.begin(), found, std::next(found));  // the one that was read last is first
+    std::rotate(loaded_.begin(), found, std::next(found));  // move to front
     return loaded_.front();
   }
 
-  // Reading one session after the other does not list the place each time.
+  // Reuses a recent listing.
   Result<std::optional<Located>> find_located(std::string_view id) {
     const std::lock_guard lock(mutex_);
     auto found = located_.find(id);
@@ -419,7 +419,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   ListCache cache_;
   SourceCapabilities holds_;
   std::mutex mutex_;
-  std::deque<std::shared_ptr<const Indexed>> loaded_;  // the newest first
+  std::deque<std::shared_ptr<const Indexed>> loaded_;  // most recently used first
   std::map<std::string, Located, std::less<>> located_;
   std::optional<std::chrono::steady_clock::time_point> located_at_;
 };

@@ -8,10 +8,10 @@ namespace reprise::source {
 
 namespace {
 
-// Two records of one id that differ do so in their times, or in how much there is.
+// Records that share an id differ in their times or their size, so hashing both ends suffices.
 std::uint64_t hash_of_ends(std::string_view bytes) {
   constexpr std::size_t kEnd = 256;
-  constexpr std::hash<std::string_view> kHash;  // is quick, and never stored
+  constexpr std::hash<std::string_view> kHash;  // fast, and never stored
   const std::size_t tail = std::min(kEnd, bytes.size());
   const std::uint64_t begin = kHash(bytes.substr(0, kEnd));
   return std::rotl(begin, 1) ^ kHash(bytes.substr(bytes.size() - tail)) ^ bytes.size();
@@ -33,7 +33,7 @@ std::uint32_t Tree::parent_of(const Node& node) const {
 
 std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes) {
   const auto place = static_cast<std::uint32_t>(nodes_.size());
-  // Before the node itself is known: nothing is its own parent, and so there are no circles.
+  // Looked up before the node is inserted: a node cannot be its own parent, so there are no cycles.
   const std::uint32_t parent = parent_of(node);
   if (node.id != 0) {
     const std::uint64_t hash = hash_of_ends(bytes);
@@ -81,7 +81,7 @@ std::vector<bool> Tree::path_to(std::uint32_t leaf) const {
   for (std::uint32_t at = leaf; at != kNone; at = parents_[at]) {
     on_path[at] = true;
   }
-  // Results of calls that ran side by side: the branch goes on from one of them only.
+  // Results of parallel calls: only one of them is on the path.
   for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
     if (nodes_[at].is_result && !on_path[at] && parents_[at] != kNone && on_path[parents_[at]] &&
         !nodes_[parents_[at]].is_result) {
@@ -93,7 +93,7 @@ std::vector<bool> Tree::path_to(std::uint32_t leaf) const {
 
 Branch Tree::branch(std::uint32_t leaf) const {
   const std::vector<bool> on_path = path_to(leaf);
-  // Message numbers, and the place of each node in them.
+  // (message number, node index) pairs.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> placed;
   std::uint64_t open_group = 0;
   std::uint32_t open_message = 0;
@@ -107,7 +107,7 @@ Branch Tree::branch(std::uint32_t leaf) const {
       placed.emplace_back(open_message, at);
       continue;
     }
-    if (!node.is_result) {  // results come between the pieces of an answer
+    if (!node.is_result) {  // results may come between the pieces of an answer
       open_group = node.group;
       open_message = count;
     }
@@ -134,7 +134,7 @@ std::vector<LeftBranch> Tree::left_branches() const {
     return left;
   }
   const std::vector<bool> on_path = path_to(*used);
-  // From the end back: whether messages come after a node, on some branch.
+  // From the end backwards: whether messages follow a node on some branch.
   std::vector<bool> has_more(nodes_.size());
   std::vector<std::uint32_t> leaves;
   for (auto at = static_cast<std::uint32_t>(nodes_.size()); at-- > 0;) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// A session as a tree of nodes. Nodes follow one another in a file, each names the one before it,
-// and going back to an earlier one begins a branch. The branch in use is the session; the others,
-// which were left, are its forks.
+// A session as a tree of nodes. Each node of a file names its parent, and continuing from an
+// earlier node begins a branch. The current branch is the session; the abandoned branches are its
+// forks.
 
 #include <span>
 #include <unordered_map>
@@ -13,39 +13,39 @@
 
 namespace reprise::source {
 
-// An id of the tool's; 0 for "".
+// A hash of the tool's id; 0 for "".
 constexpr std::uint64_t node_id(std::string_view text) {
   return text.empty() ? 0 : fnv1a(text);
 }
 
 enum class Link : std::uint8_t {
-  named,     // `parent` is the node before it; the previous one when there is no such node
-  root,      // none is before it
-  previous,  // the one before it in the file
+  named,     // the parent is `parent`, or the previous node if that is missing
+  root,      // no parent
+  previous,  // the parent is the previous node in the file
 };
 
-// Kept small: there is one for each line of a file that may have a million of them.
+// Compact: a file may have a million lines, with a node each.
 struct Node {
   std::uint64_t id = 0;
   std::uint64_t parent = 0;
-  std::uint64_t group = 0;  // nodes of one group on a branch are one message; 0: by itself
-  std::int64_t at = 0;      // in the file
+  std::uint64_t group = 0;  // nodes of a group on a branch form one message; 0: no group
+  std::int64_t at = 0;      // offset in the file
   std::int32_t bytes = 0;
   std::uint16_t file = 0;
   Link link = Link::previous;
-  bool is_message : 1 = false;    // else it only holds the tree together
-  bool is_result : 1 = false;     // of a tool: belongs to its call, wherever the branch goes on
-  bool is_aside : 1 = false;      // never the end of the branch in use
-  bool is_mark : 1 = false;       // injected: no person's and no model's words
-  bool is_inherited : 1 = false;  // of the session that this one is a fork of
-  std::uint32_t usage = 0;        // the place of its usage, from 1; 0 for none
-  std::uint32_t detail = 0;       // the tool's own
+  bool is_message : 1 = false;    // false: only a link in the tree
+  bool is_result : 1 = false;     // a tool's result: belongs to its call on every branch
+  bool is_aside : 1 = false;      // never the end of the current branch
+  bool is_mark : 1 = false;       // injected: written by neither user nor model
+  bool is_inherited : 1 = false;  // belongs to the session that this one was forked from
+  std::uint32_t usage = 0;        // index of its usage, from 1; 0 for none
+  std::uint32_t detail = 0;       // for the tool's use
 };
 
-// The nodes of one message, and the messages of one branch.
+// The messages of one branch, and their nodes.
 struct Branch {
-  std::vector<std::uint32_t> nodes;   // places of nodes, message by message
-  std::vector<std::uint32_t> starts;  // where each message begins in `nodes`, and the end
+  std::vector<std::uint32_t> nodes;   // node indexes, message by message
+  std::vector<std::uint32_t> starts;  // the start of each message in `nodes`, and the end
 
   std::size_t size() const { return starts.empty() ? 0 : starts.size() - 1; }
   std::span<const std::uint32_t> message(std::size_t index) const {
@@ -53,31 +53,31 @@ struct Branch {
   }
 };
 
-// A branch that was left.
+// An abandoned branch.
 struct LeftBranch {
-  std::uint32_t leaf = 0;   // place of its last message
-  std::uint32_t first = 0;  // of its first message that the branch in use does not have
+  std::uint32_t leaf = 0;   // its last message
+  std::uint32_t first = 0;  // its first message that is not on the current branch
 };
 
 class Tree {
  public:
-  // A node is added after those that it names. A second one with the same id and bytes is none.
-  // Its place; nullopt for none.
+  // Parents must be added before their children. Returns the node's index; nullopt if a node with
+  // the same id and bytes was added before.
   std::optional<std::uint32_t> add(const Node& node, std::string_view bytes);
-  // What follows goes on from this node, or from the beginning, as after going back.
+  // The next node follows this one, or is a root, as after a rewind.
   void go_on_from(std::optional<std::uint32_t> place) { previous_ = place.value_or(kNone); }
 
-  // After which the next node goes on that names none.
+  // The parent of the next node that names none.
   std::optional<std::uint32_t> end() const { return place(previous_); }
   std::optional<std::uint32_t> before(std::uint32_t at) const { return place(parents_[at]); }
-  // The last one of a file that begins before this byte.
+  // The last node of a file that begins before this byte.
   std::optional<std::uint32_t> last_before(std::uint16_t file, std::int64_t byte) const;
 
   std::span<const Node> nodes() const { return nodes_; }
   Node& node(std::uint32_t at) { return nodes_[at]; }
   std::optional<std::uint32_t> find(std::uint64_t id) const;
 
-  // Where the branch in use ends; nullopt for a tree without nodes.
+  // The end of the current branch; nullopt for an empty tree.
   std::optional<std::uint32_t> leaf() const;
   void set_leaf(std::uint32_t place) { leaf_ = place; }
   Branch branch(std::uint32_t leaf) const;

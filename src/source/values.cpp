@@ -16,8 +16,8 @@
 namespace reprise::source {
 namespace {
 
-// Below these a number is of seconds, milliseconds, microseconds. Each is a time after 5000 in one
-// unit and before 1974 in the next.
+// Smaller numbers are seconds, milliseconds or microseconds. Each limit is after the year 5000 in
+// one unit and before 1974 in the next.
 constexpr double kSecondsMax = 1e11;
 constexpr double kMillisecondsMax = 1e14;
 constexpr double kMicrosecondsMax = 1e17;
@@ -31,7 +31,7 @@ constexpr std::size_t kTitleCharactersMax = 80;
 }  // namespace
 
 std::optional<Time> sniffed_time(double number) {
-  if (!(number > 0) || number > kNanosecondsMax) {  // NaN, too
+  if (!(number > 0) || number > kNanosecondsMax) {  // also false for NaN
     return std::nullopt;
   }
   double microseconds = number;
@@ -69,7 +69,7 @@ SessionId session_id_of(std::string_view foreign) {
     safe += is_good ? c : '-';
   }
   auto id = SessionId::parse(cat(safe, '-', hex_of(fnv1a(foreign))));
-  return *std::move(id);  // made of what an id may have
+  return *std::move(id);  // has only valid characters
 }
 
 bool is_made_id(const SessionId& id) {

@@ -18,7 +18,7 @@ struct Part {
   Time time;
 };
 
-// "# CHAT: What they said [2026-11-20T10:00:00+01:00]": when.
+// The time in a heading such as "# CHAT: How are you? [2026-11-20T10:00:00+01:00]".
 std::optional<Time> time_in_heading(std::string_view line) {
   const std::size_t begin = line.rfind('[');
   const std::size_t end = line.rfind(']');
@@ -32,7 +32,7 @@ std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
 
-// Where the next heading begins, or the end. What only looks like one has no time.
+// The position of the next heading, or the end. A line without a valid time is no heading.
 std::size_t find_heading(std::string_view text, std::size_t from) {
   for (std::size_t at = from; at < text.size();) {
     if (time_in_heading(first_line(text.substr(at)))) {
@@ -44,7 +44,7 @@ std::size_t find_heading(std::string_view text, std::size_t from) {
   return text.size();
 }
 
-// The question ends with the first rule, the answer with the last one.
+// The question ends at the first rule, the answer at the last one.
 void add_turn(std::string_view turn, std::vector<Part>& parts) {
   const std::string_view heading = first_line(turn);
   const Time time = time_in_heading(heading).value_or(Time{});

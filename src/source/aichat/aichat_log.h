@@ -1,7 +1,7 @@
 #pragma once
 
-// messages.md, where aichat writes what was asked without a session: a heading with the time, the
-// question, the answer. Each is a turn of one session, which is the file.
+// messages.md, where aichat appends turns outside of sessions: a heading with the time, the
+// question, the answer. The whole file is one session.
 
 #include "source/tool_source.h"
 

@@ -33,13 +33,14 @@ void add_aichat_content(JsonView content, std::vector<Block>& blocks) {
   });
 }
 
-// Calls need not have ids: then it is the place in the session.
+// Calls may lack ids; then an id is made from the position in the session.
 std::string id_of_call(JsonView call, std::int64_t message, std::size_t number) {
   const std::string id = call["id"].text();
   return id.empty() ? cat("call-", message, "-", number) : id;
 }
 
-// What a model said, what it called, and what that gave, stand in one message.
+// aichat stores the answer, its calls and their results in one message. This is the answer and the
+// calls.
 Message call_message(JsonView content, std::int64_t number) {
   Message message{.role = std::string(role::kAssistant)};
   if (!content["text"].text().empty()) {
@@ -65,7 +66,7 @@ Message result_message(JsonView content, std::int64_t number) {
   return message;
 }
 
-// `number` is the message's place in the session.
+// `number` is the message's position in the session.
 Message message_of_aichat(JsonView json, std::int64_t number, bool is_result) {
   const std::string role = json["role"].text();
   if (role == role::kTool) {
@@ -81,7 +82,7 @@ Message message_of_aichat(JsonView json, std::int64_t number, bool is_result) {
   return message;
 }
 
-// "20260102T030405-name", as the program names what it saves by itself.
+// The time in names that the program generates: "20260102T030405-name".
 std::optional<Time> time_in_name(std::string_view name) {
   constexpr std::size_t kLength = 15;
   if (name.size() < kLength || name[8] != 'T' ||
@@ -142,7 +143,7 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
   };
   json["compressed_messages"].each(take);
   json["messages"].each(take);
-  // A session that a person named is called so.
+  // A name that the user chose is the title.
   if (!time_in_name(file.stem().native())) {
     info.title = title_of(file.stem().native());
   }
@@ -175,7 +176,7 @@ std::vector<fs::path> aichat_files(const fs::path& place, ReadReport& report) {
   }
   std::vector<fs::path> files = files_below(place / "sessions", 2, is_session, report);
   std::ranges::move(files_below(place, 0, is_log, report), std::back_inserter(files));
-  // agents/<agent>/sessions/…; what else is below it is no session.
+  // agents/<agent>/sessions/…; nothing else below agents/ is a session.
   for (const fs::path& file : files_below(place / "agents", 3, is_session, report)) {
     if (is_log(file) || std::ranges::find(file, fs::path("sessions")) != file.end()) {
       files.push_back(file);

@@ -27,7 +27,7 @@ const Result<const Yaml*>& libyaml() {
   return yaml;
 }
 
-// A scalar without quotes as JSON spells it; "" for a text.
+// A plain scalar as JSON; "" for a string.
 std::string plain_value(std::string_view text) {
   static constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
   if (std::ranges::find(kNulls, text) != kNulls.end()) {
@@ -43,7 +43,7 @@ std::string plain_value(std::string_view text) {
 
 class JsonBuilder {
  public:
-  // False when the document is over.
+  // False at the end of the document.
   Result<bool> take(const yaml_event_t& event) {
     switch (event.type) {
       case YAML_MAPPING_START_EVENT:
@@ -79,7 +79,7 @@ class JsonBuilder {
     return !open_.empty() && open_.back().is_mapping && open_.back().items % 2 == 0;
   }
 
-  // Writes what is between two items, and the text.
+  // Writes the separator, then the text.
   void begin_value(std::string_view text, bool is_scalar) {
     const bool is_name = is_key();
     if (!open_.empty()) {
@@ -89,7 +89,7 @@ class JsonBuilder {
       }
       ++level.items;
     }
-    // A name in JSON is a string.
+    // JSON keys are strings.
     if (is_name && is_scalar && !text.starts_with('"')) {
       json::append_string(out_, text);
     } else {
@@ -126,7 +126,7 @@ class JsonBuilder {
 
 Result<RawJson> json_of_yaml(std::string_view text) {
   if (text.empty()) {
-    return RawJson();  // libyaml ends the program when there is no text
+    return RawJson();  // libyaml aborts on empty input
   }
   const auto& yaml = libyaml();
   REPRISE_TRY(yaml);

@@ -1,13 +1,13 @@
 #pragma once
 
-// YAML as JSON, by libyaml, which is loaded at the first call.
+// Converts YAML to JSON with libyaml, which is loaded at the first call.
 
 #include "reprise/json.h"
 
 namespace reprise::source::aichat {
 
-// The first document of the text. Aliases are null: what an alias repeats could be larger than
-// memory. corrupt with the line for what is no YAML, unsupported when the library is missing.
+// The first document of the text. Aliases become null, as expanding them could exhaust memory.
+// corrupt, with the line, for malformed YAML; unsupported when libyaml is not installed.
 Result<RawJson> json_of_yaml(std::string_view text);
 
 }  // namespace reprise::source::aichat

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kName = "chatgpt";
 constexpr std::string_view kProvider = "openai";
-// U+E200 to U+E206 in UTF-8: the first bytes and the last one.
+// U+E200 to U+E206 in UTF-8: the common first bytes and the range of the last byte.
 constexpr std::string_view kMarkBegin = "\xEE\x88";
 constexpr char kMarkFirst = '\x80';
 constexpr char kMarkLast = '\x86';
@@ -23,7 +23,7 @@ bool is_mark_at(std::string_view text, std::size_t at) {
          text[at + 2] >= kMarkFirst && text[at + 2] <= kMarkLast;
 }
 
-// What a mark shows: the name of an entity, nothing of a citation.
+// The visible text of a mark: the name of an entity, nothing for a citation.
 std::string shown_of(std::string_view mark) {
   constexpr std::string_view kEntity = "entity\xEE\x88\x82";
   if (!mark.starts_with(kEntity)) {
@@ -38,7 +38,7 @@ std::string shown_of(std::string_view mark) {
   return texts.size() > 1 ? texts[1] : "";
 }
 
-// Builds the blocks of one message.
+// Collects the blocks of one message.
 class Blocks {
  public:
   Blocks(Message& message, const Download* download) : message_(message), download_(download) {}
@@ -115,7 +115,7 @@ std::string quote_of(JsonView content) {
              (title.empty() && url.empty()) || text.empty() ? "" : "\n", text);
 }
 
-// The text of content that has one text; nullopt for content with parts.
+// The text of content with a single text; nullopt for content with parts.
 std::optional<std::string> text_of_content(JsonView content) {
   const std::string type = content["content_type"].text();
   if (type == "code" || type == "execution_output" || type == "system_error") {
@@ -153,7 +153,7 @@ void add_content(JsonView content, Message& message, const Download* download) {
   }
 }
 
-// The texts of a tool's message are its result; what else it shows stands beside.
+// The texts of a tool's message become its result; its other blocks follow.
 void make_result(Message& message, std::string_view call, bool is_error) {
   ToolResultBlock result = tool_result(std::string(call), plain_text(message), is_error);
   std::vector<Block> blocks;
@@ -221,7 +221,7 @@ Facts facts_of(JsonView message) {
                       is_true(metadata["is_visually_hidden_from_conversation"]) ||
                       is_true(metadata["is_user_system_message"]) ||
                       type == "user_editable_context" || type == "model_editable_context";
-  // An answer that was cut before its first word is one.
+  // An answer that was cut before its first word counts.
   facts.has_content = content && (is_assistant || (type != "text" && type != "multimodal_text"));
   if (content && !facts.has_content) {
     parts.each([&](JsonView part) {

@@ -1,37 +1,36 @@
 #pragma once
 
-// What a node of a ChatGPT conversation means.
+// The meaning of a node in a ChatGPT conversation.
 
 #include "source/download.h"
 #include "source/values.h"
 
 namespace reprise::source::chatgpt {
 
-// What the place of a message in its session follows from; each of its bytes is looked at once or
-// twice for it, as there may be a gigabyte of them.
+// What is needed to place a message in its session. Computing it scans each byte at most twice, as
+// exports may have gigabytes.
 struct Facts {
   std::string id;
   std::string role;
   std::string model;
   std::optional<Time> time;
   JsonView content;
-  // A person's settings, a hidden or a system message: written by no person in this conversation,
-  // and by no model.
+  // The user's settings, a hidden message or a system message: not written in this conversation.
   bool is_injected = false;
-  // It has something to show, or something that is kept as it is.
+  // False for messages with nothing to show or to preserve.
   bool has_content = false;
-  // An assistant's message to a tool.
+  // An assistant's message addressed to a tool.
   bool is_call = false;
 };
 Facts facts_of(JsonView message);
-// The first text of a person's message.
+// The first text of a user's message.
 std::string question_text(JsonView content);
 
-// `call` is the id of the call that a tool's message answers. Images are those of the download,
+// `call` is the id of the call that a tool's message answers. Images are read from `download`,
 // which may be null.
 Message message_of(JsonView json, std::string_view call, const Download* download);
 
-// Without the marks of citations, which stand in characters for private use.
+// Removes citation marks, which are delimited by private-use characters.
 std::string without_marks(std::string_view text);
 
 }  // namespace reprise::source::chatgpt

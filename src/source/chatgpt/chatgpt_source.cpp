@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The nodes of a conversation, as they stand in its text.
+// The nodes of a conversation, as views of its text.
 struct Mapping {
   std::vector<JsonView> messages;
   std::vector<chatgpt::Facts> facts;
@@ -38,7 +38,7 @@ struct Mapping {
   }
 };
 
-// Of each node, the call that a tool's message there answers: the nearest one above it.
+// For each node, the id of the nearest call above it, which a tool's message at this node answers.
 std::vector<std::string> calls_above(const Mapping& mapping) {
   std::vector<std::string> calls(mapping.facts.size());
   for (const std::uint32_t at : mapping.order.places) {
@@ -53,7 +53,7 @@ std::vector<std::string> calls_above(const Mapping& mapping) {
   return calls;
 }
 
-// Where the branch in use ends: the node that the conversation names, or the newest leaf.
+// The leaf of the current branch: the node that the conversation names, or the newest leaf.
 std::optional<std::uint32_t> current_node(const Mapping& mapping, JsonView named_node) {
   if (const auto named = mapping.order.find(named_node.text())) {
     return named;
@@ -88,7 +88,7 @@ Session session_of(JsonView json) {
   return session;
 }
 
-// Notes what a message says about its session.
+// Updates the session's fields from a message.
 void note_message(const chatgpt::Facts& facts, SessionInfo& info) {
   if (facts.time && info.created_at == Time{}) {
     info.created_at = *facts.time;
@@ -110,7 +110,7 @@ Result<std::shared_ptr<OpenSession>> open_conversation(
   const auto [mapping_json, current] = json.members({"mapping", "current_node"});
   const Mapping mapping(mapping_json);
   auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of(json)});
-  std::vector<std::string> calls = calls_above(mapping);  // Node::detail is a place in it
+  std::vector<std::string> calls = calls_above(mapping);  // indexed by Node::detail
   for (const std::uint32_t at : mapping.order.places) {
     const JsonView message = mapping.messages[at];
     const std::uint32_t parent = mapping.names[at].place;

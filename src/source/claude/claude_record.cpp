@@ -12,12 +12,12 @@ namespace {
 constexpr std::string_view kProvider = "anthropic";
 constexpr std::string_view kSynthetic = "<synthetic>";
 
-// What the program says in the person's name begins so.
+// Texts that the program inserts as user messages start with one of these.
 constexpr std::string_view kProgramTexts[] = {
     "<command-name>",    "<command-message>",   "<local-command-stdout>", "<local-command-stderr>",
     "<system-reminder>", "<task-notification>", "<bash-stdout>",          "[Request interrupted"};
 
-// What stands beside the text of a result.
+// Parts of a result other than text.
 Block block_beside(JsonView part) {
   const JsonView source = part["source"];
   return part["type"].text() == "image" && source["type"].text() == "base64"
@@ -50,7 +50,7 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
   }
 }
 
-// Lines of the first versions: a call or a result by itself.
+// The first versions wrote each call and result as a line of its own.
 bool add_old_line(const Line& line, std::vector<Block>& blocks) {
   const JsonView record = line.record;
   if (line.type == "tool_use") {
@@ -66,7 +66,7 @@ bool add_old_line(const Line& line, std::vector<Block>& blocks) {
   return true;
 }
 
-// The line without the content, which the blocks have.
+// Appends the record without its content, which is in the blocks.
 void append_rest(JsonView record, std::string& out) {
   static constexpr std::array<std::string_view, 1> kContent = {"content"};
   json::ObjectWriter object(out);

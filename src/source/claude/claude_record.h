@@ -1,12 +1,12 @@
 #pragma once
 
-// What a line of Claude Code means.
+// The meaning of a line of Claude Code.
 
 #include "source/transcript.h"
 
 namespace reprise::source::claude {
 
-// The members that matter, found in one reading. The text must outlive it.
+// The members in use, found in one pass. The text must outlive it.
 struct Line {
   explicit Line(JsonView line);
 
@@ -14,14 +14,14 @@ struct Line {
   std::string type;
   JsonView uuid, parent, logical_parent, time, folder, request;
   bool is_sidechain = false;
-  bool is_meta = false;  // or a summary, or an error of the API: a program's words
+  bool is_meta = false;  // or a summary or an API error: written by the program
   bool is_aborted = false;
   JsonView id, model, content, usage;  // of its message
 };
 
-// Whether no person wrote this user's line, and no model this assistant's.
+// Whether a user's line was not written by the user, or an assistant's line not by the model.
 bool is_injected_line(const Line& line);
-// All of a user's content is results of tools.
+// Whether a user's content is tool results only.
 bool is_result_line(const Line& line);
 Usage usage_of(const Line& line);
 Message message_of(std::span<const Piece> pieces);

@@ -109,7 +109,8 @@ class ClaudeIndexer final : public Indexer {
       node.link = Link::named;
       node.parent = node_id((line.parent ? line.parent : line.logical_parent).text());
     } else if (!line.parent.raw().empty() && with_parent_ * 2 > nodes_) {
-      // Going back to the beginning. Programs that name no parents at all mean the line before.
+      // The user went back to the beginning. In files without parents, each line follows the
+      // previous.
       node.link = Link::root;
     }
     into_.tree.add(node, line.record.raw());

@@ -9,7 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kClaudeExportName = "claude-export";
-// The parent that the first message of a conversation names.
+// The parent of a conversation's first message.
 constexpr std::string_view kNoMessage = "00000000-0000-4000-8000-000000000000";
 
 void add_content_block(JsonView block, std::vector<Block>& blocks) {
@@ -41,7 +41,7 @@ void add_content_block(JsonView block, std::vector<Block>& blocks) {
   }
 }
 
-// The text that was taken out of an attached file stands in the conversation nowhere else.
+// The conversation has the extracted text of an attached file nowhere else.
 void add_attachment(JsonView attachment, std::vector<Block>& blocks) {
   const std::string content = attachment["extracted_content"].text();
   if (content.empty()) {
@@ -64,7 +64,7 @@ Message message_of_export(JsonView json) {
     message.provider = "anthropic";
     message.model = json["model"].text();
   }
-  // The text repeats the content.
+  // "text" duplicates the content.
   add_rest(message.extra, kClaudeExportName, json, {"content", "text", "attachments"});
   return message;
 }

@@ -17,7 +17,7 @@ constexpr std::string_view kInputBegin = "<user_input";
 constexpr std::string_view kInputEnd = "</user_input>";
 constexpr std::string_view kCutOff = "Your previous response was cut off";
 
-// What the person typed, without what the program puts around it.
+// The user's text without the program's wrapper.
 std::string unwrapped(std::string_view text) {
   const std::string_view inner = trimmed(text);
   const std::size_t open = inner.find('>');
@@ -28,7 +28,7 @@ std::string unwrapped(std::string_view text) {
   return std::string(trimmed(inner.substr(open + 1, inner.size() - open - 1 - kInputEnd.size())));
 }
 
-// A text, a list of texts, or a list of {query, result, success, error}.
+// Accepts a string, a list of strings, or a list of {query, result, success, error}.
 std::string text_of_results(JsonView content, bool& has_failed) {
   std::string text = content.text();
   content.each([&](JsonView part) {
@@ -126,7 +126,7 @@ SessionId cline_id(const fs::path& file) {
   return session_id_of(name);
 }
 
-// The facts of a session, beside its messages.
+// The file with the session's metadata.
 std::vector<fs::path> files_beside_cline(const fs::path& messages) {
   std::string name = messages.native();
   if (!name.ends_with(kMessagesSuffix)) {
@@ -136,7 +136,7 @@ std::vector<fs::path> files_beside_cline(const fs::path& messages) {
   return {name};
 }
 
-// What that file says. It may be missing.
+// Reads that file, which may be missing.
 void take_meta(const fs::path& messages, Session& session) {
   const auto text = read_document(files_beside_cline(messages).front());
   if (!text || !is_json_object(**text)) {

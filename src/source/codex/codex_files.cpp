@@ -11,10 +11,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "rollout-";
-// Cold files are compressed; the first version wrote one document.
+// Older files may be compressed; the first version wrote a single JSON document.
 constexpr std::string_view kEndings[] = {".jsonl", ".jsonl.zst", ".json"};
 constexpr std::size_t kTimeBytes = 20;  // "2026-11-20T10-00-00-"
-constexpr std::size_t kDayBytes = 11;   // "2025-05-02-", of the first version
+constexpr std::size_t kDayBytes = 11;   // "2025-05-02-", in the first version
 constexpr int kBasesMax = 64;
 constexpr std::int64_t kHeadBytes = 1 << 20;
 
@@ -50,7 +50,7 @@ struct Base {
   std::int64_t byte_end = 0;
 };
 
-// What the first line of a file says it goes on from.
+// The base (thread and position) that the first line of a file names.
 std::optional<Base> base_of(const fs::path& file) {
   ReadReport unseen;
   const auto fd = open_unpacked(file, unseen);
@@ -70,7 +70,7 @@ std::optional<Base> base_of(const fs::path& file) {
   return read ? base : std::nullopt;
 }
 
-// Whether the record that ends at this byte is the last one before the ordinal.
+// Whether the record that ends at the base's byte is the last one before its ordinal.
 bool ends_before(const fs::path& file, const Base& base) {
   ReadReport unseen;
   const auto fd = open_unpacked(file, unseen);
@@ -113,7 +113,7 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
   if (const auto fd = open_foreign(index)) {
     (void)for_each_record(fd->get(), {.file = index}, false, report, [&](const Record& record) {
       found.names_.insert_or_assign(record.json["id"].text(), record.json["thread_name"].text());
-    });  // names are no more than that: without them there are first questions
+    });  // without the index, titles are the first questions
   }
   return found;
 }
@@ -125,7 +125,7 @@ void ThreadFiles::add(const fs::path& file, bool is_archived, ReadReport& report
   if (!id) {
     return add_damage(report, {file.native(), id.error().message, ""});
   }
-  // Files are listed by their times, so a thread's first one comes before its segments.
+  // Files are sorted by time, so a thread's first file comes before its segments.
   auto known = std::ranges::find(threads_, *id, &Thread::id);
   if (known == threads_.end()) {
     threads_.push_back({*id, {file}, is_archived});
@@ -161,7 +161,7 @@ void ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<Fil
     const Thread* const thread = this->thread(base->thread);
     const fs::path* from = nullptr;
     for (const fs::path& file : thread != nullptr ? thread->files : std::vector<fs::path>()) {
-      // Reverts may follow one another: the numbers tell which file is meant.
+      // After repeated reverts, the ordinal tells which file is meant.
       if (file != part.file && (from == nullptr || ends_before(file, *base))) {
         from = &*std::ranges::find(thread->files, file);
       }
@@ -175,7 +175,7 @@ void ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<Fil
       const bool is_same = own_thread.substr(0, own_thread.find('_')) == base->thread;
       FilePart before{.file = *from, .is_inherited = part.is_inherited || !is_same};
       if (!is_same) {
-        before.end = base->byte_end;  // the rest is another session's
+        before.end = base->byte_end;  // what follows belongs to the other session
       }
       add_with_base(before, depth - 1, parts, report);
       own.after_part = parts.size() - 1;

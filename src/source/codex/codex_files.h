@@ -1,6 +1,6 @@
 #pragma once
 
-// The files of Codex threads: which of them make a session, and in which order.
+// The files of Codex threads: which files make up a session, and their order.
 
 #include <map>
 
@@ -10,23 +10,23 @@ namespace reprise::source::codex {
 
 class ThreadFiles {
  public:
-  // Lists them, and opens none but the index of names.
+  // Lists the files and reads only the index of names.
   static ThreadFiles find(const std::filesystem::path& place, ReadReport& report);
 
   std::vector<Located> sessions() const;
-  // The parts of a session: what its newest file goes on from, and from where. What is missing is
-  // damage.
+  // The parts of a session: its newest file, and the files that it is based on, up to the named
+  // byte. A missing file is damage.
   std::vector<FilePart> parts_of(const SessionId& id, ReadReport& report) const;
 
  private:
   struct Thread {
     SessionId id;
-    std::vector<std::filesystem::path> files;  // the first one, then those that reverts began
+    std::vector<std::filesystem::path> files;  // the first file, then the segments begun by reverts
     bool is_archived = false;
   };
   void add(const std::filesystem::path& file, bool is_archived, ReadReport& report);
   const Thread* thread(std::string_view id) const;
-  // The base of a file, then the file itself.
+  // Adds the base of a file, recursively, then the file itself.
   void add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
                      ReadReport& report) const;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMetadata = "internal_chat_message_metadata_passthrough";
 
-// What the program says in the person's name begins so.
+// Texts that the program inserts as user messages start with one of these.
 constexpr std::string_view kProgramTexts[] = {"<environment_context>",
                                               "<user_instructions>",
                                               "# AGENTS.md instructions",
@@ -33,7 +33,7 @@ constexpr std::string_view kCalls[] = {
 constexpr std::string_view kOutputs[] = {"function_call_output", "custom_tool_call_output",
                                          "tool_search_output", "tool_result"};
 
-// The kinds that the program gave the parts of a message; empty when it gave none.
+// The kinds of the parts of a message, if the program recorded them.
 std::vector<std::string> part_kinds(JsonView item) {
   std::vector<std::string> kinds;
   item[kMetadata]["content_item_kinds"].each([&](JsonView kind) { kinds.push_back(kind.text()); });
@@ -73,7 +73,7 @@ void add_parts(JsonView item, std::vector<Block>& blocks) {
   });
 }
 
-// Calls of any kind: of a function, of a tool with any text, of the old shell.
+// Calls of any kind: functions, custom tools with free text, the old shell.
 void add_call(JsonView item, std::string_view type, std::vector<Block>& blocks) {
   ToolUseBlock use{
       .id = item["call_id"].text(), .name = item["name"].text(), .input = {}, .extra = {}};
@@ -86,7 +86,7 @@ void add_call(JsonView item, std::string_view type, std::vector<Block>& blocks) 
     use.input = raw_of(item["action"]);
   } else if (type == "tool_call") {
     use.input = raw_of(item["input"] ? item["input"] : item["arguments"]);
-  } else {  // these have no output of their own
+  } else {  // these have no separate output
     blocks.emplace_back(UnknownBlock{std::string(type), raw_of(item)});
     return;
   }
@@ -140,7 +140,7 @@ void add_item(JsonView item, std::vector<Block>& blocks) {
   } else if (is_one_of(type, kOutputs)) {
     add_output(item, blocks);
   } else if (type == "user_message" || type == "agent_message" || type.empty()) {
-    // Without a type it is a compaction.
+    // An item without a type is a compaction.
     blocks.emplace_back(TextBlock{item["message"].text(), {}});
   } else {
     blocks.push_back(unknown_block(item));

@@ -56,7 +56,7 @@ class CodexIndexer final : public Indexer {
 
   void finish() override {
     if (!has_items_) {
-      // Only what was shown: files that other programs made.
+      // Files written by other programs may have only the displayed events.
       for (const auto& [node, bytes_hash] : shown_) {
         into_.tree.add(node, bytes_hash);
       }
@@ -73,13 +73,13 @@ class CodexIndexer final : public Indexer {
   }
 
  private:
-  // A person's message that no event has confirmed yet.
+  // A user's message that no event has confirmed yet.
   struct Question {
     std::uint32_t place;
     std::string text;
   };
 
-  // Older forks have the lines of the thread that they came from.
+  // Older forks begin with a copy of the parent thread's lines.
   bool is_copied() const { return copied_until_ && time_ && *time_ < *copied_until_; }
 
   void take_meta(JsonView meta) {
@@ -149,7 +149,7 @@ class CodexIndexer final : public Indexer {
     shown_.emplace_back(node, "");
   }
 
-  // The first message of a person that says this is one.
+  // Confirms the first pending user message with this text.
   void confirm(const std::string& text) {
     has_confirmed_ = true;
     const auto found = std::ranges::find_if(questions_, [&](const Question& question) {
@@ -230,7 +230,7 @@ class CodexIndexer final : public Indexer {
     }
   }
 
-  // Of older versions: the sums so far, said again and again.
+  // Older versions report cumulative totals, repeatedly.
   void take_totals(JsonView total) {
     if (!total || has_usage_records_) {
       return;
@@ -264,15 +264,15 @@ class CodexIndexer final : public Indexer {
   std::string first_;
   std::string first_shown_;
   std::vector<Question> questions_;
-  std::vector<std::optional<std::uint32_t>> turns_;  // what each turn goes on from
+  std::vector<std::optional<std::uint32_t>> turns_;  // the node before each turn
   std::vector<std::pair<Node, std::string>> shown_;
   std::optional<std::uint32_t> last_answer_;
-  std::uint64_t answer_ = 0;  // the one whose items come; 0 between two
+  std::uint64_t answer_ = 0;  // the answer whose items are being read; 0 between answers
   std::uint64_t answers_ = 0;
   Usage total_;
 };
 
-// May be used from several threads at once.
+// Thread-safe.
 class Codex final : public JsonlTool {
  public:
   explicit Codex(fs::path place) : place_(std::move(place)) {}
@@ -313,7 +313,7 @@ class Codex final : public JsonlTool {
  private:
   fs::path place_;
   mutable std::mutex mutex_;
-  mutable codex::ThreadFiles files_;  // as they were listed last
+  mutable codex::ThreadFiles files_;  // from the last listing
 };
 
 }  // namespace

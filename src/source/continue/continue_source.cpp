@@ -40,7 +40,7 @@ void add_tool_calls(JsonView calls, std::vector<Block>& blocks) {
   });
 }
 
-// What tools gave stands beside the answer that called them.
+// Tool results are stored with the answer that called the tools.
 Message results_of(JsonView item) {
   Message message{.role = std::string(role::kTool)};
   item["toolCallStates"].each([&](JsonView state) {
@@ -84,12 +84,12 @@ Message message_of_item(JsonView item) {
     mark_injected(message);
   }
   message.usage = usage_in(json["usage"]);
-  // The editor's state repeats the text.
+  // "editorState" duplicates the text.
   add_rest(message.extra, kContinue, item, {"message", "editorState", "toolCallStates"});
   return message;
 }
 
-// Which calls have a message of their own with the result.
+// The calls whose result has a message of its own.
 std::set<std::string> answered_calls(JsonView history) {
   std::set<std::string> calls;
   history.each([&](JsonView item) {

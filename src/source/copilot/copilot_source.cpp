@@ -20,7 +20,7 @@ bool is_copilot_line(JsonView line) {
   return line["type"].text() == "session.start" && line["data"]["sessionId"];
 }
 
-// The numbers go by the names of the provider.
+// Members are named as by the model's provider.
 std::int64_t first_count(JsonView used, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (used[name]) {
@@ -47,12 +47,12 @@ bool is_message_event(std::string_view type) {
   return std::ranges::find(kMessages, type) != kMessages.end();
 }
 
-// Where an attached file stands, as one of the transcript's names: "ID AT BYTES".
+// The location of an attached file, stored among the transcript's names: "ID OFFSET BYTES".
 std::string asset_name(std::string_view id, const Node& node) {
   return cat(id, " ", node.at, " ", node.bytes);
 }
 
-// The event with an attached file; "" when it is not there any more.
+// The event with an attached file; "" if it is gone.
 std::string find_asset(const Transcript& transcript, std::string_view id) {
   const auto name = std::ranges::find_if(
       transcript.names, [&](const std::string& one) { return one.starts_with(cat(id, " ")); });
@@ -74,7 +74,7 @@ std::string find_asset(const Transcript& transcript, std::string_view id) {
   return got == bytes && is_json_object(event) ? event : "";
 }
 
-// What a file is, told by the beginning of its base64.
+// Detects the media type from the first base64 characters.
 std::string_view media_type_of(std::string_view base64) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTypes = {
       {{"iVBORw0KGgo", "image/png"},
@@ -90,7 +90,7 @@ std::string_view media_type_of(std::string_view base64) {
   return "";
 }
 
-// Of those that are images or PDFs; the others stay raw.
+// Adds images and PDFs; other attachments remain raw.
 void add_attachments(const Transcript& transcript, JsonView attachments, Message& message) {
   attachments.each([&](JsonView attachment) {
     const std::string event = find_asset(transcript, attachment["assetId"].text());
@@ -160,7 +160,7 @@ class CopilotIndexer final : public Indexer {
   }
 
   Transcript& into_;
-  std::optional<std::uint32_t> last_answer_;  // whose usage comes
+  std::optional<std::uint32_t> last_answer_;  // the answer that the next usage belongs to
   std::string last_answer_id_;
   std::string first_;
 };
@@ -225,7 +225,7 @@ class Copilot final : public JsonlTool {
     return {located.parts.front().file.parent_path() / "workspace.yaml"};
   }
 
-  // The name that a person gave it stands beside it, in YAML of one level.
+  // A name set by the user is in a YAML file of one level beside the events.
   void resolve(Located& located, ReadReport& /*report*/) const override {
     const auto facts = read_file(files_beside(located).front(), kFactsBytesMax);
     constexpr std::string_view kName = "\nname:";

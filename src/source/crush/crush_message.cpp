@@ -50,7 +50,7 @@ void add_part(std::string_view type, JsonView data, JsonView part, std::vector<B
   } else if (type == "binary") {
     add_binary(data, blocks);
   } else if (type == "shell_command") {
-    // The person's own command.
+    // A command that the user ran.
     blocks.emplace_back(TextBlock{cat("$ ", data["command"].text(), "\n", data["output"].text()),
                                   rest_of(kCrush, data, {"command", "output"})});
   } else {
@@ -66,7 +66,7 @@ bool is_cut_by(std::string_view reason) {
 
 Message message_of(std::string_view role, JsonView parts) {
   Message message{.role = std::string(role)};
-  // Without a finish, the program was killed while the answer came.
+  // A missing finish means that the program was killed during the answer.
   std::string reason;
   parts.each([&](JsonView part) {
     const auto [type_json, data] = part.members({"type", "data"});

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of crush's messages.
+// Parses crush's messages.
 
 #include "source/tool_source.h"
 #include "source/values.h"

@@ -32,7 +32,7 @@ const std::initializer_list<std::string_view> kCrushSession = {"id",
                                                                "summary_message_id",
                                                                "todos"};
 
-// A project's database.
+// The database of a project.
 struct Project {
   DatabasePlace database;
   std::string folder;
@@ -45,7 +45,7 @@ Session crush_session(const Row& row, const Project& project) {
   info.working_dir = project.folder;
   info.created_at = time_column(row, "created_at");
   info.updated_at = time_column(row, "updated_at");
-  // Only the sums of a session are stored.
+  // Only totals per session are stored.
   session.usage.input = {std::max<std::int64_t>(row.integer("prompt_tokens"), 0)};
   session.usage.output = {std::max<std::int64_t>(row.integer("completion_tokens"), 0)};
   session.usage.cost = Money::parse(row.text("cost"));
@@ -131,7 +131,7 @@ class CrushTool final : public Tool {
                    [&](Row& row) {
                      SessionInfo info = crush_session(row, project).info;
                      info.head = Seq{counts[row.text("id")]};
-                     // Those in which titles are made are nobody's.
+                     // Sessions that only generate titles are internal.
                      if (!row.text("id").starts_with(kTitlePrefix) && ids.insert(info.id).second) {
                        all.push_back({std::move(info), !row.text("parent_session_id").empty()});
                      }
@@ -194,7 +194,7 @@ class CrushTool final : public Tool {
   std::vector<Project> projects_;
 };
 
-// The database that a place names; nullopt for none.
+// The database at a place; nullopt if there is none.
 std::optional<fs::path> crush_database(const fs::path& place) {
   if (!is_folder(place).value_or(false)) {
     return place;
@@ -214,7 +214,7 @@ Project project_of(const fs::path& database) {
           (is_inside ? folder.parent_path() : folder).native()};
 }
 
-// projects.json: {"projects":[{"path":…,"data_dir":…}]}
+// Parses projects.json: {"projects":[{"path":…,"data_dir":…}]}
 Result<std::vector<Project>> listed_projects(const fs::path& file) {
   REPRISE_ASSIGN(const auto text, read_document(file));
   REPRISE_ASSIGN(const RawJson json, RawJson::parse(*text));

@@ -1,4 +1,4 @@
-// Reading the format json back, a line at a time.
+// Reads the format json, line by line.
 
 #include <algorithm>
 #include <iterator>
@@ -29,7 +29,7 @@ using store::kTodosKey;
 constexpr std::size_t kReadBytes = 1 << 18;
 constexpr std::size_t kValueBytesMax = std::size_t{1} << 30;
 
-// Whether JSON that comes in pieces is within an object or a list.
+// Tracks whether incrementally fed JSON ends within an object, an array or a string.
 class Depth {
  public:
   void feed(std::string_view text) {
@@ -53,12 +53,14 @@ class Depth {
   std::int64_t depth_ = 0;
 };
 
-// The lines of a file, split at '\n' alone.
+// The lines of a file, split at '
+// ' only.
 class Lines {
  public:
   Lines(int fd, const std::filesystem::path& file) : fd_(fd), file_(file) {}
 
-  // Without its end. corrupt after the last one.
+  // Without the '
+  // '. corrupt at the end of the file.
   Result<std::string> next() {
     std::size_t end = 0;
     while ((end = buffer_.find('\n', scanned_)) == std::string::npos) {
@@ -72,8 +74,8 @@ class Lines {
     return line;
   }
 
-  // The same, with the lines that follow as long as it ends within a value: JSON that is kept as it
-  // was written has line ends of its own.
+  // Like next(), but appends lines until the JSON value ends: raw JSON is stored unchanged and may
+  // contain line breaks.
   Result<std::string> next_value() {
     Depth depth;
     REPRISE_ASSIGN(std::string value, next());

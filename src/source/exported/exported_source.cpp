@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kCachedBytesMax = 64U << 20;
 
-// Ends a reading early; no failure.
+// Stops reading early; not a failure.
 Error enough() {
   return {.code = Code::cancelled, .message = "enough was read"};
 }
 
-// May be used from several threads at once.
+// Thread-safe.
 class ExportedSource final : public Source,
                              public TodoReader,
                              public ArtefactReader,
@@ -139,7 +139,7 @@ class ExportedSource final : public Source,
     ExportedSession exported;
   };
 
-  // The mutex is held. Reads those files that have changed.
+  // Reads the files that have changed. Requires the mutex.
   void look() {
     report_ = {};
     std::map<std::string, Known, std::less<>> now;
@@ -181,7 +181,7 @@ class ExportedSource final : public Source,
     return known == nullptr ? Result<Known>(std::unexpected(store::no_session(id))) : *known;
   }
 
-  // One reading finds all of a file, as many as there is room for beside the one that is asked for.
+  // Reading a file yields all its blobs: caches the requested one and others up to the limit.
   Result<> cache_blobs(const fs::path& file, const BlobHash& hash) {
     blobs_.clear();
     std::size_t bytes = 0;
@@ -215,7 +215,7 @@ Result<std::vector<fs::path>> exported_files(const fs::path& place) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place));
   std::vector<fs::path> files{place};
   if (kind == FileKind::folder) {
-    ReadReport unseen;  // what cannot be listed is none of them
+    ReadReport unseen;  // unlistable files are ignored
     files = files_below(
         place, 0, [](const fs::path& file) { return file.extension() == ".json"; }, unseen);
   }

@@ -1,17 +1,17 @@
 #pragma once
 
-// What a session of Gemini CLI means. Its content has the form of the Gemini API, which Qwen Code
-// stores, too.
+// The meaning of a Gemini CLI session. Its content has the form of the Gemini API, which Qwen Code
+// also stores.
 
 #include "source/transcript.h"
 
 namespace reprise::source::gemini {
 
-// A string, a part, or an array of both.
+// `content` is a string, a part, or an array of both.
 void add_content(JsonView content, std::vector<Block>& blocks);
-// The text of it, thoughts left out.
+// The text of the content without thoughts.
 std::string text_of(JsonView content);
-// The calls that results in it belong to; empty when something else is in it, too.
+// The call ids of tool results; empty if the content has anything else.
 std::vector<std::string> result_ids(JsonView content);
 
 std::unique_ptr<Indexer> make_indexer(Transcript& into);

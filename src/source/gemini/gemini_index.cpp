@@ -1,6 +1,6 @@
-// The index of a session of Gemini CLI. The loader of that program follows what the lines say: a
-// compression, or a resumption, sets all messages anew, and what was there before is gone from its
-// view. Here every message that ever stood in the file is one; `$rewindTo` leaves a branch.
+// Indexes a session of Gemini CLI. That program replays the lines: after a compression or a
+// resumption, it no longer sees earlier messages. Here every message that was ever in the file
+// counts; `$rewindTo` abandons a branch.
 
 #include <array>
 #include <set>
@@ -12,7 +12,7 @@
 namespace reprise::source::gemini {
 namespace {
 
-// Of Node::detail: the results in a message's calls, which are a message of their own.
+// In Node::detail: a message made of the results in another message's calls.
 constexpr std::uint32_t kResultsOfCalls = 1;
 
 constexpr std::string_view kContext = "<session_context>";
@@ -80,7 +80,7 @@ class GeminiIndexer final : public Indexer {
   }
 
  private:
-  // What `/chat save` wrote, which has no times.
+  // A file written by `/chat save`, which has no times.
   void take_checkpoint(const Record& record, std::size_t part, JsonView history) {
     history.each([&](JsonView message) { add_message(record, part, message); });
     SessionInfo& info = into_.session.info;
@@ -121,8 +121,8 @@ class GeminiIndexer final : public Indexer {
       first_ = text_of(message["displayContent"] ? message["displayContent"] : content_of(message));
     }
     note_answer(message, type, node);
-    // Said again it is the same message: with its calls at last, or with its text in parts, in
-    // which case the older form is as good.
+    // A repeated message is an update: it now has its calls, or its text is in parts, in which case
+    // the older form is equivalent.
     const auto known = into_.tree.find(node.id);
     if (known && node.id != 0) {
       if (message["toolCalls"] || into_.tree.nodes()[*known].bytes == 0) {
@@ -165,7 +165,7 @@ class GeminiIndexer final : public Indexer {
     }
   }
 
-  // Files in which results stand in the calls alone.
+  // Some files have results only within the calls.
   void add_results_of_calls(const Record& record, std::size_t part, JsonView message,
                             const std::string& id) {
     bool has_new = false;

@@ -5,7 +5,7 @@
 namespace reprise::source::gemini {
 namespace {
 
-// Calls each(part) for each part, a string being one.
+// Calls each(part) for each part; a string counts as a part.
 template <class Each>
 void each_part(JsonView content, const Each& each) {
   if (content.is(json::Kind::array)) {
@@ -15,7 +15,7 @@ void each_part(JsonView content, const Each& each) {
   }
 }
 
-// {"output":…}, {"error":…}, or anything.
+// Accepts {"output":…}, {"error":…}, or anything else.
 void add_response(JsonView call, std::vector<Block>& blocks) {
   const JsonView response = call["response"];
   const JsonView error = response["error"];

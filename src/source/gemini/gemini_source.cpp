@@ -21,7 +21,7 @@ bool is_gemini_line(JsonView line) {
   return line["sessionId"] && line["projectHash"];
 }
 
-// Of `/chat save TAG`.
+// Whether `/chat save TAG` wrote the file.
 bool is_checkpoint(const fs::path& file) {
   return file.filename().native().starts_with(kCheckpointPrefix) && file.extension() == ".json";
 }
@@ -34,10 +34,10 @@ bool is_chat_file(const fs::path& file) {
   return (suffix == ".jsonl" || suffix == ".json") && is_named;
 }
 
-// What a file says it belongs to; "" for none.
+// The session id in a file; "" if there is none.
 std::string session_in(const fs::path& file) {
   const std::string bytes = read_beginning(file, kFirstBytes).value_or("");
-  // The first member of that name, whether or not the object has its end here.
+  // The first member of that name, even if the object is truncated.
   constexpr std::string_view kName = "\"sessionId\"";
   const std::size_t at = bytes.find(kName);
   if (at == std::string::npos) {
@@ -66,13 +66,13 @@ class Gemini final : public JsonlTool {
     std::map<std::string, std::size_t> known;
     for (const fs::path& file : files) {
       std::string session = is_checkpoint(file) ? file.stem().native() : session_in(file);
-      std::ranges::replace(session, '%', '_');  // which no id has
+      std::ranges::replace(session, '%', '_');  // '%' is not allowed in ids
       const auto id = SessionId::parse(session);
       if (!id) {
         add_damage(report, {file.native(), "no session id in it", ""});
         continue;
       }
-      // A resumption begins another file of the same session.
+      // Resuming a session starts another file with the same session id.
       const std::string whole = is_checkpoint(file) ? file.native() : session;
       const auto [place, is_new] = known.emplace(whole, all.size());
       if (is_new) {
@@ -95,7 +95,7 @@ class Gemini final : public JsonlTool {
   }
 
  private:
-  // The project that a file's folder belongs to.
+  // The project of a file's folder.
   static std::string root_of(const fs::path& file) {
     constexpr std::int64_t kPathBytesMax = 64 << 10;
     for (fs::path folder = file.parent_path(); folder.has_relative_path();

@@ -1,7 +1,7 @@
 #pragma once
 
-// The content of goose's messages, the same in its database and in its older files, and these
-// files: a line about the session, then its messages.
+// The content of goose's messages, which its database and its older files share, and these files: a
+// line with the session's metadata, then the messages.
 
 #include "source/tool_source.h"
 #include "source/values.h"  // IWYU pragma: export
@@ -10,7 +10,7 @@ namespace reprise::source::goose {
 
 // `content` is an array. `metadata` says who sees the message; it may be empty.
 Message message_of(std::string_view role, JsonView content, JsonView metadata);
-// Written by a program: what the person or the model does not see.
+// Whether a program wrote it: it is hidden from the user or the model.
 bool is_injected_message(JsonView metadata);
 std::string question_of(std::string_view role, JsonView content);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kGoose = "goose";
 
-// What stands beside the text of a result.
+// Parts of a result other than text.
 Block block_beside(JsonView part) {
   return part["type"].text() == "image" ? image_of(part["mimeType"].text(), part["data"].text())
                                         : unknown_block(part);

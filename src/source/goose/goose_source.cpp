@@ -48,7 +48,7 @@ GooseSession goose_session(const Row& row) {
       Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
       row.text("session_type") == "sub_agent"};
   SessionInfo& info = one.session.info;
-  // The name is the later form of the description.
+  // Newer versions have a name, older ones a description.
   info.title = title_of(row.text("name").empty() ? row.text("description") : row.text("name"));
   info.working_dir = row.text("working_dir");
   info.provider = row.text("provider_name");
@@ -91,8 +91,8 @@ Result<Message> goose_message(Database& database, std::int64_t key, const Sessio
   return message;
 }
 
-// The requests of a session, each with the answer that it was made for: the last one before it was
-// noted. Several of one answer (a compaction) are one sum.
+// Assigns each recorded request to the last answer before it. Several requests of one answer (a
+// compaction) are added up.
 class Ledger {
  public:
   explicit Ledger(OpenSession& open) : open_(open) {}
@@ -265,7 +265,7 @@ class GooseTool final : public Tool {
   std::vector<fs::path> files_;
 };
 
-// Its data folder, or the one of the sessions in it.
+// The folder with the sessions at a place.
 fs::path folder_of_sessions(const fs::path& place) {
   return is_folder(place / "sessions").value_or(false) ? place / "sessions" : place;
 }

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLlamaName = "llamacpp";
 
-// Files that were sent with a message.
+// Files attached to a message.
 void add_attached(JsonView attached, std::vector<Block>& blocks) {
   const std::string type = attached["type"].text();
   const std::string url = attached["base64Url"].text();
@@ -31,7 +31,7 @@ void add_attached(JsonView attached, std::vector<Block>& blocks) {
   }
 }
 
-// A JSON array in a string, or the array itself.
+// `calls` is a JSON array, or a string with one.
 void add_calls(JsonView calls, std::vector<Block>& blocks) {
   const RawJson parsed = arguments_of(calls);
   JsonView(parsed.text()).each([&](JsonView call) {
@@ -42,7 +42,7 @@ void add_calls(JsonView calls, std::vector<Block>& blocks) {
   });
 }
 
-// What the server measured counts as usage.
+// The server's timings as usage.
 std::optional<Usage> usage_of_timings(JsonView timings) {
   Usage usage;
   usage.input = {timings["prompt_n"].count() + timings["cache_n"].count()};
@@ -89,7 +89,7 @@ Session session_of_llama(JsonView conversation) {
   return session;
 }
 
-// Parents before children, whatever their order in the file.
+// Parents before children, regardless of their order in the file.
 std::vector<JsonView> in_order(JsonView messages) {
   std::vector<JsonView> all;
   std::vector<NamedNode> names;

@@ -8,7 +8,7 @@
 namespace reprise::source::llm {
 namespace {
 
-// The parts of a response, each a message of ours.
+// The messages that one response is split into.
 enum class Of : std::uint8_t { system, prompt, results, answer };
 
 using Row = sqlite::Statement;
@@ -18,13 +18,13 @@ struct Response {
   std::string_view id;
 };
 
-// The rows of another table that belong to a response, in their order.
+// The rows of another table that belong to a response, in order.
 void each_of(const Response& response, std::string_view table,
              std::initializer_list<std::string_view> columns, std::string_view tail,
              const std::function<void(Row&)>& each) {
   Database& database = response.database;
   if (database.has_table(table) && database.has_column(table, "response_id")) {
-    ReadReport unseen;  // the response itself tells of damage
+    ReadReport unseen;  // damage is reported for the response itself
     for_each_row(database.select(table, columns, tail, response.id), table, unseen, each);
   }
 }
@@ -144,7 +144,7 @@ Result<Message> message_of_row(Database& database, std::int64_t key, Of of) {
   return message;
 }
 
-// The messages of a response, and what it says about its session.
+// Adds the messages of a response, and the session's fields that it has.
 void add_response(Database& database, const Row& row, std::string& system, OpenSession& open) {
   const std::string id = row.text("id");
   const auto add = [&](Of of) {
@@ -155,7 +155,7 @@ void add_response(Database& database, const Row& row, std::string& system, OpenS
     node.usage = of == Of::answer ? note_usage(open.usages, usage_of_row(row)) : 0;
     open.tree.add(node, id);
   };
-  // The same system prompt stands in each response.
+  // Every response repeats the system prompt.
   if ((!row.text("system").empty() && row.text("system") != system) ||
       has_rows(database, "system_fragments", id)) {
     system = row.text("system");

@@ -1,6 +1,6 @@
 #pragma once
 
-// The two generations of llm's tables. Both may hold conversations, in one file.
+// The two generations of llm's tables. One file may have conversations in both.
 
 #include "source/database_place.h"
 #include "source/tool_source.h"
@@ -8,9 +8,9 @@
 
 namespace reprise::source::llm {
 
-// Of llm: "conversations" and "responses".
+// The tables "conversations" and "responses".
 std::vector<SessionInfo> list_conversations(Database& database, ReadReport& report);
-// Null when there is no such conversation.
+// Null if there is no such conversation.
 std::shared_ptr<OpenSession> open_conversation(const std::shared_ptr<Database>& database,
                                                const std::string& id);
 
@@ -19,11 +19,11 @@ std::vector<SessionInfo> list_threads(Database& database, ReadReport& report);
 std::shared_ptr<OpenSession> open_thread(const std::shared_ptr<Database>& database,
                                          const std::string& id);
 
-// What a response or a turn used, under this request; nullopt for nothing.
+// The usage of a response or a turn, with this request id; nullopt if it has none.
 std::optional<Usage> usage_of_row(const sqlite::Statement& row);
-// The text of a fragment; "" when it is not there.
+// The text of a fragment; "" if it is missing.
 std::string fragment(Database& database, std::string_view id);
-// An attachment: an image, or what it is.
+// An attachment: an image, or its metadata.
 Block attachment(Database& database, const std::string& id);
 
 }  // namespace reprise::source::llm

@@ -10,7 +10,7 @@ namespace {
 
 using Row = sqlite::Statement;
 
-// What the turn that ended with a message says about it.
+// The data of a turn that applies to its last message.
 struct Turn {
   std::string id;
   std::string model;
@@ -30,7 +30,7 @@ Turn turn_of_row(const Row& row) {
   return turn;
 }
 
-// The turns of a thread by the message that each ended with.
+// The turns of a thread, keyed by their last message.
 std::map<std::string, Turn> turns_of(Database& database, const std::string& thread,
                                      ReadReport& report) {
   std::map<std::string, Turn> turns;
@@ -44,7 +44,7 @@ std::map<std::string, Turn> turns_of(Database& database, const std::string& thre
   return turns;
 }
 
-// A text that stands in fragments: [{"fragment":id},{"literal":s}].
+// Resolves a text made of fragments: [{"fragment":id},{"literal":s}].
 std::string text_of_reference(Database& database, JsonView pieces) {
   std::string text;
   pieces.each([&](JsonView piece) {
@@ -138,7 +138,7 @@ struct Link {
   std::int64_t key = 0;
 };
 
-// From the tip back to the first one. Hashes cannot go in circles, those of a damaged file can.
+// The messages from the first one to the tip. Stops at a cycle, which damage may cause.
 std::vector<Link> chain_of(Database& database, std::string hash, ReadReport& report) {
   std::vector<Link> chain;
   std::set<std::string> seen;

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Accounts, credentials and the log of events are not among them.
+// Accounts, credentials and the event log are not read.
 constexpr std::array<std::string_view, 4> kTables = {"session", "message", "part", "todo"};
 constexpr std::array<TableMark, 3> kMarks = {
     {{"session", "directory"}, {"message", "data"}, {"part", "message_id"}}};
@@ -19,7 +19,7 @@ const std::initializer_list<std::string_view> kSessionColumns = {
     "path",  "title",      "version",      "share_url",    "revert",
     "agent", "model",      "time_created", "time_updated", "time_archived"};
 
-// The message of a row, with those of its parts that are objects.
+// The message of a row with its parts, as far as they are objects.
 std::optional<RawMessage> read_message(Database& database, const sqlite::Statement& row,
                                        ReadReport& report) {
   RawMessage message{row.text("id"), row.text("data"), {}};
@@ -43,7 +43,7 @@ std::optional<RawMessage> read_message(Database& database, const sqlite::Stateme
 Result<RawMessage> load_message(Database& database, std::int64_t key) {
   REPRISE_ASSIGN(auto row, database.select("message", {"id", "data"}, "WHERE rowid = ?", key));
   REPRISE_ASSIGN(const bool is_there, row.step());
-  ReadReport unseen;  // what is damaged was reported when the session was opened
+  ReadReport unseen;  // damage was reported when the session was opened
   auto message = is_there ? read_message(database, row, unseen) : std::nullopt;
   if (!message) {
     return fail(Code::corrupt, "the message cannot be read any more");

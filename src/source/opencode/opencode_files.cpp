@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file as an object; damage when it is none.
+// Reads a JSON object; reports damage if it is none.
 std::optional<std::string> read_object(const fs::path& file, ReadReport& report) {
   const auto text = read_document(file);
   if (!text || !is_json_object(**text)) {
@@ -23,7 +23,7 @@ std::optional<std::string> read_object(const fs::path& file, ReadReport& report)
   return **text;
 }
 
-// The JSON files in a folder by their names, which are ids that sort by time.
+// The JSON files in a folder, sorted by name: names are ids, which sort by time.
 std::vector<fs::path> json_files(const fs::path& folder, ReadReport& report, int depth = 0) {
   return files_below(
       folder, depth, [](const fs::path& file) { return file.extension() == ".json"; }, report);
@@ -43,7 +43,7 @@ StoredSession stored_session(JsonView info, const std::string& id) {
           info["revert"]["messageID"].text()};
 }
 
-// A file for each session, message and part; whose it is, its path tells.
+// A file per session, message and part. Paths tell which session each belongs to.
 class FolderStorage final : public Storage {
  public:
   explicit FolderStorage(fs::path folder) : folder_(std::move(folder)) {}
@@ -99,7 +99,7 @@ class FolderStorage final : public Storage {
     });
   }
 
-  std::string state() override { return cat(++reads_); }  // too many files to ask them all
+  std::string state() override { return cat(++reads_); }  // too many files to check
 
  private:
   static std::optional<RawMessage> read(const fs::path& folder, const fs::path& file,
@@ -121,7 +121,7 @@ class FolderStorage final : public Storage {
   std::int64_t reads_ = 0;
 };
 
-// One session in one file.
+// A file with one session.
 class ExportStorage final : public Storage {
  public:
   explicit ExportStorage(fs::path file) : file_(std::move(file)) {}

@@ -14,7 +14,7 @@ std::string type_of(const RawPart& part) {
   return JsonView(part.json)["type"].text();
 }
 
-// Marks of the tool's own, which show nothing.
+// Internal marks without content to show.
 bool is_note(std::string_view type) {
   return type == "step-start" || type == "step-finish" || type == "snapshot" || type == "patch";
 }
@@ -40,7 +40,7 @@ void add_call(JsonView part, std::vector<Block>& blocks) {
   const JsonView state = part["state"];
   Extra extra;
   add_rest(extra, kOpencode, part, {"callID", "tool", "state"});
-  // What a tool had said when it was killed stands nowhere else.
+  // The output of a tool that was killed is only here.
   if (!state["output"] && !state["error"]) {
     add_rest(extra, "state", state, {"input"});
   }
@@ -82,7 +82,7 @@ void add_part(const RawPart& raw, bool marks_texts, std::vector<Block>& blocks) 
   }
 }
 
-// The tool's marks of a segment, and the message itself, as they stand.
+// Preserves the segment's marks and the message itself unchanged.
 void keep_raw(const RawMessage& raw, const Segment& segment, Message& message) {
   add_extra(message.extra, kOpencode, json_in(raw.json));
   std::string notes;
@@ -131,7 +131,7 @@ std::vector<Segment> segments_of(const RawMessage& message) {
 bool is_injected_message(const RawMessage& message) {
   const JsonView json(message.json);
   if (json["role"].text() == role::kAssistant) {
-    return is_true(json["summary"]);  // of a compaction
+    return is_true(json["summary"]);  // a compaction
   }
   return !message.parts.empty() && std::ranges::all_of(message.parts, [](const RawPart& part) {
     const JsonView one(part.json);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What opencode's messages and their parts mean. A message of its assistant has several steps, each
-// with calls and their results: it becomes several messages of ours.
+// The meaning of opencode's messages and their parts. An assistant's message has several steps,
+// each with calls and their results, and is split into several messages.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace reprise::source::opencode {
 
-// As they are stored, in all forms of the storage.
+// As stored, in any form of the storage.
 struct RawPart {
   std::string id;
   std::string json;
@@ -22,7 +22,7 @@ struct RawMessage {
   std::vector<RawPart> parts;
 };
 
-// Parts [begin, end) that are one message; with `is_result` the results of their calls.
+// Parts [begin, end), which become one message; if `is_result`, the results of their calls.
 struct Segment {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -30,19 +30,19 @@ struct Segment {
 };
 std::vector<Segment> segments_of(const RawMessage& message);
 
-// A program wrote all of it.
+// Whether a program wrote all of it.
 bool is_injected_message(const RawMessage& message);
-// nullopt for a person's, and for one that used nothing.
+// nullopt for a user's message, and if nothing was used.
 std::optional<Usage> usage_of(const RawMessage& message);
-// The first text that a person wrote; "" for other messages.
+// The user's first text; "" for other messages.
 std::string question_of(const RawMessage& message);
-// The segment of that number.
+// The message for segment `number`.
 Message message_of(const RawMessage& raw, std::size_t number);
 
-// A session as `info` has it in files.
+// A session from its JSON in files, `info`.
 Session session_of(JsonView info, const std::string& id);
 
-// Adds the message's segments to the tree, `key` being what finds the message again (Node::at).
+// Adds the message's segments to the tree. `key` finds the message again (Node::at).
 void add_message(OpenSession& open, const RawMessage& message, std::int64_t key);
 
 }  // namespace reprise::source::opencode

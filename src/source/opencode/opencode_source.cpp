@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using opencode::Storage;
 using opencode::StoredSession;
 
-// All forms that are found at the place; an id that is in several is of the first.
+// All storage forms at the place. If several have an id, the first one wins.
 class OpencodeTool final : public Tool {
  public:
   explicit OpencodeTool(std::vector<std::unique_ptr<Storage>> storages)
@@ -57,7 +57,7 @@ class OpencodeTool final : public Tool {
                                                                 const StoredSession& stored) {
     auto open = std::make_shared<OpenSession>(OpenSession{.session = stored.session});
     open->session.info.is_head_known = true;
-    // What was undone is a branch that was left: the next prompt takes it away.
+    // An undone tail is an abandoned branch; the tool deletes it at the next prompt.
     std::optional<std::uint32_t> last_used;
     bool is_undone = false;
     const auto add = [&](const opencode::RawMessage& message, std::int64_t key) {
@@ -110,7 +110,7 @@ Result<std::vector<std::unique_ptr<Storage>>> storages_at(const fs::path& place)
   return all;
 }
 
-// Both tools have the same tables; which it is, the names tell.
+// Both tools have the same tables; the names of files and folders tell them apart.
 bool is_kilo_place(const fs::path& place) {
   return place.filename() == "kilo" || place.stem().native().starts_with("kilo");
 }

@@ -1,7 +1,6 @@
 #pragma once
 
-// The three forms in which opencode keeps sessions. Each says which there are, which messages one
-// has, and what a message is.
+// The three forms in which opencode stores sessions.
 
 #include <functional>
 #include <memory>
@@ -12,23 +11,23 @@ namespace reprise::source::opencode {
 
 struct StoredSession {
   Session session;
-  std::string id;  // the tool's
+  std::string id;  // the tool's id
   bool is_child = false;
-  std::string reverted_from;  // the message that was undone, with all after it; "" for none
+  std::string reverted_from;  // the first undone message; "" if none is
 };
 
-// Reads one message again by its key. May outlive the storage.
+// Reads one message by its key. May outlive the storage.
 using MessageLoader = std::function<Result<RawMessage>(std::int64_t key)>;
 
 class Storage {
  public:
   virtual ~Storage() = default;
-  // Each with its number of messages, or how many there are at least.
+  // Each with its number of messages, or a lower bound.
   virtual Result<std::vector<StoredSession>> sessions(ReadReport& report) = 0;
-  // nullopt: there is none of this id.
+  // nullopt if there is no such session.
   virtual Result<std::optional<StoredSession>> find(const SessionId& id) = 0;
   virtual std::vector<Todo> todos(const std::string& session) = 0;
-  // All messages in their order, each with its key.
+  // Calls `each` with all messages in order and their keys.
   virtual Result<MessageLoader> each_message(
       const std::string& session, ReadReport& report,
       const std::function<void(const RawMessage&, std::int64_t key)>& each) = 0;

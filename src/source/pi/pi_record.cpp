@@ -48,7 +48,7 @@ std::string_view role_of(std::string_view role) {
   return role == "assistant" ? role::kAssistant : role == "toolResult" ? role::kTool : role::kUser;
 }
 
-// The entry without what the message has.
+// The entry without the members that the message has.
 std::optional<RawJson> rest_of(JsonView entry) {
   static constexpr std::array<std::string_view, 2> kKnown = {"message", "summary"};
   return members_without(entry, kKnown);

@@ -18,7 +18,7 @@ bool is_pi_line(JsonView line) {
   return line["type"].text() == "session" && line["id"] && line["cwd"] && !line["payload"];
 }
 
-// "2026-11-20T10-00-00-000Z_<id>".
+// The id in "2026-11-20T10-00-00-000Z_<id>".
 std::string pi_id(const fs::path& file) {
   const std::string stem = file.stem().native();
   return stem.substr(stem.rfind('_') + 1);
@@ -40,7 +40,7 @@ class PiIndexer final : public Indexer {
     Node node = node_at(record, part, record.json);
     node.id = node_id(id.text());
     node.parent = node_id(parent.text());
-    // The first versions had no ids: a line goes on from the one before it.
+    // The first versions had no ids: each line follows the previous one.
     node.link = parent ? Link::named : id ? Link::root : Link::previous;
     node.is_message = pi::is_message_entry(record.json);
     node.is_mark = node.is_message && pi::is_injected_entry(record.json);
@@ -80,7 +80,7 @@ class PiIndexer final : public Indexer {
         node.usage = note_usage(into_.usages, pi::usage_of(message, entry["id"].text()));
       }
     } else if (role == "user" && first_.empty()) {
-      // Of a file that was added, its name stands before what the person says.
+      // The name of an attached file precedes the user's text.
       const std::string text = pi::text_of(message["content"]);
       const std::size_t end = text.starts_with(kFileTag) ? text.find(kFileEnd) : std::string::npos;
       first_ = end == std::string::npos ? text : text.substr(end + kFileEnd.size());

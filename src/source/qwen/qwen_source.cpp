@@ -26,7 +26,7 @@ Usage qwen_usage(JsonView line) {
   return usage;
 }
 
-// A user's line that no person wrote.
+// Whether a program wrote a user's line.
 bool is_program_line(JsonView line) {
   const std::string from = line["provenance"].text();
   const bool is_persons = from.empty() || from == "real_user";
