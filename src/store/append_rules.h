@@ -1,28 +1,29 @@
 #pragma once
 
-// The rules of Store::append() and Rewriting::replace_suffix(), for all stores: what may happen as
-// the session is now, which places a batch gets, and by which names a database remembers what has
-// happened once.
+// The rules of Store::append() and Rewriting::replace_suffix() for all stores: whether a write is
+// allowed in the session's current state, the positions that a batch gets, and the keys of a
+// database's table of completed operations.
 
 #include "reprise/store.h"
 
 namespace reprise::store {
 
-// The session as the batch finds it.
+// The state of the session before the batch.
 struct AppendState {
   const SessionId& id;
   Seq head;
-  std::optional<std::string_view> answer;  // the name of the running one; "" when it is unreadable
+  std::optional<std::string_view> answer;  // the id of the running one; "" if it is unreadable
 };
 
-// conflict for another head than the one that was expected, and for an answer to be ended that is
-// not running; busy for one to begin beside another; invalid_argument for a place beyond the head.
+// conflict if the head is not the expected one, or if the answer to be ended is not running; busy
+// if an answer would begin while another is running; invalid_argument for a position beyond the
+// head.
 Result<> check_append(const AppendState& now, Seq from, const AppendOptions& options);
 
-// Where a batch of so many messages stands that begins at `first`.
+// The positions of a batch of `messages` messages that begins at `first`.
 Appended appended_at(Seq first, std::size_t messages);
 
-// In a table of what has happened once: an operation, and a request whose usage was counted.
+// Keys in the table of completed operations: an operation, and a request whose usage was counted.
 std::string once_name(const OperationId& operation);
 std::string once_name_of_request(std::string_view request_id);
 

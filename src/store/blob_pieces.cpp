@@ -15,7 +15,7 @@ Remnant unnamed_blobs(std::string where, std::int64_t count) {
 
 Result<> read_blob(const BlobHash& hash, const FindPiece& find,
                    const std::function<Flow(std::string_view)>& sink) {
-  std::string whole;  // for the check; the pieces go out as they come
+  std::string whole;  // for the hash check; the pieces are passed on as they are read
   for (std::int64_t number = 0;; ++number) {
     REPRISE_ASSIGN(const auto piece, find(number));
     if (!piece) {

@@ -5,7 +5,7 @@
 namespace reprise::store {
 namespace {
 
-// The innermost that is watched.
+// The innermost observed call of this thread.
 thread_local Call* innermost = nullptr;
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
 
-// A call of a store while it runs, for statistics. What the parts of a store count goes to the call
-// that runs on their thread, so that nothing has to be handed down to them; where nobody looks,
-// that costs a look at a variable of the thread.
+// A store call in progress, for statistics. The parts of a store add their counts to the call that
+// runs on their thread, so no context is passed down to them. If nothing observes calls, the cost
+// is one read of a thread-local variable.
 
 #include <string>
 
@@ -11,7 +11,7 @@
 
 namespace reprise::store {
 
-// What of StoreOptions concerns calls.
+// The members of StoreOptions that concern calls.
 struct CallOptions {
   explicit CallOptions(const StoreOptions& options);
 
@@ -20,16 +20,16 @@ struct CallOptions {
   std::function<void(const SlowCall&)> on_slow_call;
 };
 
-// On the thread that made it, until it is finished or, when an exception passes, destroyed.
+// Used on the thread that created it, until finish(), or its destructor if an exception passes.
 class Call {
  public:
-  // `name` and `options` outlive it.
+  // `name` and `options` must outlive it.
   Call(const CallOptions& options, std::string_view name);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // `sink`, whose own time is not the store's.
+  // Wraps `sink` so that its own time is not counted as the store's.
   template <class Sink>
   Sink without_time_of(const Sink& sink) {
     if (!is_watched_) {
@@ -43,11 +43,12 @@ class Call {
     };
   }
 
-  // Counts it, and reports it when it was slow; what on_slow_call throws goes on to the caller.
+  // Counts the call, and reports it if it was slow. Exceptions of on_slow_call propagate to the
+  // caller.
   void finish();
 
   using Field = Timing StoreCounts::*;
-  // For the innermost call on this thread that somebody looks at; nothing when there is none.
+  // These act on the innermost observed call of this thread, if there is one.
   static bool is_watched();
   static void add(Field field, std::string_view part, std::chrono::steady_clock::duration time);
   static void count(std::int64_t StoreCounts::* field);
@@ -60,11 +61,11 @@ class Call {
   bool is_watched_;
   std::chrono::steady_clock::time_point started_at_ = {};
   Call* outer_ = nullptr;
-  std::string part_;  // the longest
+  std::string part_;  // the one that took longest
   std::chrono::microseconds part_time_{0};
 };
 
-// `work`, whose time is added when a call is watched.
+// Runs `work`, and adds its time if a call is observed.
 template <class Work>
 auto timed(Call::Field field, std::string_view part, const Work& work) -> decltype(work()) {
   if (!Call::is_watched()) {
@@ -76,7 +77,7 @@ auto timed(Call::Field field, std::string_view part, const Work& work) -> declty
   return done;
 }
 
-// As LockFile::acquire().
+// Like LockFile::acquire(), and counts the wait.
 Result<LockFile::Hold> take_lock(LockFile& file, LockFile::Deadline deadline);
 
 }  // namespace reprise::store

@@ -34,14 +34,14 @@ class WatchedStore : public testing::Test {
   std::unique_ptr<Store> store_;
 };
 
-TEST_F(WatchedStore, TellsOfCallsFromItsLimitOn) {
+TEST_F(WatchedStore, ReportsCallsAtOrAboveTheLimit) {
   open(std::chrono::hours(1));
   EXPECT_THAT(slow_, testing::IsEmpty());
   open(std::chrono::milliseconds(0));
   EXPECT_THAT(slow_, testing::ElementsAre("create", "append"));
 }
 
-TEST_F(WatchedStore, HandsOnWhatItsObserverThrows) {
+TEST_F(WatchedStore, PropagatesExceptionsOfTheObserver) {
   StoreOptions options;
   options.statistics = &statistics_;
   options.slow_call = std::chrono::milliseconds(0);
@@ -60,7 +60,7 @@ TEST_F(WatchedStore, CountsACallThatAnExceptionEnds) {
   EXPECT_EQ(statistics_.counts().calls.at("read").count, 1);
 }
 
-TEST_F(WatchedStore, DoesNotCountWhatASinkDoes) {
+TEST_F(WatchedStore, DoesNotCountTheTimeOfSinks) {
   open(std::chrono::hours(1));
   steady_clock::duration in_sink{0};
   const auto start = steady_clock::now();

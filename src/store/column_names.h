@@ -1,6 +1,6 @@
 #pragma once
 
-// The columns of a database's rows, found by their names.
+// The columns of a database's rows, looked up by name.
 
 #include <cstddef>
 #include <span>
@@ -13,19 +13,19 @@
 
 namespace reprise::store {
 
-// A column found by its name, in rows of the statement where it was found.
+// A column of the statement in which its name was looked up.
 // NOLINTNEXTLINE(performance-enum-size): the number of any column
 enum class Column : int { none = -1 };
 
 // One thread at a time.
 class ColumnNames {
  public:
-  // As tables spell them, which need not be our way.
+  // The case of the table, which may differ from ours.
   void add(std::string_view name) { names_.push_back(ascii_lower(name)); }
   bool empty() const { return names_.empty(); }
 
-  // The search begins at the column found last: rows are nearly always read in the order in which
-  // the statement names the columns.
+  // The search starts after the column found last: rows are nearly always read in the order in
+  // which the statement names the columns.
   Column at(std::string_view name) const {
     const std::size_t count = names_.size();
     std::size_t at = next_;
@@ -34,13 +34,13 @@ class ColumnNames {
       at = at + 1 == count ? 0 : at + 1;
       ++passed;
     }
-    REPRISE_ASSERT(passed < count);  // the statement's text has what is read from its rows
+    REPRISE_ASSERT(passed < count);  // the statement selects every column that is read
     next_ = at;
     return static_cast<Column>(at);
   }
 
-  // The columns of a list of model/fields.h, in its order; none where a field has no column. They
-  // are searched once for all rows.
+  // The columns of a field list of model/fields.h, in its order; Column::none for a field without a
+  // column. They are looked up once for all rows.
   template <class... Fields>
   std::span<const Column> of(const std::tuple<Fields...>& fields) const {
     if (fields_ != &fields) {
@@ -56,7 +56,7 @@ class ColumnNames {
  private:
   std::vector<std::string> names_;
   mutable std::size_t next_ = 0;
-  mutable const void* fields_ = nullptr;  // whose columns these are
+  mutable const void* fields_ = nullptr;  // the list to which these columns belong
   mutable std::vector<Column> columns_;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// Fields out of a database's row by their types. `Row` has is_null(), integer(), bytes() and
-// text(column, out) for a Column or its name, and columns(), those of a list of fields.
+// Reads fields from a database row by their types. `Row` has is_null(), integer(), bytes() and
+// text(column, out) for a Column or its name, and columns(), which returns those of a list of
+// fields.
 
 #include "model/fields.h"
 #include "reprise/store.h"
@@ -10,7 +11,7 @@
 
 namespace reprise::store {
 
-// A damaged part is quoted no longer.
+// The maximum length of a quoted damaged part.
 inline constexpr std::size_t kExcerptMax = 10'000;
 inline std::string excerpt_of(std::string_view bytes) {
   return std::string(bytes.substr(0, kExcerptMax));
@@ -25,7 +26,7 @@ struct ColumnReader {
   const Row& row;
   std::string_view file;
   std::string (*place)(const Row& row, std::string_view file);  // for messages
-  std::optional<Damage>& damage;                                // what is no good of the row
+  std::optional<Damage>& damage;                                // the first damaged part of the row
 
   void report(std::string reason, std::string_view bytes) const {
     damage = Damage{place(row, file), std::move(reason), excerpt_of(bytes)};
@@ -92,7 +93,7 @@ struct ColumnReader {
   }
 };
 
-// The fields of a list that have a column and a read() in `reader`.
+// Reads those fields of a list that have a column and a read() in `reader`.
 template <class Reader, class Owner, class... Fields>
 void read_fields(const Reader& reader, const std::tuple<Fields...>& fields, Owner& owner) {
   const Column* column = reader.row.columns(fields).data();
@@ -106,7 +107,8 @@ void read_fields(const Reader& reader, const std::tuple<Fields...>& fields, Owne
   });
 }
 
-// The sums of a session, whose tokens written to a cache stand elsewhere.
+// The usage sums of a session; the column of its cache-write tokens has a different name in each
+// store.
 template <class Row>
 Usage read_sums(const Row& row, std::string_view cache_written) {
   Usage usage;

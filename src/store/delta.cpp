@@ -63,7 +63,7 @@ bool go_on(ToolUseBlock& block, const ToolUseBlock& delta) {
   return true;
 }
 
-// All other pairs stand beside each other.
+// All other pairs remain separate blocks.
 template <class Last, class First>
 bool go_on(Last& /*last*/, const First& /*first*/) {
   return false;

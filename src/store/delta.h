@@ -1,6 +1,6 @@
 #pragma once
 
-// A running answer grows by deltas: what has come since the last one.
+// A running answer grows by deltas, each with the blocks received since the previous one.
 
 #include <span>
 
@@ -8,10 +8,11 @@
 
 namespace reprise::store {
 
-// Adds `delta` to `blocks`. Its first block continues the last one there when both are text or
-// thinking (the text and the signature go on), or the same tool use: its input's pieces are JSON
-// strings while it is running and are put together into one; an input that is no string is taken
-// to be whole and replaces what was there. Extra fields are added to those that are there.
+// Appends `delta` to `blocks`. Its first block continues the last one of `blocks` if both are text
+// or both are thinking (text and signature are appended), or if both are the same tool use. The
+// input of a running tool use arrives as JSON strings, which are joined into one; an input that is
+// not a string is complete and replaces the earlier ones. Extra fields are added to the existing
+// ones.
 void append_delta(std::vector<Block>& blocks, std::span<const Block> delta);
 
 }  // namespace reprise::store

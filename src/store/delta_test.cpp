@@ -22,14 +22,14 @@ ToolUseBlock call(const char* id, std::string input) {
   return {id, "tool", raw(std::move(input)), {}};
 }
 
-TEST(AppendDelta, OnlyTheFirstBlockGoesOn) {
+TEST(AppendDelta, OnlyTheFirstBlockContinuesTheLast) {
   EXPECT_EQ(joined({TextBlock{"a", {}}}, {TextBlock{"b", {}}, TextBlock{"c", {}}}),
             (Blocks{TextBlock{"ab", {}}, TextBlock{"c", {}}}));
   EXPECT_EQ(joined({}, {TextBlock{"a", {}}}), (Blocks{TextBlock{"a", {}}}));
   EXPECT_EQ(joined({TextBlock{"a", {}}}, {}), (Blocks{TextBlock{"a", {}}}));
 }
 
-TEST(AppendDelta, DifferentKindsStandBesideEachOther) {
+TEST(AppendDelta, DifferentKindsAreSeparateBlocks) {
   const Blocks kinds = {TextBlock{"a", {}},
                         ThinkingBlock{"b", "", {}},
                         call("t", "\"\""),
@@ -45,12 +45,12 @@ TEST(AppendDelta, DifferentKindsStandBesideEachOther) {
   }
 }
 
-TEST(AppendDelta, ThinkingGoesOnWithItsSignature) {
+TEST(AppendDelta, ThinkingIsContinuedWithItsSignature) {
   EXPECT_EQ(joined({ThinkingBlock{"a", "s", {}}}, {ThinkingBlock{"b", "ig", {}}}),
             (Blocks{ThinkingBlock{"ab", "sig", {}}}));
 }
 
-TEST(AppendDelta, ToolInputIsPutTogetherFromItsPieces) {
+TEST(AppendDelta, ToolInputIsJoinedFromItsPieces) {
   EXPECT_EQ(joined({call("t", R"("{\"a\"")")}, {call("t", R"(":1.0}")")}),
             (Blocks{call("t", R"("{\"a\":1.0}")")}));
   EXPECT_EQ(joined({call("t", "null")}, {call("t", R"("x")")}), (Blocks{call("t", R"("x")")}));
@@ -58,7 +58,7 @@ TEST(AppendDelta, ToolInputIsPutTogetherFromItsPieces) {
   EXPECT_EQ(joined({call("t", R"("x")")}, {call("t", R"("")")}), (Blocks{call("t", R"("x")")}));
 }
 
-// Each costs what it adds, whatever came before it: else these would take hours.
+// Each piece costs only its own length; with quadratic costs, these would take hours.
 TEST(AppendDelta, AHundredThousandPiecesAreOneInput) {
   constexpr int kPieces = 300'000;
   std::vector<Block> blocks = {call("t", R"("[")")};
@@ -70,7 +70,7 @@ TEST(AppendDelta, AHundredThousandPiecesAreOneInput) {
   EXPECT_EQ(std::get<ToolUseBlock>(blocks[0]).input.text().size(), 3U + (kPieces * 9U));
 }
 
-TEST(AppendDelta, AnEscapeCutBetweenPiecesBecomesWhole) {
+TEST(AppendDelta, AnEscapeSplitBetweenPiecesIsJoined) {
   EXPECT_EQ(joined({call("t", R"("\ud83d")")}, {call("t", R"("\udc1f")")}),
             (Blocks{call("t", R"("\ud83d\udc1f")")}));
 }
@@ -87,7 +87,7 @@ TEST(AppendDelta, AnotherCallIsAnotherBlock) {
             (Blocks{call("t", R"("a")"), call("u", R"("b")")}));
 }
 
-TEST(AppendDelta, TheNameMayComeLaterAndExtraFieldsAreKept) {
+TEST(AppendDelta, TheNameMayArriveLaterAndExtraFieldsAreKept) {
   EXPECT_EQ(joined({ToolUseBlock{"t", "", raw("\"\""), {{"a", raw("1")}, {"b", raw("2")}}}},
                    {ToolUseBlock{"t", "read", raw("\"\""), {{"b", raw("3")}, {"c", raw("4")}}}}),
             (Blocks{ToolUseBlock{

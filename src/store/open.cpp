@@ -21,7 +21,7 @@ using std::filesystem::path;
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
 Result<std::string> first_bytes(const path& file, std::size_t count) {
-  // Not blocking: the path may be a pipe that nobody writes to.
+  // Must not block: the path may be a FIFO without a writer.
   REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
   std::string bytes(count, '\0');
   REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, file));
@@ -69,7 +69,7 @@ Result<std::unique_ptr<Store>> open_chain(std::string_view file, const StoreOpti
 Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOptions& options) {
   REPRISE_ASSIGN(const path place, file.empty() ? find_context_file(".") : Result<path>(file));
   if (file.empty()) {
-    // Nobody has named it: it came with the project.
+    // The path was not given by the user: the file came with the project.
     REPRISE_TRY(refuse_links(place));
   }
   return open_context_store(place, options);
@@ -101,7 +101,7 @@ Result<std::unique_ptr<Store>> open_postgres(std::string_view rest, const StoreO
 
 using Place = StoreKind::Place;
 
-// Adding a kind of store is a line here.
+// A new kind of store needs a line here.
 constexpr StoreKind kKinds[] = {
     {.name = "sqlite",
      .form = "sqlite:FILE",

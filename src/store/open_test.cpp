@@ -44,7 +44,7 @@ TEST_F(OpenStore, ByScheme) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "a.db"));
 }
 
-TEST_F(OpenStore, ABarePathByWhatIsThere) {
+TEST_F(OpenStore, APathByItsContents) {
   const path file = folder_ / "sqlite:like: a.db";
   const Session session{.info = {.id = *SessionId::parse("s")}};
   {
@@ -57,9 +57,9 @@ TEST_F(OpenStore, ABarePathByWhatIsThere) {
   EXPECT_TRUE(get(**found, session.info.id));
 }
 
-TEST_F(OpenStore, WhatIsNoStoreIsRefusedAndTheKindsAreNamed) {
+TEST_F(OpenStore, OtherFilesAreRefusedAndTheKindsAreListed) {
   const path text = folder_ / "notes.txt";
-  ASSERT_TRUE(replace_file(text, "SQLite format 3"));  // a byte short
+  ASSERT_TRUE(replace_file(text, "SQLite format 3"));  // one byte short
   expect_refused(text.string(), "sqlite:FILE");
   ASSERT_TRUE(replace_file(text, ""));
   expect_refused(text.string(), "sqlite:FILE");
@@ -100,14 +100,14 @@ TEST(WithoutPassword, HidesItWhereverItStands) {
   EXPECT_EQ(without_password("postgres://h/d?sslpassword=p"), "postgres://h/d?sslpassword=***");
 }
 
-TEST(WithoutPassword, LeavesAllElse) {
+TEST(WithoutPassword, ChangesNothingElse) {
   for (const char* url : {"postgres://u@h:5432/d?tenant=t", "postgres://h:5432/d", "sqlite:/a:b@c",
                           "chatdir:/x?messages=5", "memory:", ""}) {
     EXPECT_EQ(without_password(url), url);
   }
 }
 
-TEST(SameStoreServer, ComparesWhatAPasswordReaches) {
+TEST(SameStoreServer, ComparesTheServersThatGetThePassword) {
   constexpr std::string_view kOwn = "postgres://me@db.test/history?sslmode=verify-full";
   for (const char* const same :
        {"postgres://db.test/other", "postgresql://x:y@DB.test/?tenant=t"}) {
@@ -124,7 +124,7 @@ TEST(SameStoreServer, ComparesWhatAPasswordReaches) {
   EXPECT_FALSE(is_same_store_server("sqlite:/x", "sqlite:/x"));
 }
 
-TEST(PostgresUrl, ParametersOfOursAreOffUnlessTheyAreGiven) {
+TEST(PostgresUrl, OurParametersDefaultToOff) {
   const auto place = postgres::parse_url("postgres://db.test/d");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->tenant, "default");
@@ -147,7 +147,7 @@ TEST(PostgresUrl, ParametersOfOursAreOffUnlessTheyAreGiven) {
   EXPECT_FALSE(off->sets_tenant);
 }
 
-// What libpq would be told for a password; "" where it is not sent.
+// The sslmode that libpq gets for a URL with a password; "" if the password would be refused.
 std::string tls_of(std::string_view url) {
   auto place = postgres::parse_url(url);
   if (!place || !postgres::require_tls(place->servers.at(0))) {
@@ -161,7 +161,7 @@ std::string tls_of(std::string_view url) {
   return "any";
 }
 
-TEST(RequireTls, IsAskedOfOtherMachines) {
+TEST(RequireTls, AppliesToOtherHosts) {
   EXPECT_EQ(tls_of("postgres://db.test/d"), "verify-full");
   EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=prefer"), "verify-full");
   EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=allow"), "verify-full");

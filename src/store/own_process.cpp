@@ -46,7 +46,7 @@ class OwnStore final : public Store,
       place = place != nullptr ? this : nullptr;
     });
   }
-  // The child's copy stays behind: what it would close, unlock, stop or remove is the parent's.
+  // The child leaks its copy: the locks, connections, threads and files in it belong to the parent.
   ~OwnStore() override {
     if (!process_.is_here()) {
       (void)inner_.release();
@@ -225,7 +225,7 @@ class OwnStore final : public Store,
   }
 
  private:
-  // Runs `work` in the process that opened the store, only there.
+  // Runs `work`, but only in the process that opened the store.
   template <class Work>
   auto here(std::string_view name, const Work& work) -> decltype(work()) {
     REPRISE_TRY(check(process_));
@@ -234,7 +234,7 @@ class OwnStore final : public Store,
     call.finish();
     return done;
   }
-  // The same for what hands pieces to `sink`.
+  // The same for functions that pass pieces to `sink`.
   template <class Sink, class Work>
   auto here(std::string_view name, const Sink& sink, const Work& work) -> decltype(work(sink)) {
     REPRISE_TRY(check(process_));

@@ -1,9 +1,8 @@
 #pragma once
 
-// A store that knows its process. All stores are handed out so: after fork() the child's copy
-// answers unsupported before it looks at anything, as a mutex in it may be held by a thread that
-// only the parent has, and destroying it touches neither locks, connections, threads nor files.
-// Its calls are counted here, too.
+// A wrapper around every store. After fork(), the child's copy returns unsupported before it
+// touches anything, because a mutex in it may be held by a thread that exists only in the parent;
+// destroying it touches no locks, connections, threads or files. It also counts the calls.
 
 #include <memory>
 

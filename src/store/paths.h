@@ -1,6 +1,6 @@
 #pragma once
 
-// Names of files beside others, and in folders.
+// Names of sidecar files and of the entries of folders.
 
 #include <vector>
 
@@ -8,23 +8,25 @@
 
 namespace reprise::store {
 
-// The absolute path without links to a store that a person names, and without a slash at its end.
+// The absolute path, with links resolved and without a trailing slash, of a store named by the
+// user.
 Result<std::filesystem::path> whole_path(const std::filesystem::path& named);
 
-// `file` with `suffix` at its end.
+// `file` with `suffix` appended to its name.
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);
 
-// conflict when something is there.
+// conflict if the path exists.
 Result<> check_new(const std::filesystem::path& path);
 
-// The kind of an entry of a listed folder; a link is one. Where the folder has said so already, the
-// disk is not asked again.
+// The kind of an entry of a listed folder; links are not followed. Uses the type from the listing
+// if the file system provides it.
 Result<FileKind> kind_of_entry(const std::filesystem::directory_entry& entry);
 
-// What is in the folder, in no order; not_found when there is none, invalid_argument for a link.
+// The folder's entries, in no particular order; not_found if it does not exist, invalid_argument
+// for a link.
 Result<std::vector<std::filesystem::directory_entry>> list_folder(
     const std::filesystem::path& folder);
-// The same; nothing when there is none.
+// The same, but empty if the folder does not exist.
 Result<std::vector<std::filesystem::directory_entry>> list_if_there(
     const std::filesystem::path& folder);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which capability interfaces a store implements, told by its type.
+// Detects from its type which capability interfaces a store implements.
 
 #include <concepts>
 
@@ -43,7 +43,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
                 "what is new stands above, too");
 }
 
-// What `store` holds, and the interfaces that its class implements.
+// Returns `holds` with the interfaces that the class of `store` implements.
 template <class Implementation>
 Capabilities capabilities_of(Implementation& store, SourceCapabilities holds = {}) {
   Capabilities capabilities{holds};

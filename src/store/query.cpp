@@ -8,10 +8,10 @@
 namespace reprise::store {
 namespace {
 
-// The microseconds, ':', and the id (which may hold more ':').
+// Separates the microseconds from the id, which may contain ':'.
 constexpr char kCursorSeparator = ':';
 
-constexpr std::string_view kPinned = "pinned";  // before that, in a cursor
+constexpr std::string_view kPinned = "pinned";  // precedes the time in a cursor
 
 int group_of(const SessionInfo& info, const SessionQuery& query) {
   return query.ungrouped || info.pinned ? 0 : 1;

@@ -1,14 +1,14 @@
 #pragma once
 
-// What every store does alike with a SessionQuery: refuse a bad one, order, match, and cut into
-// pages whose cursor is the place of the last session shown (so that it stays good while sessions
-// come, go and move).
+// The handling of a SessionQuery that all stores share: validation, order, matching, and pages. A
+// page's cursor is the position of its last session, so it remains valid while sessions are added,
+// removed and moved.
 
 #include "reprise/store.h"
 
 namespace reprise::store {
 
-// A place in the order of lists: in a group (see groups_of()), and there by activity.
+// A position in the order of lists: a group (see groups_of()), and within it the activity.
 struct Cursor {
   int group = 0;
   Time updated_at;
@@ -16,35 +16,35 @@ struct Cursor {
 };
 
 std::string format_cursor(const SessionInfo& last_shown);
-// invalid_argument for what format_cursor() never writes.
+// invalid_argument for text that format_cursor() cannot produce.
 Result<Cursor> parse_cursor(std::string_view text);
 
-// A query that was found good, its cursor read. unsupported for an author unless the store lists by
-// it.
+// A validated query with its cursor parsed. unsupported for an author if the store cannot list by
+// author.
 struct CheckedQuery {
   const SessionQuery& query;  // must outlive this
   std::optional<Cursor> after;
 };
 Result<CheckedQuery> check_query(const SessionQuery& query, bool lists_by_author = false);
 
-// Sessions that stand together in a list, by activity: newest updated_at first, then id descending.
+// A group of sessions in a list, ordered by activity: newest updated_at first, then id descending.
 struct ListGroup {
-  std::string_view column = {};  // of a flag, whose value they have; "" for all sessions
+  std::string_view column = {};  // of the flag that they share; "" for all sessions
   bool value = false;
 };
-// In their order.
+// The groups of the query's list, in order.
 std::vector<ListGroup> groups_of(const SessionQuery& query);
 
-// Everything the query asks, the cursor included, but for the limit.
+// Whether the session matches the whole query, including its cursor; the limit is not considered.
 bool matches(const SessionInfo& info, const CheckedQuery& checked);
 
-// Cuts what matches, in any order, to the page that was asked for.
+// Sorts the matching sessions, given in any order, and reduces them to the requested page.
 SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& query);
 
-// Whether the whole short id of a UUID begins so.
+// Whether the full short id of a UUID begins with `prefix`.
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix);
 
-// ASCII letters match in either case, everything else byte for byte.
+// ASCII letters match in either case; other bytes must be equal.
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 
 }  // namespace reprise::store

@@ -25,14 +25,14 @@ TEST(Cursor, RoundTrips) {
   }
 }
 
-TEST(Cursor, KnowsWhetherTheSessionIsPinned) {
+TEST(Cursor, RecordsWhetherTheSessionIsPinned) {
   SessionInfo pinned = info("a", 5);
   pinned.pinned = true;
   EXPECT_EQ(parse_cursor(format_cursor(pinned))->group, 0);
   EXPECT_EQ(parse_cursor(format_cursor(info("a", 5)))->group, 1);
 }
 
-TEST(Cursor, EverythingElseIsRefused) {
+TEST(Cursor, OtherTextIsRefused) {
   for (const char* text : {"", ":", "1", "1:", ":a", "x:a", "1x:a", "+1:a", " 1:a", "1: a", "1:/",
                            "1.0:a", "9223372036854775808:a", "1:.a", "0x1:a"}) {
     const auto cursor = parse_cursor(text);
@@ -47,7 +47,7 @@ TEST(Query, ALimitOutOfRangeIsRefused) {
   }
 }
 
-TEST(Query, ACursorLeavesOutWhatIsListedBeforeIt) {
+TEST(Query, ACursorExcludesTheSessionsBeforeIt) {
   const SessionQuery query{.after = format_cursor(info("m", 5))};
   const auto checked = check_query(query);
   ASSERT_TRUE(checked);
@@ -67,7 +67,7 @@ std::vector<std::string> ids(const SessionPage& page) {
   return all;
 }
 
-TEST(Page, IsSortedCutAndNamesTheNext) {
+TEST(Page, IsSortedLimitedAndHasTheNextCursor) {
   const std::vector<SessionInfo> all = {info("a", 1), info("c", 2), info("b", 2), info("d", 0)};
   const SessionPage page = make_page(all, {.limit = 3});
   EXPECT_EQ(ids(page), (std::vector<std::string>{"c", "b", "a"}));

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kRedacted = R"("[redacted]")";
 
-// A header, whose value goes whatever it is, also where names and values stand in a list.
+// Whether the header's value is always removed, whatever it is, also in flat lists of names and
+// values.
 bool is_secret_header(std::string_view header) {
   const std::string name = ascii_lower(header);
   return name == "set-cookie" || name == "cookie" || name == "authorization" ||
@@ -19,14 +20,14 @@ bool is_secret_header(std::string_view header) {
          (name.find('-') != std::string::npos && secret_name(name) == SecretName::yes);
 }
 
-// What stands behind the name in `header`: a member of that name may also describe one, as schemas
-// do, and then its value is no text.
+// Whether the value after `name` is a secret. A member of that name may also describe one, as in
+// schemas; then its value is not a string.
 bool is_secret_member(std::string_view name, char separator, char value) {
   return is_secret_header(name) ||
          (separator == ':' && value == '"' && secret_name(name) == SecretName::yes);
 }
 
-// Behind the value that begins here; the end of the text where that cannot be told.
+// The end of the value that begins at `at`; the end of the text if the value cannot be parsed.
 std::size_t value_end(std::string_view text, std::size_t at) {
   json::Scanner scanner(text.substr(at), json::Controls::accepted);
   return scanner.skip() ? at + scanner.position() : text.size();
@@ -34,7 +35,7 @@ std::size_t value_end(std::string_view text, std::size_t at) {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// A string that a member has as its value names nothing: {"vary":"cookie","age":1}.
+// A string that is the value of a member is not a name: {"vary":"cookie","age":1}.
 bool is_value(std::string_view text, std::size_t at) {
   const std::size_t before = text.substr(0, at).find_last_not_of(kBlanks);
   return before != std::string_view::npos && text[before] == ':';
@@ -76,7 +77,7 @@ std::string redact_headers(std::string_view json) {
       continue;
     }
     replace(value);
-    // In a list of names and values in turn, what was taken for a value may be the next name.
+    // In a flat list of names and values, the string taken for a value may itself be the next name.
     at = divider == ',' && first == '"' ? value : copied;
   }
   return out.append(json.substr(copied));

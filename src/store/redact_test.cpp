@@ -20,7 +20,7 @@ TEST(RedactHeaders, LeavesNoSecret) {
 })");
 }
 
-// Values that are themselves names of such headers hide none of those that follow.
+// Values that are themselves names of secret headers do not hide the headers after them.
 TEST(RedactHeaders, IsNotMisledByValues) {
   EXPECT_EQ(redact_headers(R"({"vary":"Cookie","set-cookie":"s","allow" : "authorization","a":1})"),
             R"({"vary":"Cookie","set-cookie":"[redacted]","allow" : "authorization","a":1})");
@@ -38,7 +38,7 @@ TEST(RedactHeaders, ChangesNothingElse) {
   }
 }
 
-TEST(RedactHeaders, KnowsSecretsByTheirWords) {
+TEST(RedactHeaders, RecognizesSecretsByTheWordsOfTheirNames) {
   EXPECT_EQ(redact_headers(R"({"X_API_KEY":"a","apiKey":"b","x-auth-token":["c"],"password":"d",)"
                            R"("client_secret" : "e","X-Amz-Security-Token":"f","note":"g"})"),
             R"({"X_API_KEY":"[redacted]","apiKey":"[redacted]","x-auth-token":"[redacted]",)"
@@ -48,14 +48,14 @@ TEST(RedactHeaders, KnowsSecretsByTheirWords) {
             R"(["X-Goog-Api-Key","[redacted]","date","d"])");
 }
 
-TEST(RedactHeaders, KnowsABearerTokenWhereverItStands) {
+TEST(RedactHeaders, RecognizesBearerTokensAnywhere) {
   EXPECT_EQ(redact_headers(R"({"sent":"Bearer sk-0123456789","list":["bearer sk-0123456789",1]})"),
             R"({"sent":"[redacted]","list":["[redacted]",1]})");
   EXPECT_EQ(redact_headers(R"(["cookie","Bearer sk-0123456789","authorization","x"])"),
             R"(["cookie","[redacted]","authorization","[redacted]"])");
 }
 
-TEST(RedactHeaders, CountsAndSchemasAreNoSecrets) {
+TEST(RedactHeaders, KeepsCountsAndSchemas) {
   for (const std::string text :
        {R"({"max_tokens":5,"token_count":"5","usage":{"prompt_tokens":1,"total_tokens":2}})",
         R"({"x-ratelimit-limit-tokens":"5","x-ratelimit-remaining-tokens":["4"]})",
@@ -67,7 +67,7 @@ TEST(RedactHeaders, CountsAndSchemasAreNoSecrets) {
   }
 }
 
-TEST(RedactHeaders, TakesTheRestWhereTheEndCannotBeTold) {
+TEST(RedactHeaders, RemovesTheRemainderIfTheValueHasNoEnd) {
   EXPECT_EQ(redact_headers(R"({"a":1,"cookie":"cut he)"), R"({"a":1,"cookie":"[redacted]")");
   EXPECT_EQ(redact_headers("{\"cookie\":\"a\nb\",\"x\":1}"), R"({"cookie":"[redacted]","x":1})");
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Small rules about what may be stored, the same in every store.
+// Checks and errors that all stores share.
 
 #include "reprise/store.h"
 
@@ -18,34 +18,35 @@ Error not_in_trash(const SessionId& id);
 // "NAME is open for reading only", unsupported.
 Error read_only(std::string_view name);
 
-// invalid_argument for a session that is created in the trash: only Trash puts one there.
+// invalid_argument for a new session in the state "trashed": only Trash moves sessions there.
 Result<> check_new_session(const Session& session);
 
-// conflict, naming them, for a session whose messages others share.
+// conflict, naming the sharing sessions, if there are any.
 Result<> check_unshared(const SessionId& id, const std::vector<std::string>& sharing);
 
-// invalid_argument for a place that is not in a session with this head.
+// invalid_argument for a position beyond the parent's head.
 Result<> check_fork(const SessionId& parent, Seq head, Seq at);
 
-// Changes the fields that are set. invalid_argument, and nothing changed, for a state that update()
-// cannot give, or a new state for a session in the trash.
+// Assigns the fields that are set in the patch. invalid_argument, with nothing changed, for a state
+// that update() cannot set, or for any change of state of a session in the trash.
 Result<> apply_patch(Session& session, const SessionPatch& patch);
 
-// For Archives where an archived session is a state. Whether there is anything to do: false for one
-// that is archived already. invalid_argument for one in the trash, busy while an answer is running.
+// For Archives in stores where archived is a state. Whether there is anything to do: false for a
+// session that is already archived. invalid_argument for one in the trash, busy while an answer is
+// running.
 Result<bool> check_archive(const SessionInfo& info);
-// The state it comes back to: closed when closed_at is known. invalid_argument when it is not
+// The state after unarchiving: closed if closed_at is set. invalid_argument if the session is not
 // archived.
 Result<SessionState> state_unarchived(const SessionInfo& info);
 
-// A relative path of at most 4,000 bytes: components of 1 to 255 bytes that are not "." or "..",
-// with no NUL; the step not negative.
+// invalid_argument unless `name` is a relative path of at most 4,000 bytes, with components of 1 to
+// 255 bytes that are not "." or ".." and contain no NUL, and the step is not negative.
 Result<> check_artefact(Step step, std::string_view name);
 
-// The blobs that the blocks name, in their order.
+// The blobs referenced by the blocks, in order.
 std::vector<BlobHash> blobs_in(const std::vector<Block>& blocks);
 
-// The part of the range that exists: 0 <= from <= to <= head.
+// The existing part of a range: 0 <= from <= to <= head.
 struct Span {
   std::int64_t from;
   std::int64_t to;

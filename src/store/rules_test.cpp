@@ -25,7 +25,7 @@ TEST(ApplyPatch, ARefusedPatchChangesNothing) {
   }
 }
 
-TEST(ApplyPatch, NeitherTrashNorArchiveIsLeftByAPatch) {
+TEST(ApplyPatch, CannotMoveASessionOutOfTrashOrArchive) {
   Session trashed = session(SessionState::trashed);
   EXPECT_FALSE(apply_patch(trashed, {.state = SessionState::active}));
   EXPECT_TRUE(apply_patch(trashed, {.title = "x"}));
@@ -50,7 +50,7 @@ TEST(CheckArtefact, NamesCannotLeaveTheirFolder) {
   EXPECT_FALSE(check_artefact({-1}, "x"));
 }
 
-TEST(BlobsIn, ResultsAndImagesNameThem) {
+TEST(BlobsIn, IncludesThoseOfResultsAndImages) {
   const BlobHash one = *BlobHash::parse(std::string(64, '1'));
   const BlobHash two = *BlobHash::parse(std::string(64, '2'));
   EXPECT_EQ(blobs_in({TextBlock{one.str(), {}}, ToolResultBlock{"t", "", false, one, {}},
@@ -59,7 +59,7 @@ TEST(BlobsIn, ResultsAndImagesNameThem) {
             (std::vector<BlobHash>{one, two}));
 }
 
-TEST(Clamp, CutsRangesToWhatIsThere) {
+TEST(Clamp, LimitsRangesToExistingMessages) {
   const auto clamped = [](std::int64_t from, std::int64_t to) {
     const Span span = clamp({.from = {from}, .to = {to}}, {5});
     return std::vector<std::int64_t>{span.from, span.to};

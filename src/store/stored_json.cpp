@@ -10,7 +10,7 @@
 namespace reprise::store {
 namespace {
 
-// Beyond this the arithmetic of clocks would overflow; nobody wrote that.
+// Beyond this, arithmetic with std::chrono would overflow; no clock writes such times.
 bool is_sane_time(std::int64_t microseconds) {
   constexpr std::int64_t kMax = std::int64_t{1} << 60;
   return microseconds > -kMax && microseconds < kMax;
@@ -121,7 +121,7 @@ std::string answer_to_json(const PartialStart& start) {
 Result<Partial> answer_from_json(std::string_view json) {
   std::string answer;
   json::Scanner id(json::find_member(json, "answer"));
-  (void)id.string(answer);  // what is no string is no id either
+  (void)id.string(answer);  // an id that is not a string is ignored
   REPRISE_ASSIGN(OperationId name, OperationId::parse(answer));
   Partial partial{std::move(name), {}, {}, {}, {}, {}};
   Extra ignored;

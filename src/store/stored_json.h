@@ -1,7 +1,7 @@
 #pragma once
 
-// Parts of a session as JSON, the same in every store that keeps them so. What is read back and is
-// no such JSON is empty, unless the function says otherwise.
+// Parts of a session as JSON, shared by the stores. JSON that cannot be read yields an empty value
+// unless the function documents otherwise.
 
 #include "base/json_write.h"
 #include "reprise/capabilities.h"
@@ -12,12 +12,12 @@ std::string extra_to_json(const Extra& extra);
 Extra extra_from_json(std::string_view json);
 std::vector<std::string> strings_from_json(std::string_view json);
 std::string messages_to_json(const std::vector<Message>& messages);
-// nullopt when one of them cannot be read.
+// nullopt if one of them cannot be read.
 std::optional<std::vector<Message>> messages_from_json(std::string_view json);
 std::string chain_to_json(const std::vector<ResponseLink>& chain);
 std::vector<ResponseLink> chain_from_json(std::string_view json);
 
-// A field of a session as text: as it is, or as the JSON above.
+// A field of a session as text: strings unchanged, other types as the JSON above.
 inline std::string to_text(const std::string& text) {
   return text;
 }
@@ -34,17 +34,17 @@ inline std::string to_text(const Extra& extra) {
   return extra_to_json(extra);
 }
 void from_text(std::string_view text, std::string& out);
-void from_text(std::string_view text, RawJson& out);  // what it was for text that is no JSON
+void from_text(std::string_view text, RawJson& out);  // unchanged if the text is not JSON
 void from_text(std::string_view text, std::vector<ResponseLink>& out);
 void from_text(std::string_view text, std::vector<std::string>& out);
 void from_text(std::string_view text, Extra& out);
 
-// The beginning of a running answer, and the answer without its blocks. invalid_argument or corrupt
-// when the JSON is none.
+// The start of a running answer, and the answer without its blocks. invalid_argument or corrupt for
+// malformed JSON.
 std::string answer_to_json(const PartialStart& start);
 Result<Partial> answer_from_json(std::string_view json);
 std::string lease_to_json(const Lease& lease);
-// nullopt when it is none that a process could hold.
+// nullopt if it is not a lease that a process could hold.
 std::optional<Lease> lease_from_json(std::string_view json);
 
 }  // namespace reprise::store

@@ -16,7 +16,7 @@ void cut_log(StoredSession& stored, std::int64_t from) {
   for (std::int64_t seq = from; seq < old.size(); ++seq) {
     stored.replaced.push_back(old.at(seq));
   }
-  // Forks may hold the old log, so it stays as it is.
+  // Forks may refer to the old log, so it is not modified.
   auto log = std::make_shared<Log>();
   log->base = old.base;
   log->base_count = std::min(from, old.base_count);
@@ -37,7 +37,7 @@ const SharedMessage& Log::at(std::int64_t seq) const {
 
 std::shared_ptr<Log> share(const std::shared_ptr<const Log>& log, std::int64_t count) {
   auto shared = std::make_shared<Log>();
-  // Not through a log that gives nothing of its own: chains stay as short as they can be.
+  // Skip a log whose own messages are not shared, so that chains remain short.
   shared->base = count <= log->base_count ? log->base : log;
   shared->base_count = count;
   return shared;

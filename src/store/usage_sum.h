@@ -8,14 +8,14 @@
 
 namespace reprise::store {
 
-// Adds one request's numbers. The sum has a cost once any request had one; its price_source is
-// the one they share, or "mixed". request_id and extra fields are not summed. Numbers too large
-// to add stay at the limit.
+// Adds the usage of one request. The sum has a cost if any request had one; its price_source is the
+// common one, or "mixed". request_id and extra fields are not summed. Sums saturate instead of
+// overflowing.
 void add_usage(Usage& sum, const Usage& one);
 
-// The requests that were counted, by their ids.
+// The ids of the requests already counted.
 using CountedRequests = std::set<std::string, std::less<>>;
-// Adds what a message's request used: of the same request only once, however often it is stored.
+// Adds the usage of a message's request, only once per request however many messages name it.
 void count_usage(Usage& sum, CountedRequests& counted, const Message& message);
 
 }  // namespace reprise::store

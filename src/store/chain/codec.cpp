@@ -70,7 +70,7 @@ class Reader {
 
   void read_rows() {
     json::Scanner scanner(rows_);
-    // All of it was found to be valid before.
+    // The whole document was validated before.
     (void)scanner.array([&] {
       std::string_view raw;
       if (!scanner.raw(raw)) {

@@ -1,11 +1,11 @@
 #pragma once
 
-// An index of conversations whose words are kept by their provider (docs/formats/chain.md):
+// An index of conversations whose text is stored by their provider (docs/formats/chain.md):
 // {"conversations":[{"id","title","mode"[,"draftPath"],"responseIds","createdAt","updatedAt"}]}.
 //
-//  (1) A row that was not changed is written back as it stood, and so is what is no good row.
-//  (2) The ids and times of a row are what its own members say, whatever Reprise noted beside them:
-//      another program may have written since.
+//  (1) Unchanged rows are written back byte for byte, and so are invalid rows.
+//  (2) A row's own members decide its ids and times, whatever is in its member "reprise", since
+//      another program may have written the row since.
 
 #include <filesystem>
 
@@ -15,20 +15,20 @@
 
 namespace reprise::store::chain {
 
-// Who has the words of a row that says nothing about it.
+// The provider of a row that does not name one.
 inline constexpr std::string_view kProvider = "openai-responses";
 
-// Bytes that are no such file become an empty document with `aside`. `file` is for messages.
+// Bytes of another format yield an empty document with `aside` set. `file` is for messages.
 Document decode(const std::filesystem::path& file, std::string_view bytes);
 
 std::string encode(Document& document);
 
-// corrupt, with the reason, for a row that names no conversation.
+// corrupt, with the reason, for a row without a conversation id.
 Result<StoredSession> decode_row(std::string_view json);
 
-// Spelled for its place in the file: the first line as it stands, the others indented.
+// Formatted for its position in the file: the first line is not indented, the others are.
 std::string encode_row(const StoredSession& stored);
-// The same for a row that was read: its members in their order, their values untouched.
+// The same for a row that was read: the order of its members and their values are unchanged.
 std::string respell_row(std::string_view json);
 
 }  // namespace reprise::store::chain

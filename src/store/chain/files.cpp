@@ -28,7 +28,7 @@ auto find_row(auto& document, const SessionId& id) {
   });
 }
 
-// Nothing in a file that is not there, or cannot be read at all.
+// False for a file that does not exist or cannot be parsed.
 Result<bool> has_row(const fs::path& file, const SessionId& id) {
   REPRISE_ASSIGN(const bool has_file, is_there(file));
   if (!has_file) {
@@ -45,7 +45,8 @@ bool has_all_operations_of(const StoredSession& stored, const StoredSession& oth
   });
 }
 
-// Both rows' ids, in order, each once; for all else the newer row.
+// Merges two rows: the response ids of both, in order and without duplicates; otherwise the newer
+// row.
 StoredSession together(const StoredSession& ours, const StoredSession& found) {
   const bool is_newer = ours.session.info.updated_at > found.session.info.updated_at;
   StoredSession all = is_newer ? ours : found;
@@ -68,7 +69,7 @@ StoredSession together(const StoredSession& ours, const StoredSession& found) {
 
 }  // namespace
 
-// One file of the same form, for all rows.
+// One file of the same format holds all trashed rows.
 fs::path ChainFiles::trash_of(const SessionId& /*id*/) const {
   return trash();
 }
@@ -78,7 +79,8 @@ Result<std::vector<fs::path>> ChainFiles::trashed() const {
   return has_trash ? std::vector{trash()} : std::vector<fs::path>{};
 }
 
-// The words of a conversation are nowhere here, and none are lost in silence either.
+// unsupported for messages with text: this format cannot store it, and dropping it silently would
+// lose it.
 Result<> ChainFiles::check_append(const std::vector<Message>& messages) const {
   const auto has_words = [](const Message& message) { return !message.blocks.empty(); };
   if (std::ranges::any_of(messages, has_words)) {
@@ -87,7 +89,7 @@ Result<> ChainFiles::check_append(const std::vector<Message>& messages) const {
   return {};
 }
 
-// Of what was appended: who answered under which id.
+// Records which provider answered, and under which id.
 Appended ChainFiles::after_append(StoredSession& stored, const AppendOptions& options,
                                   const Appended& /*appended*/) const {
   std::vector<ResponseLink>& chain = stored.session.response_chain;
@@ -123,8 +125,9 @@ Document ChainFiles::merge(const Document& written, Document found) const {
       }
       continue;
     }
-    // Gone: overwritten by a program that had not seen it, unless somebody has trashed it. Where
-    // that cannot be told it is better twice than nowhere.
+    // The row is missing: another program overwrote the file without having read it, unless the row
+    // was moved to the trash. If the trash cannot be read, restore the row: a duplicate is better
+    // than a loss.
     if (const auto trashed = has_row(trash(), id); !trashed || !*trashed) {
       found.sessions.push_back(ours);
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where an index of conversations keeps what: FILE itself, FILE.lock, FILE.trash (the rows that are
-// in the trash, as such a file of its own; the original program does not see them).
+// The files of an index of conversations: FILE itself, FILE.lock, and FILE.trash (the trashed rows,
+// in a file of the same format, which the original program does not read).
 
 #include "store/document/document_format.h"
 #include "store/document/one_file.h"
@@ -28,7 +28,7 @@ class ChainFiles final : public OneFile {
   Result<std::vector<std::filesystem::path>> trashed() const override;
 };
 
-// Whether there is a file with a list of conversations. A damaged file is none.
+// Whether the file exists and is an index of conversations. False for a damaged file.
 Result<bool> is_chain_file(const std::filesystem::path& file);
 
 }  // namespace reprise::store::chain

@@ -63,7 +63,7 @@ class RowReader {
   }
 
   std::string_view rest() const { return rest_; }
-  // nullopt where the row says nothing that can be read.
+  // nullopt if the row has no valid time.
   std::optional<Time> created() const { return created_; }
   std::optional<Time> updated() const { return updated_; }
 
@@ -103,7 +103,7 @@ class RowReader {
   std::optional<Time> updated_;
 };
 
-// What the row's own members say now, with what was noted of them where it still fits.
+// Applies the row's own members, and keeps what its sidecar recorded of them if it still agrees.
 void correct(Session& session, const Session& native, const RowReader& reader) {
   const auto newer = [](Time& noted, const std::optional<Time>& written) {
     if (written && cut_to_milliseconds(noted) != *written) {
@@ -198,7 +198,7 @@ std::string encode_row(const StoredSession& stored) {
   MemberLines lines(kRowDepth);
   write_native(lines, stored.session);
   std::string text = lines.object();
-  // What a reader of these members alone would see.
+  // What a reader would get from these members alone.
   if (const auto native = decode_row(text); native) {
     if (const std::string rest = session_sidecar(stored, native->session); !rest.empty()) {
       lines.raw(kSidecar, rest);

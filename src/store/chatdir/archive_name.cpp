@@ -1,4 +1,4 @@
-// What the folders of archived chats are called.
+// The names of the folders of archived chats.
 
 #include <array>
 
@@ -12,7 +12,7 @@ constexpr std::array<std::size_t, 5> kGroupDigits = {8, 4, 4, 4, 12};
 constexpr std::size_t kUuidBytes = 36;
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-// nullopt for another digit than one of this base, and for what does not fit into 48 bits.
+// nullopt for an invalid digit, and for a number of more than 48 bits.
 std::optional<std::uint64_t> parse_in_base(std::string_view text, std::uint64_t base) {
   if (text.empty() || text.size() > kGroupDigits.back()) {
     return std::nullopt;
@@ -37,7 +37,7 @@ std::string format_number(std::uint64_t number, std::uint64_t base) {
   return out;
 }
 
-// The part up to the next dash, which is taken off with it.
+// Removes the part up to the next dash, with the dash, from `text` and returns it.
 std::string_view take_group(std::string_view& text) {
   const auto dash = text.find('-');
   const std::string_view group = text.substr(0, dash);
@@ -80,7 +80,7 @@ std::optional<SessionId> parse_archive_name(std::string_view text) {
   }
   auto id = SessionId::parse(uuid);
   if (!rest.empty() || !id || archive_name(*id) != ascii_lower(text)) {
-    return std::nullopt;  // only the spelling we give
+    return std::nullopt;  // only the canonical spelling
   }
   return *std::move(id);
 }

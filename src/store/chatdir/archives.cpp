@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A chat that was archived before, and came back without its archive being removed: what was
-// packed then stays beside what is packed now.
+// Keeps the older archive, beside the new one, of a chat that was archived before and restored
+// without removing its archive.
 Result<> link_older(const MovingNames& names) {
   const fs::path older = names.archive / kZipFile;
   REPRISE_TRY(refuse_links(older));
@@ -73,7 +73,7 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
     packed = link_older(names);
   }
   if (!packed) {
-    (void)remove_tree(names.new_archive);  // half a copy, or the next archiving removes it
+    (void)remove_tree(names.new_archive);  // incomplete; otherwise, the next archiving removes it
     return packed;
   }
   REPRISE_ASSIGN(const LogPoint log, point_of_chat(names.chat));
@@ -100,7 +100,7 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
   }
   REPRISE_TRY(remove_tree(names.new_chat));
   if (auto unpacked = unpack_chat(names.archive / kZipFile, id, names.new_chat); !unpacked) {
-    (void)remove_tree(names.new_chat);  // half a copy, or the next restoring removes it
+    (void)remove_tree(names.new_chat);  // incomplete; otherwise, the next restoring removes it
     return unpacked;
   }
   const Unfinished moving{Moving::to_chats, id};

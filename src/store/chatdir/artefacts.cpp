@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the original calls each of its files, and what older versions called them.
+// The keys by which the original knows its files, and their older names.
 struct Known {
   std::string_view key;
   std::string_view file;
@@ -65,8 +65,8 @@ std::string_view file_of(std::string_view name) {
   return one == nullptr ? name : one->file;
 }
 
-// The record is no artefact; what was kept aside of it (answers that gave way among it) can be
-// read.
+// The record is not an artefact; its quarantined parts and the replaced messages can be read as
+// artefacts.
 bool is_record(std::string_view file) {
   return std::ranges::any_of(std::array{kMessagesFile, kMetadataFile, kAnswerFile, kLockFile},
                              [file](std::string_view one) { return file == one; });
@@ -81,7 +81,7 @@ fs::path folder_of_step(Step step) {
   return step.value == 0 ? fs::path() : fs::path("steps") / step_folder_name(step);
 }
 
-// Where in the chat's folder the artefact may be, the likeliest place first.
+// The paths in the chat's folder where the artefact may be, the likeliest first.
 std::vector<fs::path> candidates(Step step, std::string_view name) {
   std::vector<std::string_view> files = {file_of(name)};
   if (const Known* const one = known(name); one != nullptr) {
@@ -89,7 +89,7 @@ std::vector<fs::path> candidates(Step step, std::string_view name) {
                          [](std::string_view older) { return !older.empty(); });
   }
   if (files.front() != name) {
-    files.push_back(name);  // a file that is called as the key is
+    files.push_back(name);  // a file named like the key
   }
   std::vector<fs::path> paths;
   for (const std::string_view file : files) {
@@ -104,7 +104,7 @@ std::vector<fs::path> candidates(Step step, std::string_view name) {
   return paths;
 }
 
-// A file in the folder of a step: "steps/001/answer.md", and "step/001/…" of a sister program.
+// A file in the folder of a step: "steps/001/answer.md", or "step/001/…" of a related program.
 struct StepFile {
   Step step;
   std::string_view name;
@@ -139,7 +139,7 @@ Result<> check_own(Step step, std::string_view name) {
   return {};
 }
 
-// Where the artefact is written, its folders made. Their names are synced by sync_folders_of().
+// The path for writing the artefact; creates its folders. sync_folders_of() syncs their names.
 Result<fs::path> make_place(const fs::path& chat, Step step, std::string_view name) {
   const fs::path file = folder_of_step(step) / file_of(name);
   if (file.has_parent_path()) {
@@ -148,7 +148,7 @@ Result<fs::path> make_place(const fs::path& chat, Step step, std::string_view na
   return chat / file;
 }
 
-// The names of the folders between the chat's own and the file, whoever made them.
+// Syncs the folders between the chat's own and the file, whether or not we created them.
 Result<> sync_folders_of(const fs::path& chat, const fs::path& file) {
   for (fs::path folder = file.parent_path(); folder != chat;) {
     folder = folder.parent_path();
@@ -195,7 +195,7 @@ std::optional<Step> step_of_answer(std::string_view name) {
   return number && *number > 0 ? std::optional(Step{*number}) : std::nullopt;
 }
 
-// nullopt for a file that is no artefact.
+// nullopt if the file is not an artefact.
 std::optional<Artefacts::Entry> entry_of(const ChatFile& file) {
   if (is_temporary_name(fs::path(file.name).filename().native())) {
     return std::nullopt;
@@ -221,7 +221,7 @@ std::vector<Artefacts::Entry> entries_of(const std::vector<ChatFile>& files) {
     return std::pair<std::int64_t, std::string_view>(entry.step.value, entry.name);
   };
   std::ranges::stable_sort(entries, {}, by_place);
-  // One place may have had two names over the years.
+  // The same artefact may exist under an old and a new name.
   const auto doubles = std::ranges::unique(entries, {}, by_place);
   entries.erase(doubles.begin(), doubles.end());
   return entries;
@@ -240,7 +240,7 @@ Result<> ChatdirStore::save_artefact(const SessionId& id, Step step, std::string
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
     REPRISE_ASSIGN(const bool has_replaced, is_there(chat.place().folder / kReplacedFile));
     if (is_replaced && has_replaced) {
-      return std::move(refused);  // a copy of the chat brings it once
+      return std::move(refused);  // so that copying a chat does not stop at it
     }
     REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
     REPRISE_TRY(replace_file(file, bytes));

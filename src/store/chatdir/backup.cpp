@@ -1,4 +1,4 @@
-// A snapshot of a whole chat directory while others go on writing.
+// A snapshot of a whole chat directory while others continue to write.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMomentsMax = 50;
 
-// The messages that were there at the moment. false: they are there no more.
+// Copies the messages that existed at that moment. false if they no longer exist.
 Result<bool> copy_log(const fs::path& from, const FileIdentity& record, const fs::path& to) {
   REPRISE_ASSIGN(const Fd file, open_regular(from / kMessagesFile));
   REPRISE_ASSIGN(const struct stat status, status_of(file.get(), from / kMessagesFile));
@@ -48,14 +48,14 @@ Result<bool> copy_log(const fs::path& from, const FileIdentity& record, const fs
     return false;
   }
   if (is_written_to || now != record) {
-    // What was being written does not count yet, or not as it was.
+    // Removes a batch that was being written.
     REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, MessageLog::open(copy));
     REPRISE_TRY(log->cut_torn());
   }
   return true;
 }
 
-// The record is of the moment; what is beside it, artefacts above all, of that or a later one.
+// The record is of that moment; other files, above all artefacts, are of the same or a later one.
 Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
   const fs::path& from = chat.listed.place.folder;
   REPRISE_TRY(remove_tree(to));
@@ -74,14 +74,14 @@ Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
       REPRISE_TRY(replace_file(to / kMetadataFile, metadata));
     }
   }
-  // Messages may have been added, which the copy does not have.
+  // Messages may have been appended since; the copy does not include them.
   REPRISE_ASSIGN(const ChatMoment now, identify_chat(chat.listed));
   return (now.metadata == chat.metadata || !chat.metadata_bytes.empty()) &&
          (now.answer == chat.answer || !chat.answer) &&
          (now.record == chat.record || !chat.listed.place.is_packed());
 }
 
-// false: the chat is not as it was at the moment any more.
+// false if the chat has changed since that moment.
 Result<bool> copy_chat(const ChatMoment& chat, const fs::path& to) {
   auto copied = copy_parts(chat, to);
   if (copied) {
@@ -98,13 +98,13 @@ fs::path place_in(const Layout& to, const Layout::Listed& listed) {
   return listed.place.is_packed() ? to.archive(listed.id) : to.chat(listed.id);
 }
 
-// What the copy holds, and which chats changed while they were copied.
+// The copied chats, and those that changed while they were copied.
 struct CopiedChats {
   std::map<fs::path, ChatMoment> chats = {};
   std::set<fs::path> busy = {};
 };
 
-// Makes the copy that of another moment. false: a part of it is of none.
+// Updates the copy to another moment. false if a part of the directory changed meanwhile.
 Result<bool> copy_moment(const Chats& chats, const Moment& moment, const Layout& to,
                          CopiedChats& done_before) {
   auto& copied = done_before.chats;
@@ -132,13 +132,13 @@ Result<bool> copy_moment(const Chats& chats, const Moment& moment, const Layout&
   return copied.size() == moment.chats.size();
 }
 
-// Whoever makes a backup has its folder until that ends, in whatever way. Where folders cannot be
-// locked nobody else's is taken away.
+// Takes the lock of a backup's folder, which ends with the process. If the file system has no
+// locks, no other backup's folder is removed.
 bool take(const Fd& folder) {
   return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
 }
 
-// What a process has left that died while it made a backup there.
+// Removes what a process left that died during a backup.
 Result<> remove_abandoned(const fs::path& making) {
   REPRISE_ASSIGN(const bool is_taken, is_there(making));
   if (!is_taken) {
@@ -178,7 +178,7 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-// Only what has changed since is copied again, so that a large directory comes to rest, too.
+// Copies only what has changed since the previous attempt, so that large directories converge, too.
 Result<> ChatdirStore::copy_all(const Layout& to) {
   CopiedChats copied;
   for (int tries = 0; tries < kMomentsMax; ++tries) {

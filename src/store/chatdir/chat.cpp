@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A chat whose metadata change all the time is taken as it was seen last.
+// After this many attempts, the last version of constantly changing metadata is used.
 constexpr int kTries = 10;
 
 }  // namespace
@@ -201,7 +201,7 @@ Result<StoredSession> Chat::load() {
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const ReadMetadata metadata, this->metadata());
     REPRISE_ASSIGN(const LogState state, this->state());
-    // What a step changes stands in both files: they must be of one moment.
+    // One write changes both files, so they must be read at the same state.
     REPRISE_ASSIGN(const Stamp now, stamp_of_metadata());
     if (now != metadata.stamp && tries < kTries) {
       continue;
@@ -238,7 +238,7 @@ Result<std::vector<Damage>> Chat::damage() {
   return damage;
 }
 
-// What is being written now is none, nor what was finished while we looked.
+// Bytes that are being written, or that were completed meanwhile, are not damage.
 Result<bool> Chat::is_damage(const LogState& state) const {
   REPRISE_ASSIGN(const bool is_written_to, LockFile::is_held(file(kLockFile)));
   if (is_written_to) {
@@ -248,7 +248,7 @@ Result<bool> Chat::is_damage(const LogState& state) const {
   return now && now->end == state.size;
 }
 
-// A chat that is where it was may have no messages.
+// A chat in its place may have no messages yet.
 Result<ReadReport> Chat::nothing_or(Error error) const {
   if (error.code == Code::not_found) {
     REPRISE_ASSIGN(const bool is_here, is_in_place());
@@ -309,7 +309,8 @@ Result<> Chat::renew(const OperationId& answer, const Lease& lease) {
   return add_lease(file(kAnswerFile), answer, lease);
 }
 
-// With the operations of what was replaced; made when it is missing. The lock is held.
+// The log including the operations of replaced messages; created if it is missing. The caller holds
+// the lock.
 Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
   REPRISE_ASSIGN(const auto opened, if_there(this->log()));
   if (!opened) {
@@ -337,7 +338,7 @@ Result<Appended> Chat::write(std::optional<Seq> from, const std::vector<Message>
   ChatWriter writer(place_.folder, *metadata.metadata, log, settings_.messages_max);
   auto done = writer.write(from, messages, options);
   if (done && !done->repeated && options.end_partial) {
-    // A rest of it would be of an answer that does not run, which nobody reads.
+    // A leftover file would belong to an answer that is no longer running, so nobody reads it.
     (void)remove_partial(file(kAnswerFile));
   }
   return done;

@@ -1,7 +1,7 @@
 #pragma once
 
-// One chat in its folder. What readers need they read, without waiting for anybody; who changes
-// something holds the chat's lock file for as long as it takes.
+// One chat in its folder. Readers take no locks; whoever changes something holds the chat's lock
+// file during the change.
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -19,43 +19,43 @@ namespace reprise::store::chatdir {
 
 class MessageLog;
 
-// Thread-safe. It stays usable when its folder has been moved away, but says not_found then.
+// Thread-safe. Returns not_found once its folder has been moved.
 class Chat {
  public:
   static Result<std::shared_ptr<Chat>> open(Layout layout, SessionId id, Place place,
                                             ChatSettings settings);
 
-  // Whether the folder is still where it was.
+  // Whether the folder is still in its original place.
   Result<bool> is_in_place() const;
-  // Whether a crash has left it half archived or restored: lock() refuses it until that is
-  // finished.
+  // Whether an archiving or restoring was interrupted by a crash: lock() refuses the chat until
+  // that is finished.
   Result<bool> is_unfinished() const;
   const Place& place() const { return place_; }
   const SessionId& id() const { return id_; }
 
-  // As a reader finds it: the session, its todos, its running answer without the text, whose lease
-  // is the one that it began with.
+  // Loads the session for reading: its todos and its running answer without the text, and with the
+  // lease that the answer started with.
   Result<StoredSession> load();
-  // The same with the lease as it is now.
+  // The same with the current lease.
   Result<StoredSession> load_with_lease();
-  // What is wrong with the chat apart from its messages.
+  // The damage of the chat except that of its messages.
   Result<std::vector<Damage>> damage();
   Result<ReadReport> read(const ReadRange& range, const MessageSink& sink);
   Result<std::optional<Partial>> find_partial();
 
-  // append() without `from`, else replace_suffix().
+  // append() if `from` is not set, otherwise replace_suffix().
   Result<Appended> write(std::optional<Seq> from, const std::vector<Message>& messages,
                          const AppendOptions& options);
-  // Changes what stands in reprise.json. Returns the session as it is afterwards.
+  // Changes reprise.json. Returns the changed session.
   Result<StoredSession> change(const std::function<Result<>(StoredSession&)>& edit);
   Result<> add_partial(const OperationId& answer, std::span<const Block> delta);
   Result<> renew(const OperationId& answer, const Lease& lease);
 
-  // Held by whoever changes or moves the chat. not_found when it was moved away meanwhile.
+  // The lock for changing or moving the chat. not_found if it was moved meanwhile.
   Result<LockFile::Hold> lock();
 
  private:
-  // Tells the folder from another one of its name; nullopt: there is none.
+  // Distinguishes the folder from another one with the same name; nullopt if there is none.
   using Identity = std::optional<std::pair<dev_t, ino_t>>;
   struct Stamp {
     ino_t inode = 0;
@@ -67,7 +67,7 @@ class Chat {
     std::shared_ptr<const MetadataFile> metadata;
     Stamp stamp;
     std::optional<Damage> damage;
-    // Stays open, so that no other file gets the inode number in the stamp.
+    // Kept open so that the inode number in the stamp is not reused.
     std::shared_ptr<const Fd> open = {};
   };
 
@@ -78,7 +78,7 @@ class Chat {
   static Stamp stamp_of(const struct stat& status);
   Result<Stamp> stamp_of_metadata() const;
   Result<ReadMetadata> metadata();
-  // The log when it is open already and good; null when it is not.
+  // The log if it is already open and up to date, otherwise null.
   Result<std::shared_ptr<MessageLog>> open_log();
   Result<std::shared_ptr<MessageLog>> log();
   Result<std::shared_ptr<MessageLog>> log_to_write();
@@ -94,11 +94,11 @@ class Chat {
   const Place place_;
   const ChatSettings settings_;
   const Identity identity_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::unique_ptr<LockFile> lock_;
   std::optional<ReadMetadata> metadata_;
   std::shared_ptr<MessageLog> log_;
-  bool log_remembers_ = false;  // it knows the operations of what was replaced
+  bool log_remembers_ = false;  // the log includes the operations of replaced messages
 };
 
 }  // namespace reprise::store::chatdir

@@ -45,7 +45,7 @@ bool read_log_point(json::Scanner& scanner, LogPoint& log) {
   });
 }
 
-// false: no member of a chat's metadata.
+// false if the name is not a member of a chat's metadata.
 Result<bool> read_chat_member(json::Scanner& scanner, std::string_view name,
                               ChatMetadata& metadata) {
   std::string_view raw;
@@ -169,7 +169,7 @@ std::string metadata_to_json(const MetadataFile& metadata) {
   object.field("version", kVersion);
   const std::string now = chat_to_json(metadata.now);
   json::Scanner scanner(now);
-  // What was just written can be read.
+  // Cannot fail: the JSON was just written.
   (void)scanner.object([&](std::string_view name) {
     std::string_view raw;
     const bool whole = scanner.raw(raw);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a chat has beside its messages: reprise.json in its folder. Small, and replaced whole. A
-// chat that the original made has none; then what can be told is told from its other files.
+// The metadata of a chat: reprise.json in its folder, a small file that is replaced as a whole.
+// Chats of the original program have none; their metadata is derived from other files.
 
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
@@ -9,8 +9,8 @@
 
 namespace reprise::store::chatdir {
 
-// The session without its messages. Its usage, its time of activity, the running answer and the
-// operations are those at `log`: a line written later knows better.
+// The session without its messages. Its usage, update time, running answer and operations are those
+// at `log`; lines written later take precedence.
 struct ChatMetadata {
   StoredSession stored;
   LogPoint log = point_of(LogState::of_nothing());
@@ -23,40 +23,40 @@ struct MetadataFile {
   explicit MetadataFile(const SessionId& id) : now(id) {}
 
   ChatMetadata now;
-  // A cut that is being made: when the log ends at this point, it is this metadata that holds.
+  // A replacement in progress: if the log ends at this point, this metadata applies.
   std::optional<ChatMetadata> cut = {};
-  Extra others = {};        // members we do not know
-  bool is_derived = false;  // from other files than reprise.json
+  Extra others = {};        // unknown members
+  bool is_derived = false;  // from files other than reprise.json
 
   const ChatMetadata& at(const LogPoint& log) const;
 };
 
-// What a session has come to, besides its messages.
+// The state of a session after a batch, without its messages.
 struct State {
   Usage usage = {};
   std::optional<PartialStart> answering = {};
-  Time updated_at = {};  // only where the line's own time is not known
+  Time updated_at = {};  // only if the time of the line is unknown
 };
 std::string state_to_json(const State& state);
 State state_from_json(std::string_view json);
 
 std::string metadata_to_json(const MetadataFile& metadata);
-// corrupt for what is no such JSON.
+// corrupt if the JSON is malformed.
 Result<MetadataFile> metadata_from_json(const SessionId& id, std::string_view json);
 
 enum class Derive : std::uint8_t;
 
-// For a chat that has no reprise.json. io when something in it cannot be looked at: the next change
-// would write down what is told here.
+// Derives the metadata of a chat without reprise.json. io if any of its files cannot be read,
+// because the next change would store the result.
 Result<MetadataFile> derive_metadata(const Layout& layout, const std::filesystem::path& folder,
                                      const SessionId& id, std::string_view working_dir,
                                      Derive what);
 
-// The session as it is with this record. `changed` is when the file was last written to.
+// The session with the log in this state.
 StoredSession session_at(const MetadataFile& metadata, const LogState& log);
 
-// Whether another program has added to the record since the usage there was summed up: then
-// usage_added_by_others() is missing in it.
+// Whether another program has appended to the log since the usage was summed up, so that
+// usage_added_by_others() is missing from it.
 bool lacks_usage_of_others(const MetadataFile& metadata, const LogState& log);
 
 }  // namespace reprise::store::chatdir

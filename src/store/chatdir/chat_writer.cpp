@@ -29,10 +29,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// So many messages lie between a tool call and its result at most.
+// The maximum distance, in messages, between a tool call and its result.
 constexpr std::int64_t kCallSearchMax = 100;
 
-// `time` is that of the line in which it stands.
+// `time` is that of the line that contains the state.
 std::string state_of(const StoredSession& session, Time time) {
   State state{.usage = session.session.usage, .answering = {}};
   if (session.partial) {
@@ -71,7 +71,7 @@ ChatWriter::ChatWriter(fs::path folder, MetadataFile metadata, std::shared_ptr<M
       messages_max_(messages_max),
       now_(metadata_.now.stored) {}
 
-// Takes away what a crash has left.
+// Repairs what a crash left.
 Result<> ChatWriter::settle() {
   const LogState log = log_->state();
   if (metadata_.cut) {
@@ -113,7 +113,7 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
   REPRISE_TRY(settle());
   if (options.operation) {
     if (auto done = find_done(*options.operation); done) {
-      // Whoever wrote it may have died before it was on disk.
+      // Its writer may have died before the sync.
       if (options.durability == Durability::disk) {
         REPRISE_TRY(log_->sync());
       }
@@ -153,8 +153,8 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
   return appended;
 }
 
-// The names of the tools whose results the messages hold. The call is in the messages themselves or
-// in one not long before them.
+// The names of the tools whose results the messages contain. The calls are in the same messages or
+// in recent ones.
 Result<ToolNames> ChatWriter::names_for(Seq before, const std::vector<Message>& messages) const {
   std::set<std::string> unresolved;
   ToolNames names;
@@ -186,7 +186,7 @@ Result<ToolNames> ChatWriter::names_for(Seq before, const std::vector<Message>& 
   return names;
 }
 
-// The lines of a batch, and the session as it is after it.
+// Encodes the lines of a batch, and sets `now_` to the session after it.
 Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
                                        const std::vector<Message>& messages,
                                        const AppendOptions& options) {
@@ -226,7 +226,7 @@ Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOp
   return log_->append(line_end.empty() ? lines : cat(line_end, lines), options.durability);
 }
 
-// Puts what gives way into the file of what was replaced. Returns where it began.
+// Appends the replaced messages to the file for them. Returns the offset where they begin.
 Result<std::int64_t> ChatWriter::append_replaced(Seq from) {
   const LogState log = log_->state();
   const auto places = log_->places(from, log.head, 1, false);
@@ -246,7 +246,7 @@ Result<std::int64_t> ChatWriter::append_replaced(Seq from) {
   return begin;
 }
 
-// Messages that do not stand in lines of their own are written anew. Returns where they end.
+// Rewrites the messages when they are not in lines of their own. Returns the offset of their end.
 Result<std::int64_t> ChatWriter::write_anew(int out, Seq to) const {
   const fs::path& file = log_->file();
   REPRISE_ASSIGN(const std::string old, read_file(file));
@@ -269,8 +269,8 @@ Result<std::int64_t> ChatWriter::write_anew(int out, Seq to) const {
   return end;
 }
 
-// A cut may leave the beginning of a batch: its last line then says that the batch ends with it.
-// Returns where that line begins, or `end` when nothing has to change.
+// After a truncation within a batch, its last remaining line must end the batch. Returns the offset
+// of that line, or `end` if nothing has to change.
 Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string& line) const {
   const auto places = log_->places({to.value - 1}, to, 1, false);
   if (places.empty()) {
@@ -293,7 +293,7 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
   return last.offset;
 }
 
-// A new messages.jsonl. Until it has its name, the metadata that belong to it wait as a cut.
+// Replaces messages.jsonl. Until the rename, its metadata is stored as `cut`.
 Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
                              const AppendOptions& options) {
   REPRISE_ASSIGN(const std::int64_t begin, append_replaced(from));
@@ -325,7 +325,7 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
   REPRISE_TRY(replace_file(log_->file(), fill, announce));
   metadata_.now = {std::move(now_), point};
   metadata_.cut.reset();
-  // It has happened. Where this fails, the cut still says the same, until the next write.
+  // The replacement is complete. If this fails, `cut` says the same until the next write.
   (void)write_metadata(folder_, metadata_);
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Writing to one chat, by whoever holds its lock. A message is there from the moment its batch's
-// last line is; all else that a step changes stands in that line, or follows from it.
+// Writes to one chat; the caller holds its lock. A batch takes effect when its last line is
+// written; all other changes of the same write are in that line, or follow from it.
 
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/message_log.h"
@@ -10,7 +10,7 @@
 
 namespace reprise::store::chatdir {
 
-// Replaces reprise.json. One that could not be read is kept aside first.
+// Replaces reprise.json. A file that could not be read is quarantined first.
 Result<> write_metadata(const std::filesystem::path& folder, const MetadataFile& metadata);
 
 class ChatWriter {
@@ -18,7 +18,7 @@ class ChatWriter {
   ChatWriter(std::filesystem::path folder, MetadataFile metadata, std::shared_ptr<MessageLog> log,
              std::int64_t messages_max);
 
-  // As Store::append() without `from`, else as Rewriting::replace_suffix().
+  // Like Store::append() if `from` is not set, otherwise like Rewriting::replace_suffix().
   Result<Appended> write(std::optional<Seq> from, const std::vector<Message>& messages,
                          const AppendOptions& options);
 
@@ -39,7 +39,7 @@ class ChatWriter {
   MetadataFile metadata_;
   const std::shared_ptr<MessageLog> log_;
   const std::int64_t messages_max_;
-  StoredSession now_;  // the session as it becomes
+  StoredSession now_;  // the session after the write
 };
 
 }  // namespace reprise::store::chatdir

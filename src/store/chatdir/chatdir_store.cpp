@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder with all that a chat has, not yet where chats are.
+// Creates the folder of a chat with all its files, outside the folder of chats.
 Result<> fill_folder(const fs::path& folder, const Session& session,
                      const std::vector<Message>& messages, std::int64_t messages_max) {
   REPRISE_TRY(remove_tree(folder));
@@ -70,7 +70,7 @@ Result<> ChatdirStore::create_with(const Session& session, std::vector<Message> 
   if (there) {
     return std::unexpected(session_exists(id));
   }
-  // Whole or not at all: it gets its name when everything is in it.
+  // Atomic: the folder is renamed when it is complete.
   const fs::path folder = layout.chats() / cat(kMaking, id.str());
   if (auto filled = fill_folder(folder, session, messages, chats_.settings().messages_max);
       !filled) {
@@ -127,7 +127,7 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
     const std::shared_ptr<Chat>& chat = *opened;
     const auto stored = chat->load_with_lease();
     if (const auto is_here = chat->is_in_place(); !stored && is_here && !*is_here) {
-      continue;  // it has left meanwhile
+      continue;  // it was moved meanwhile
     }
     if (!stored) {
       damage.push_back({listed.id.str(), stored.error().message, ""});
@@ -149,7 +149,7 @@ Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQu
                                           ? is_there(chats_.layout().chat(listed.id))
                                           : Result<bool>(false));
   if (has_chat) {
-    return {};  // it hides the archive
+    return {};  // the chat hides the archive
   }
   PackedSession packed = read_packed_session(listed.id, listed.place);
   std::ranges::move(packed.damage, std::back_inserter(damage));
@@ -161,7 +161,7 @@ Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQu
 
 Result<SessionPage> ChatdirStore::list(const SessionQuery& requested) {
   SessionQuery query = requested;
-  // Archived chats are known by the names of their folders, too.
+  // Archived chats can also be addressed by the names of their folders.
   if (const auto id = parse_archive_name(requested.short_id_prefix); id) {
     query.id_prefix = id->str();
     query.short_id_prefix.clear();
@@ -229,7 +229,7 @@ Result<> ChatdirStore::renew_lease(const SessionId& id, const OperationId& answe
 Result<std::optional<Partial>> ChatdirStore::find_partial(const SessionId& id) {
   REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
   if (place && place->is_packed()) {
-    return std::nullopt;  // nothing runs in an archive
+    return std::nullopt;  // an archive has no running answer
   }
   return chats_.with(id, [](Chat& chat) { return chat.find_partial(); });
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The store over a chat directory (docs/formats/chatdir.md): a folder for each chat, whose record
-// is only ever added to.
+// The store for a chat directory (docs/formats/chatdir.md): a folder for each chat, with an
+// append-only log of its messages.
 
 #include "reprise/capabilities.h"
 #include "store/chatdir/chats.h"
@@ -27,7 +27,7 @@ class ChatdirStore final : public Store,
   ChatdirStore(Layout layout, ChatSettings settings)
       : chats_(std::move(layout), std::move(settings)) {}
 
-  // What a crash has left half done is finished.
+  // Finishes moves that a crash interrupted.
   Result<> prepare() { return chats_.finish_unfinished(); }
 
   // chatdir_store.cpp
@@ -42,7 +42,7 @@ class ChatdirStore final : public Store,
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
-  // None: they are the artefact replaced.jsonl.
+  // Always 0: replaced messages are the artefact replaced.jsonl.
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> add_partial(const SessionId& id, const OperationId& answer,
@@ -54,8 +54,9 @@ class ChatdirStore final : public Store,
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override;
 
   // artefacts.cpp: files in steps/NNN/, those of step 0 in the chat's own folder. A name may be a
-  // file's, or the key that the original calls it by ("parts" is stream.jsonl). Older layouts are
-  // read: flat folders, answer-step1.md, step/001/. invalid_argument for the files of the record.
+  // file name, or the key that the original program uses ("parts" is stream.jsonl). Older layouts
+  // can be read: flat folders, answer-step1.md, step/001/. invalid_argument for the files of the
+  // record.
   Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
                          std::string_view bytes) override;
   Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
@@ -68,8 +69,8 @@ class ChatdirStore final : public Store,
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                     const RecordedTurn& turn) override;
 
-  // archives.cpp: a session is in one place at any time (unfinished.h). One that comes back becomes
-  // the current one.
+  // archives.cpp: a session is in exactly one place at any time (unfinished.h). A restored session
+  // becomes the current one.
   Result<> archive(const SessionId& id, Time when) override;
   Result<> unarchive(const SessionId& id) override;
 
@@ -82,14 +83,14 @@ class ChatdirStore final : public Store,
   Result<> restore(const SessionId& id) override;
   Result<> purge(const SessionId& id) override;
 
-  // repair.cpp: files that are no records are copied as they are. A damaged messages.jsonl or
-  // reprise.json stands beside the new one as .bak.
+  // repair.cpp: other files than messages.jsonl and reprise.json are copied unchanged. If one of
+  // these two is damaged, the original is copied beside the repaired one as .bak.
   Result<VerifyReport> verify() override;
   Result<VerifyReport> repair_into(const std::filesystem::path& named) override;
 
-  // backup.cpp: the directory as it was at one moment: its chats, their messages and what they say
-  // of themselves. Artefacts are of that moment or later ones. Links are left out. busy when that
-  // moment cannot be found because too much changes.
+  // backup.cpp: a snapshot of the directory: its chats, their messages and metadata. Artefacts are
+  // of the same moment or later. Links are omitted. busy if the directory changes too fast for a
+  // consistent snapshot.
   Result<> backup(const std::filesystem::path& named) override;
 
  private:

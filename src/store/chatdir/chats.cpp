@@ -78,7 +78,7 @@ Result<bool> Chats::has_moved(const Chat& chat) {
 
 Result<> Chats::finish_unfinished() {
   if (settings_.access == Access::read) {
-    return {};  // what is there can be read as it is
+    return {};  // chats can be read in their current state
   }
   const auto seen = find_unfinished(layout_);
   if (seen && !*seen) {
@@ -106,11 +106,11 @@ Result<LockFile::Hold> Chats::lock() {
   }
   REPRISE_ASSIGN(LockFile::Hold hold,
                  take_lock(*file, std::chrono::steady_clock::now() + settings_.busy_timeout));
-  // Whoever was at it held the lock: behind that it is done, or was interrupted.
+  // The process that was moving a chat held the lock: now its move is complete or was interrupted.
   REPRISE_TRY(finish_interrupted(layout_));
   if (is_first) {
-    (void)remove_stranded(layout_);               // the next one tries again
-    (void)make_private_folders(layout_.trash());  // on a full disk it could not be made
+    (void)remove_stranded(layout_);               // the next process tries again
+    (void)make_private_folders(layout_.trash());  // when the disk is full, it could not be created
   }
   return hold;
 }

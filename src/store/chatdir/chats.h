@@ -1,7 +1,7 @@
 #pragma once
 
-// The chats of one directory. Those used last stay open: their files and locks are expensive to
-// open compared with one append.
+// The chats of one directory. The most recently used ones remain open: opening their files and
+// locks is expensive compared with one append.
 
 #include <cstddef>
 #include <list>
@@ -16,14 +16,15 @@ namespace reprise::store::chatdir {
 
 class Chat;
 
-// How much to find out about a chat that has no reprise.json: looking into each step costs.
+// How much metadata to derive for a chat without reprise.json: the usage requires reading each
+// step.
 enum class Derive : std::uint8_t { all, all_but_usage };
 
 struct ChatSettings {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};
   std::int64_t messages_max = 0;
-  std::string working_dir = {};  // of chats that do not say theirs: the chat directory itself
+  std::string working_dir = {};  // for chats without one: the chat directory itself
   Derive derive = Derive::all;
   ProgressSink on_progress = {};
 };
@@ -35,37 +36,37 @@ class Chats {
 
   const Layout& layout() const { return layout_; }
   const ChatSettings& settings() const { return settings_; }
-  // Of so many chats.
+  // Reports progress: `done` of `total` chats.
   void tell(std::string_view work, std::int64_t done, std::size_t total) const;
 
-  // not_found for an unknown session, invalid_argument for an id that is no UUID or a session that
-  // is packed away.
+  // not_found for an unknown session, invalid_argument for an id that is not a UUID or for an
+  // archived session.
   Result<std::shared_ptr<Chat>> get(const SessionId& id);
 
-  // The same for a place that is known already. It is not kept open.
+  // The same for a known place. The chat is not cached.
   Result<std::shared_ptr<Chat>> at(const Layout::Listed& listed, Derive derive = Derive::all) const;
 
-  // Runs `work` on the chat; again when it was moved to another place in between.
+  // Runs `work` on the chat, and again if the chat was moved meanwhile.
   template <class Work>
   auto with(const SessionId& id, const Work& work) -> decltype(work(std::declval<Chat&>()));
 
-  // Finishes an archiving or restoring that was interrupted by a crash. One look when there is
+  // Finishes an archiving or restoring that a crash interrupted. Costs one file lookup if there is
   // none.
   Result<> finish_unfinished();
 
-  // Held by whoever makes, moves or removes chats, before the lock of the chat itself. What a
-  // crash has interrupted is finished first.
+  // The lock for creating, moving or removing chats, taken before the lock of the chat itself.
+  // Interrupted moves are finished first.
   Result<LockFile::Hold> lock();
 
  private:
   static constexpr int kAttemptsMax = 5;
-  // Whether the chat was moved, or a move of it was finished just now.
+  // Whether the chat was moved, or an interrupted move of it has now been finished.
   Result<bool> has_moved(const Chat& chat);
 
   const Layout layout_;
   const ChatSettings settings_;
-  std::mutex mutex_;                       // guards what follows
-  std::list<std::shared_ptr<Chat>> open_;  // the one used last comes first
+  std::mutex mutex_;                       // guards the members below
+  std::list<std::shared_ptr<Chat>> open_;  // most recently used first
   std::unique_ptr<LockFile> lock_;
 };
 

@@ -1,5 +1,5 @@
-// The words of a message as such chats spell them: `content` is a string, or an array of parts
-// (text, reasoning, tool-call, tool-result, image). What is no part we know stays as it is.
+// The content of a message as spelled in chats: `content` is a string, or an array of parts (text,
+// reasoning, tool-call, tool-result, image). Unknown parts are preserved.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kErrorPrefix = "error-";
 
-// The extra fields whose names the part does not use itself.
+// Appends the extra fields whose names the part itself does not use.
 void append_extra(json::ObjectWriter& part, const Extra& extra,
                   std::initializer_list<std::string_view> own) {
   for (const ExtraField& field : extra) {
@@ -59,7 +59,7 @@ void append_part(std::string& out, const ToolUseBlock& block) {
   part.close();
 }
 
-// An output of another kind than text was kept as it came, in the extra fields.
+// An output that is not text is preserved in the extra fields.
 void append_part(std::string& out, const ToolResultBlock& block) {
   json::ObjectWriter part(out);
   part.field("type", "tool-result").field("toolCallId", block.tool_use_id);
@@ -84,7 +84,7 @@ void append_part(std::string& out, const UnknownBlock& block) {
   out += block.json.text();
 }
 
-// The members of one part, as they are spelled; what is taken is gone.
+// The members of one part as raw JSON; the take functions remove them.
 class Members {
  public:
   bool read(json::Scanner& scanner) {
@@ -98,7 +98,7 @@ class Members {
     });
   }
 
-  // The value when it is a string.
+  // Removes and returns the value if it is a string.
   std::optional<std::string> take_text(std::string_view name) {
     const auto found = find(name);
     if (found == members_.end() || !found->second.starts_with('"')) {
@@ -141,7 +141,7 @@ class Members {
     return found == members_.end() ? std::string_view() : found->second;
   }
 
-  // What is left.
+  // The remaining members.
   Extra extra() const {
     Extra extra;
     extra.reserve(members_.size());
@@ -166,7 +166,7 @@ class Members {
  private:
   using Member = std::pair<std::string, std::string_view>;
 
-  // The last of that name: it wins.
+  // The last member of that name, which takes precedence.
   std::vector<Member>::iterator find(std::string_view name) {
     for (auto at = members_.end(); at != members_.begin();) {
       --at;
@@ -187,14 +187,14 @@ Block tool_call(Members& members) {
   block.name = members.take_text_or_nothing("toolName");
   auto input = members.take_raw("input");
   if (!input) {
-    input = members.take_raw("args");  // as older versions say
+    input = members.take_raw("args");  // the name in older versions
   }
   block.input = input.value_or(RawJson());
   block.extra = members.extra();
   return block;
 }
 
-// What a person would read of an output: its text, or its JSON as it stands there.
+// The text of an output for display, or its JSON unchanged.
 std::string readable(Members& members, std::string_view raw) {
   return raw.starts_with('"') ? members.decoded(raw) : std::string(raw);
 }
@@ -224,7 +224,7 @@ Block tool_result(Members& members) {
   return block;
 }
 
-// A picture is named by its address; bytes in the part itself become an address, too.
+// An image is referenced by its URL; bytes in the part itself become a data URL.
 Block image(Members& members) {
   ImageBlock block;
   block.media_type = members.take_text_or_nothing("mediaType");
@@ -306,7 +306,7 @@ void append_content(std::string& out, const std::vector<Block>& blocks) {
 bool read_content(json::Scanner& scanner, std::vector<Block>& blocks, bool& lossy) {
   if (scanner.kind() == json::Kind::string) {
     TextBlock& block = std::get<TextBlock>(blocks.emplace_back(TextBlock{}));
-    return scanner.string(block.text);  // the scanner says itself whether it was lossy
+    return scanner.string(block.text);  // the scanner records whether it was lossy
   }
   return scanner.array([&] { return read_part(scanner, blocks, lossy); });
 }

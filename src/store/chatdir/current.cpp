@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kNameBytesMax = 4096;
 constexpr std::int64_t kModelBytesMax = std::int64_t{1} << 20;
 
-// A link says which chat by its text, that of the folder; what is there is never looked at.
+// A link names the chat by its target path, which is never followed.
 Result<bool> is_link(const fs::path& file) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(file));
   return kind == FileKind::link;
@@ -51,7 +51,7 @@ Result<std::string> read_name(const fs::path& file) {
 
 Result<> replace_link(const fs::path& link, const fs::path& target) {
   REPRISE_ASSIGN(const Fd folder, open_file(folder_of(link), O_RDONLY | O_DIRECTORY));
-  // The lock is held: what has that name was left by somebody who died.
+  // The lock is held, so an existing file of that name is left over from a process that died.
   const std::string temporary = cat(link.filename().native(), ".reprise-0.tmp");
   const auto remove = [&] { return ::unlinkat(folder.get(), temporary.c_str(), 0); };
   (void)remove();
@@ -64,7 +64,7 @@ Result<> replace_link(const fs::path& link, const fs::path& target) {
   return sync_file(folder.get(), folder_of(link));
 }
 
-// The other members stay.
+// Preserves the other members.
 std::string with_model(std::string_view old, const SessionInfo& info) {
   Extra others = extra_from_json(old);
   std::erase_if(others, [](const ExtraField& field) {
@@ -84,8 +84,7 @@ Result<> remove_name(const Layout& layout) {
 }  // namespace
 
 Result<> clear_current(const Layout& layout, const SessionId& id) {
-  // A file that cannot be read names no chat, so not this one either; who asks for the current
-  // chat is told.
+  // An unreadable file does not name this chat; find_current() reports the error.
   const auto name = read_name(layout.current_file());
   return name && *name == id.str() ? remove_name(layout) : Result<>();
 }

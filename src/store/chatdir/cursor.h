@@ -1,7 +1,7 @@
 #pragma once
 
-// Walks over JSON that looks exactly as we write it, without checking it all; what does not is for
-// the scanner. Private to the lines of this store.
+// Parses JSON in exactly the form that we write, without full validation; other JSON is left to the
+// scanner. Only for the lines of this store.
 
 #include <charconv>
 #include <cstddef>
@@ -15,7 +15,7 @@ class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
 
-  // Exactly this text.
+  // Consumes exactly this text.
   bool eat(std::string_view literal) {
     if (!text_.substr(at_).starts_with(literal)) {
       return false;
@@ -31,7 +31,7 @@ class Cursor {
     return error == std::errc();
   }
 
-  // A string without escapes, between its quotes.
+  // Consumes a string without escapes; `out` is the text between its quotes.
   bool word(std::string_view& out) {
     if (!eat("\"")) {
       return false;

@@ -1,4 +1,4 @@
-// What the files of a chat that another program made tell about it.
+// Derives the metadata of a chat from the files of another program.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -34,7 +34,8 @@ Time time_of(const struct statx_timestamp& time) {
       std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)));
 }
 
-// When the file or folder began to be; where the disk does not say, when it was changed.
+// The creation time of the file or folder; if the file system does not record it, the modification
+// time.
 Result<Time> birth_of(const fs::path& path) {
   struct statx status{};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME | STATX_MTIME, &status) != 0) {
@@ -46,7 +47,8 @@ Result<Time> birth_of(const fs::path& path) {
 }
 // NOLINTEND(misc-include-cleaner)
 
-// When the chat began: no file in it is older, also when the folder was moved or unpacked since.
+// The time of the chat's creation: that of its oldest file, even if the folder was moved or
+// unpacked since.
 Result<Time> beginning_of(const fs::path& chat) {
   REPRISE_ASSIGN(Time beginning, birth_of(chat));
   for (const fs::path& folder : {chat, chat / "steps"}) {
@@ -61,7 +63,7 @@ Result<Time> beginning_of(const fs::path& chat) {
   return beginning;
 }
 
-// From a small JSON file: "" for what it does not say, or where there is no such file.
+// Reads the model from a small JSON file: "" if it or the file is missing.
 Result<> take_model(const fs::path& file, std::string_view name, SessionInfo& info) {
   const auto bytes = read_file(file, kSmallFileMax);
   if (!bytes) {
@@ -72,7 +74,7 @@ Result<> take_model(const fs::path& file, std::string_view name, SessionInfo& in
   return {};
 }
 
-// The first line with words of what was asked first.
+// The first non-blank line of the first question.
 Result<std::string> title_of(const fs::path& messages) {
   std::string title;
   const auto visit = [&title](Message&& message) {
@@ -86,7 +88,7 @@ Result<std::string> title_of(const fs::path& messages) {
     return title.empty() ? Flow::go_on : Flow::stop;
   };
   const auto read = read_first(messages, kTitleSearchEnd, ignore_torn, "", visit);
-  // What is damaged has no title; reading the messages says why.
+  // A damaged file has no title; reading the messages reports the damage.
   if (!read && read.error().code == Code::io) {
     return std::unexpected(read.error());
   }

@@ -9,7 +9,7 @@
 
 namespace reprise::store::chatdir {
 Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {
-  // Whoever goes backwards wants what stands before it next.
+  // When reading backwards, the preceding bytes are needed next.
   std::int64_t from = offset;
   if (offset < begin_ && bytes < buffer_bytes_) {
     const auto before = static_cast<std::int64_t>(buffer_bytes_ - bytes);
@@ -18,7 +18,7 @@ Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {
   std::size_t count = std::max(buffer_bytes_, static_cast<std::size_t>(offset - from) + bytes);
   struct stat about{};
   if (::fstat(fd_, &about) == 0 && S_ISREG(about.st_mode)) {
-    // A short file needs no long buffer, which would have to be filled with zeros first.
+    // A short file needs no large buffer, which would have to be zeroed first.
     const std::int64_t left = std::max<std::int64_t>(0, about.st_size - from);
     count = std::min(count, static_cast<std::size_t>(left));
   }
@@ -45,7 +45,7 @@ Result<std::string_view> FileWindow::view(std::int64_t offset, std::size_t bytes
 Result<FileWindow::LineView> FileWindow::line(std::int64_t offset, std::int64_t end) {
   const auto left =
       std::min(static_cast<std::size_t>(std::max<std::int64_t>(0, end - offset)), kLineBytesMax);
-  // What the buffer has already, then more and more.
+  // Starts with the buffered bytes, then reads more and more.
   const auto there = begin_ + static_cast<std::int64_t>(buffer_.size()) - offset;
   std::size_t bytes =
       offset >= begin_ && there > 0 ? static_cast<std::size_t>(there) : buffer_bytes_;

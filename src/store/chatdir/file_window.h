@@ -1,7 +1,7 @@
 #pragma once
 
-// A file read through a buffer that moves over it: memory stays at a megabyte, or at the longest
-// piece that was asked for. (A mapped file would end the process when another program cuts it.)
+// Reads a file through a sliding buffer: memory is limited to a megabyte, or to the longest piece
+// requested. (With mmap(), truncation by another program would end the process.)
 
 #include <algorithm>
 #include <cstddef>
@@ -15,15 +15,15 @@ class FileWindow {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
 
-  // `fd` must stay open. Errors name `file`. A smaller buffer does for a small file.
+  // `fd` must stay open. Errors name `file`. A smaller buffer suffices for a small file.
   FileWindow(int fd, std::filesystem::path file, std::size_t buffer_bytes = kBufferBytes)
       : fd_(fd), file_(std::move(file)), buffer_bytes_(std::min(buffer_bytes, kBufferBytes)) {}
 
-  // The bytes from `offset` on, fewer than asked for only at the end of the file. Good until the
+  // The bytes from `offset` on, fewer than requested only at the end of the file. Valid until the
   // next call.
   Result<std::string_view> view(std::int64_t offset, std::size_t bytes);
 
-  // The same up to `end` or the next line end, which is not part of it; no more than kLineBytesMax.
+  // The same up to `end` or the next line end, which is excluded; at most kLineBytesMax.
   static constexpr std::size_t kLineBytesMax = std::size_t{192} << 20U;
   struct LineView {
     std::string_view text;
@@ -40,10 +40,10 @@ class FileWindow {
   std::filesystem::path file_;
   std::size_t buffer_bytes_;
   std::string buffer_;
-  std::int64_t begin_ = 0;  // where in the file the buffer stands
+  std::int64_t begin_ = 0;  // the buffer's offset in the file
 };
 
-// Writes the bytes [from, to) to `out`, piece by piece. corrupt when the file has become shorter.
+// Writes the bytes [from, to) to `out` in pieces. corrupt if the file has become shorter.
 Result<> copy_bytes(FileWindow& window, std::int64_t from, std::int64_t to, int out,
                     const std::filesystem::path& target);
 

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A link to a folder is taken for one, so that whoever opens what is in it says that it is a link.
+// A link is treated as a folder, so that opening its contents reports the link.
 bool may_hold_chat(const fs::path& folder, FileKind kind) {
   if (kind != FileKind::link) {
     return kind == FileKind::folder;
@@ -25,7 +25,7 @@ Result<Spot> trash_spot(const fs::path& folder) {
   return is_packed ? Spot::trashed_archive : Spot::trash;
 }
 
-// The session that a folder's name says; nullopt for other names.
+// The session id in a folder's name; nullopt for other names.
 std::optional<SessionId> id_of(std::string_view name, Spot spot) {
   if (spot == Spot::archive) {
     return parse_archive_name(name);

@@ -1,13 +1,13 @@
 #pragma once
 
-// Where the parts of a chat directory are:
+// The layout of a chat directory:
 //
-//   DIR/chat/current, llimo.json          the chat that programs go on with, and their model
-//   DIR/chat/UUID/                        a chat
-//   DIR/archive/SHORT/{chat.zip,chat.json}  one that was packed away
-//   DIR/trash/UUID/                       a chat, or an archive, that was deleted
+//   DIR/chat/current, llimo.json            the chat that programs continue, and their model
+//   DIR/chat/UUID/                          a chat
+//   DIR/archive/SHORT/{chat.zip,chat.json}  an archived chat
+//   DIR/trash/UUID/                         a trashed chat, or a trashed archive
 //
-// Names that begin with a point are ours and never sessions: locks, folders in the making.
+// Names that begin with a dot are ours and never sessions: locks and temporary folders.
 
 #include <filesystem>
 #include <vector>
@@ -21,12 +21,12 @@ inline constexpr std::string_view kReplacedFile = "replaced.jsonl";
 inline constexpr std::string_view kMetadataFile = "reprise.json";
 inline constexpr std::string_view kAnswerFile = ".answer.jsonl";
 inline constexpr std::string_view kLockFile = ".lock";
-inline constexpr std::string_view kMaking = ".making-";    // and the id: not yet in its place
-inline constexpr std::string_view kLeaving = ".leaving-";  // and the id: on its way out
+inline constexpr std::string_view kMaking = ".making-";    // and the id: being created
+inline constexpr std::string_view kLeaving = ".leaving-";  // and the id: being removed
 inline constexpr std::string_view kZipFile = "chat.zip";
 inline constexpr std::string_view kZipMetadataFile = "chat.json";
 
-// Where a session was found.
+// The kind of place where a session was found.
 enum class Spot : std::uint8_t { chats, trash, archive, trashed_archive };
 struct Place {
   std::filesystem::path folder;
@@ -36,19 +36,19 @@ struct Place {
   bool is_trashed() const { return spot == Spot::trash || spot == Spot::trashed_archive; }
 };
 
-// invalid_argument for an id that is no UUID.
+// invalid_argument if the id is not a UUID.
 Result<> check_id(const SessionId& id);
 
-// The folder of an archived chat: each group of the UUID from base 16 to base 36. nullopt for other
-// ids.
+// The folder name of an archived chat: each group of the UUID, converted from base 16 to base 36.
+// nullopt for other ids.
 std::optional<std::string> archive_name(const SessionId& id);
 // Its inverse.
 std::optional<SessionId> parse_archive_name(std::string_view text);
 
-// "001", "1000": a step's folder in steps/.
+// The name of a step's folder in steps/: "001", "1000".
 std::string step_folder_name(Step step);
 
-// Whether a folder looks like one: a current chat, a chat, or an archive is in it.
+// Whether the folder contains a current chat, a chat or an archive.
 Result<bool> is_chat_directory(const std::filesystem::path& folder);
 
 class Layout {
@@ -67,10 +67,10 @@ class Layout {
   std::filesystem::path model_file() const { return chats() / "llimo.json"; }
   std::filesystem::path lock_file() const { return chats() / kLockFile; }
 
-  // nullopt when there is no such session. A chat that is there hides an archive of the same id.
+  // nullopt if there is no such session. A chat hides an archive with the same id.
   Result<std::optional<Place>> find(const SessionId& id) const;
 
-  // The sessions at a spot, in no order. Nothing when the folder is missing.
+  // The sessions at a spot, unordered. Empty if the folder does not exist.
   struct Listed {
     SessionId id;
     Place place;

@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view kOursStart = R"(,"reprise":{)";
 
-// In our member, when the names of tools in the line are not the message's own.
+// A member of ours, present if the tool names in the line are not from the message.
 constexpr std::string_view kToolNames = "tool_names";
 
-// A text is given no more room than this before its length is known.
+// The maximum size reserved for a text before its length is known.
 constexpr std::size_t kReserveMax = std::size_t{1} << 20U;
 
 constexpr std::array<std::string_view, 3> kOwnMembers = {"role", "content", kSidecar};
@@ -41,12 +41,12 @@ bool has_line_end(std::string_view text) {
   return text.find_first_of("\n\r") != std::string_view::npos;
 }
 
-// Between the tokens of JSON a line end is as good as a blank; in strings there is none.
-void blank_line_ends(std::string& text) {
+// In JSON, line ends occur only between tokens, where a blank is equivalent.
+void replace_line_ends(std::string& text) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
 }
 
-// The members role and content and what is not understood, without the closing brace.
+// The members role and content and the unknown ones, without the closing brace.
 std::string native_members(const Message& message) {
   std::string out;
   json::ObjectWriter object(out);
@@ -61,18 +61,19 @@ std::string whole_member(const Message& message) {
   return cat(R"("whole":)", json::quoted(message_to_json(message)), ",");
 }
 
-// The blocks as they are spelled where the original accepts them, which it does not here.
+// The blocks in the usual spelling, for a message that the original does not accept.
 std::string content_member(const Message& message) {
   std::string out = R"("content":)";
   append_content(out, message.blocks);
   return out += ',';
 }
 
-// What the native members do not say, as the beginning of our member: "" or members and a comma.
+// The parts of the message missing from the native members, as the beginning of our member: "" or
+// members and a comma.
 std::string sidecar_members(std::string& native, const Message& message, bool is_accepted) {
   if (has_line_end(native)) {
-    blank_line_ends(native);
-    // Opaque JSON of several lines: what it looks like is kept as text.
+    replace_line_ends(native);
+    // Opaque JSON of several lines: its exact spelling is preserved as text.
     return whole_member(message);
   }
   const auto seen = read_line(cat(native, "}"));
@@ -101,8 +102,8 @@ std::string sidecar_members(std::string& native, const Message& message, bool is
   return cat(out, std::string_view(rest).substr(1));
 }
 
-// Whether the message is the one that stands in the line: another program may have changed it.
-bool is_shown_by(const Message& line, const Message& message) {
+// Whether the native members still show this message: another program may have changed them.
+bool matches_line(const Message& line, const Message& message) {
   const std::string text = plain_text(line);
   if (plain_text(message) == text) {
     return true;
@@ -120,8 +121,8 @@ bool read_time(json::Scanner& scanner, std::optional<Time>& time) {
   return time.has_value();
 }
 
-// Our member, read.
-struct Ours {
+// The parsed member of ours.
+struct OwnMember {
   std::optional<Time> created = {};
   std::string whole = {};
   std::optional<std::vector<Block>> content = {};
@@ -129,7 +130,7 @@ struct Ours {
   bool names_added = false;
 };
 
-bool read_ours_member(json::Scanner& scanner, std::string_view name, Ours& ours) {
+bool read_own_member(json::Scanner& scanner, std::string_view name, OwnMember& ours) {
   const json::Kind kind = scanner.kind();
   if (name == "log" && kind == json::Kind::object) {
     return scanner.object([&](std::string_view inner) {
@@ -140,7 +141,7 @@ bool read_ours_member(json::Scanner& scanner, std::string_view name, Ours& ours)
     return scanner.string(ours.whole);
   }
   if (name == "content" && (kind == json::Kind::string || kind == json::Kind::array)) {
-    bool lossy = false;  // we write Unicode
+    bool lossy = false;  // we write valid Unicode
     return read_content(scanner, ours.content.emplace(), lossy);
   }
   ours.names_added = ours.names_added || name == kToolNames;
@@ -148,12 +149,12 @@ bool read_ours_member(json::Scanner& scanner, std::string_view name, Ours& ours)
   return scanner.skip();
 }
 
-// Our member: what the native ones do not say.
-Result<> add_ours(Line& line, std::string_view json) {
-  Ours ours;
+// Applies our member, which has what the native ones cannot represent.
+Result<> apply_own_member(Line& line, std::string_view json) {
+  OwnMember ours;
   json::Scanner scanner(json);
   if (!scanner.object(
-          [&](std::string_view name) { return read_ours_member(scanner, name, ours); })) {
+          [&](std::string_view name) { return read_own_member(scanner, name, ours); })) {
     return std::unexpected(scanner.fault());
   }
   Message& message = line.message;
@@ -162,7 +163,7 @@ Result<> add_ours(Line& line, std::string_view json) {
   }
   if (!ours.whole.empty()) {
     REPRISE_ASSIGN(Message stored, message_from_json(ours.whole));
-    if (is_shown_by(message, stored)) {
+    if (matches_line(message, stored)) {
       message = std::move(stored);
       message.seq = {};
     }
@@ -170,7 +171,7 @@ Result<> add_ours(Line& line, std::string_view json) {
     Message stored = message;
     stored.blocks = *std::move(ours.content);
     REPRISE_TRY(add_message_sidecar(stored, json));
-    if (is_shown_by(message, stored)) {
+    if (matches_line(message, stored)) {
       message = std::move(stored);
     } else {
       REPRISE_TRY(add_message_sidecar(message, json));
@@ -184,7 +185,7 @@ Result<> add_ours(Line& line, std::string_view json) {
   return {};
 }
 
-// Reads the members of one line; what is understood of ours comes last.
+// Reads the members of one line; ours is applied last.
 class LineReader {
  public:
   explicit LineReader(std::string_view text) : scanner_(text) {}
@@ -195,8 +196,8 @@ class LineReader {
       return std::unexpected(scanner_.fault());
     }
     line_.lossy = line_.lossy || scanner_.lossy();
-    if (!ours_.empty() && !add_ours(line_, ours_)) {
-      // Nobody we know wrote it: it is kept like any other member.
+    if (!ours_.empty() && !apply_own_member(line_, ours_)) {
+      // Not written by us: preserved like any other unknown member.
       line_.message.extra.push_back({std::string(kSidecar), json::take(ours_)});
     }
     return std::move(line_);
@@ -261,7 +262,7 @@ std::string with_escaped_controls(std::string_view text) {
     if (in_string && is_control(c)) {
       const auto byte = static_cast<unsigned char>(c);
       if (std::exchange(escaped, false)) {
-        out.pop_back();  // a backslash at the end of a line escapes nothing
+        out.pop_back();  // removes a backslash before the line end, which escapes nothing
       }
       out.append("\\u00").append(1, kHex[byte >> 4U]).append(1, kHex[byte & 0xFU]);
       continue;

@@ -1,7 +1,8 @@
 #pragma once
 
-// One line of messages.jsonl: {"role":…,"content":…,"reprise":{…}}. The last member is ours: what
-// role and content cannot say, or the original would not accept (schema.h), and the trailer.
+// One line of messages.jsonl: {"role":…,"content":…,"reprise":{…}}. The last member is ours: it has
+// the trailer, and what role and content cannot represent, or the original would not accept
+// (schema.h).
 
 #include "base/json_scan.h"
 #include "reprise/message.h"
@@ -10,33 +11,33 @@
 
 namespace reprise::store::chatdir {
 
-// Appends the message's line with its end. `start` is the place in the file where the line begins;
-// line, at and created_at of the trailer follow from the message; `names` are of the tools whose
-// results it may hold. invalid_argument for a message whose opaque JSON is nested so deeply that
-// the line could not be read again; unsupported for one whose line is longer than readers take.
+// Appends the message's line with its line end. `start` is the file offset of the line; line, at
+// and created_at of the trailer are set from the message; `names` are the tools whose results it
+// may contain. invalid_argument for a message whose opaque JSON is nested too deeply for the line
+// to be read again; unsupported if the line would exceed the limit of readers.
 Result<> append_line(std::string& out, std::int64_t start, const Message& message, Trailer trailer,
                      const ToolNames& names = {});
 
 struct Line {
   Message message;         // its seq is 0
-  bool lossy = false;      // text was no Unicode: U+FFFD stands for it
-  bool duplicate = false;  // a member stands twice: the last one counts
+  bool lossy = false;      // text was not valid Unicode and has U+FFFD instead
+  bool duplicate = false;  // a member occurs twice; the last one is used
 };
 
-// One JSON object. Control characters in strings are taken for what they are. corrupt for what is
-// no object.
+// Parses one JSON object. Raw control characters in strings are accepted. corrupt if it is not an
+// object.
 Result<Line> read_line(std::string_view text);
 
-// The quick way for the most common kind of line, a message that is nothing but one text; nullopt
-// for all others. `found` is the line's trailer where that is known.
+// A fast path for the most common kind of line, a message with a single text; nullopt for all
+// others. `found` is the line's trailer if it is known.
 std::optional<Line> read_plain_line(std::string_view text, const FoundTrailer* found = nullptr);
 
-// Appends the value of `content`. What a part cannot say is left out: a reader of the result sees
-// other blocks then.
+// Appends the value of `content`. Fields that a part cannot represent are omitted, so reading the
+// result may return other blocks.
 void append_content(std::string& out, const std::vector<Block>& blocks);
 
-// Reads the value of `content`, a string or an array. `lossy` becomes true when text was no
-// Unicode and U+FFFD stands for it.
+// Reads the value of `content`, a string or an array. Sets `lossy` if text was not valid Unicode
+// and has U+FFFD instead.
 bool read_content(json::Scanner& scanner, std::vector<Block>& blocks, bool& lossy);
 
 }  // namespace reprise::store::chatdir

@@ -42,7 +42,7 @@ void expect_round_trip(const Message& message) {
   EXPECT_FALSE(read->lossy);
 }
 
-TEST(ChatLine, PlainTextLooksLikeTheOriginals) {
+TEST(ChatLine, PlainTextIsSpelledLikeTheOriginal) {
   EXPECT_EQ(
       line_of(message("user", {TextBlock{"Привіт 😀\nline2", {}}})),
       R"({"role":"user","content":"Привіт 😀\nline2","reprise":{"log":{"seq":0,"line":0,"at":63,)"
@@ -72,7 +72,7 @@ TEST(ChatLine, BlocksAreParts) {
                        R"("image":"https://example.org/a.png","mediaType":"image/png"}],)"));
 }
 
-TEST(ChatLine, EveryMessageComesBack) {
+TEST(ChatLine, MessagesRoundTrip) {
   Message full = message("assistant", {TextBlock{"Hello", {{"id", raw("1")}}}, TextBlock{}});
   full.provider = "p";
   full.model = "m";
@@ -128,7 +128,7 @@ TEST(ChatLine, ReadsWhatOthersWrite) {
   EXPECT_EQ(read->message.extra, (Extra{{"id", raw(R"("m1")")}}));
 }
 
-TEST(ChatLine, OddLinesAreReadAndSaidToBeOdd) {
+TEST(ChatLine, UnusualLinesAreReadAndFlagged) {
   const auto text_of = [](std::string_view line) {
     const auto read = read_line(line);
     EXPECT_TRUE(read) << line;
@@ -151,7 +151,7 @@ TEST(ChatLine, OddLinesAreReadAndSaidToBeOdd) {
   EXPECT_FALSE(read_line(std::string(100'000, '[')));
 }
 
-// Each looked for among all before it, they would take minutes.
+// With a linear search for each member, this would take minutes.
 TEST(ChatLine, ReadsAsManyMembersAsFitOnALine) {
   constexpr std::size_t kMembers = 500'000;
   std::string line = R"({"role":"user","content":"a")";
@@ -165,7 +165,7 @@ TEST(ChatLine, ReadsAsManyMembersAsFitOnALine) {
   EXPECT_TRUE(read->duplicate);
 }
 
-TEST(ChatLine, WhatOthersChangedWins) {
+TEST(ChatLine, ChangesByOthersTakePrecedence) {
   Message two = message("user", {TextBlock{"a", {}}, TextBlock{"b", {}}});
   two.model = "m";
   std::string line = line_of(two);
@@ -208,7 +208,7 @@ TEST(ChatMark, IsFoundAtTheEnd) {
   EXPECT_FALSE(find_trailer(R"({"role":"user","content":{"a":{}}})"));
 }
 
-TEST(ChatLine, RefusesWhatItCouldNotReadAgain) {
+TEST(ChatLine, RefusesWhatItCouldNotReadBack) {
   const std::string deep = std::string(511, '[') + std::string(511, ']');
   std::string out;
   const auto refused =

@@ -1,4 +1,4 @@
-// Writing to a log, by whoever holds the chat's lock.
+// Appends to a log; the caller holds the chat's lock.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,8 +20,8 @@ Result<int> MessageLog::writable() {
   return out_.get();
 }
 
-// Nobody was told that it is there, so it goes. Where that fails too, it stays as something torn.
-Result<> MessageLog::take_back(std::int64_t size, Error error) {
+// Truncates an unacknowledged append. If that fails too, its bytes remain as a torn end.
+Result<> MessageLog::undo_append(std::int64_t size, Error error) {
   if (::ftruncate(out_.get(), size) != 0) {
     error.message += "; its beginning stays in the file";
   }
@@ -33,12 +33,12 @@ Result<> MessageLog::append(std::string_view bytes, Durability durability) {
   REPRISE_ASSIGN(const int out, writable());
   const std::int64_t size = state().size;
   if (auto written = write_all(out, bytes, file_); !written) {
-    return take_back(size, std::move(written).error());
+    return undo_append(size, std::move(written).error());
   }
   if (durability == Durability::disk) {
-    // Pages that could not be written are clean for the kernel afterwards: never sync them again.
+    // The kernel marks pages clean even if writing them failed, so never retry fsync().
     if (auto synced = sync(); !synced) {
-      return take_back(size, std::move(synced).error());
+      return undo_append(size, std::move(synced).error());
     }
   }
   REPRISE_ASSIGN(const bool same, refresh());

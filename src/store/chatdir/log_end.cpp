@@ -77,7 +77,7 @@ Result<std::optional<LogState>> peek_state(const fs::path& file) {
                    window.view(from, static_cast<std::size_t>(size - from)));
     auto found = find_trailer(text);
     if (found && found->trailer->line < from) {
-      continue;  // all of the line is looked at
+      continue;  // retries with the whole line
     }
     if (found && found->trailer->ends_batch() && text.find('\0') == std::string_view::npos &&
         found->trailer->at == from + static_cast<std::int64_t>(found->position)) {

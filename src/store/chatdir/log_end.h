@@ -1,6 +1,6 @@
 #pragma once
 
-// The end of a messages.jsonl: from it alone follows, as a rule, what the record has come to.
+// The end of a messages.jsonl, which is usually sufficient to determine the state of the record.
 
 #include <ctime>
 #include <memory>
@@ -11,22 +11,22 @@
 
 namespace reprise::store::chatdir {
 
-// What the record has come to.
+// The state of a log.
 struct LogState {
-  std::int64_t end = 0;   // of what counts
+  std::int64_t end = 0;   // of the last whole batch
   std::int64_t size = 0;  // of the file
   Seq head = {};
-  std::shared_ptr<const Trailer> trailer = {};  // of the newest line that has one
-  bool trailer_is_last = false;                 // and no other message came after it
-  bool ends_line = true;                        // a line end stands before `end`
+  std::shared_ptr<const Trailer> trailer = {};  // of the last line that has one
+  bool trailer_is_last = false;                 // and no other message follows it
+  bool ends_line = true;                        // a line end precedes `end`
   std::uint64_t tail = 0;                       // a hash of the last bytes before `end`
-  Time changed = {};                            // when the file was written to
+  Time changed = {};                            // when the file was last modified
 
-  static LogState of_nothing();  // of an empty file, or a missing one
+  static LogState of_nothing();  // of an empty or missing file
   bool is_torn() const { return end < size; }
 };
 
-// A place in a log, known again by the bytes before it.
+// A position in a log, identified by the bytes before it.
 struct LogPoint {
   std::int64_t end = 0;
   std::uint64_t tail = 0;
@@ -37,18 +37,19 @@ inline LogPoint point_of(const LogState& log) {
 }
 Result<LogPoint> point_at_end(const std::filesystem::path& file);
 
-// What the record has come to by a look at the end of the file alone; nullopt when that does not
-// tell. not_found when there is no such file.
+// The state determined from the end of the file alone; nullopt if that is not sufficient. not_found
+// if the file does not exist.
 Result<std::optional<LogState>> peek_state(const std::filesystem::path& file);
 
-// The bytes before a place.
+// Describes the bytes before a position.
 struct Tail {
   std::uint64_t hash = 0;
   bool ends_line = true;
 };
 Result<Tail> tail_before(int fd, const std::filesystem::path& file, std::int64_t end);
 
-// corrupt for what is no file: a pipe or a device would keep us waiting, a folder has no bytes.
+// corrupt if it is not a regular file: opening a pipe or a device would block, and a folder has no
+// bytes.
 Result<Fd> open_regular(const std::filesystem::path& file);
 Time time_of(const timespec& time);
 

@@ -15,10 +15,10 @@ namespace reprise::store::chatdir {
 namespace {
 
 constexpr std::size_t kPlacesAtOnce = 1024;
-constexpr std::size_t kReadBytes = std::size_t{256} << 10U;  // more than is wanted costs time, too
+constexpr std::size_t kReadBytes = std::size_t{256} << 10U;  // larger reads waste time
 constexpr std::size_t kDamageMax = 1000;
 
-// What a place's bytes turned out to be, besides a message.
+// A defect of a message's bytes.
 struct Flaw {
   std::int64_t offset;
   std::int64_t length;
@@ -55,7 +55,7 @@ class Delivery {
   std::vector<Flaw> flaws_;
 };
 
-// Puts together what was found in reading.
+// Collects the damage found while reading.
 class Reporter {
  public:
   Reporter(const MessageLog& log, std::string_view name)
@@ -81,7 +81,7 @@ class Reporter {
   }
 
   ReadReport take() {
-    // In the order of the file, however it was read.
+    // In the order of the file, whatever the direction of reading.
     std::ranges::stable_sort(found_, {}, [](const auto& one) { return one.first; });
     for (auto& [offset, damage] : found_) {
       report_.damage.push_back(std::move(damage));
@@ -103,7 +103,7 @@ class Reporter {
     return {};
   }
 
-  // Counted on from the last one asked for.
+  // Counts on from the previous call.
   Result<std::int64_t> line_of(std::int64_t offset) {
     if (offset < counted_to_) {
       counted_to_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the messages of a log one after the other.
+// Reads the messages of a log in order.
 
 #include <filesystem>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace reprise::store::chatdir {
 
-// Asked when something follows the record's end: true when it is damage, false while somebody is
-// writing it.
+// Called if bytes follow the end of the record: returns true if they are damage, false if another
+// process is writing them.
 inline constexpr std::int64_t kExcerptBytesMax = 10'000;
 
 using TornCheck = std::function<Result<bool>(const LogState&)>;
@@ -19,14 +19,13 @@ inline Result<bool> ignore_torn(const LogState& /*state*/) {
   return false;
 }
 
-// Delivers the messages of the range that are there now. Damage names `name`, the file as people
-// know it.
+// Passes the existing messages of the range to `sink`. Damage reports name the file as `name`.
 Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
                                  const TornCheck& torn, std::string_view name,
                                  const MessageSink& sink);
 
-// The same for a file that is not open yet, from its first message to before `to`, in one pass.
-// `log` is null when the sink stopped before the end was seen.
+// The same for a file that is not open yet, from its first message up to `to`, in one pass. `log`
+// is null if the sink stopped before the end was reached.
 struct FirstReading {
   ReadReport report;
   std::shared_ptr<MessageLog> log;

@@ -28,12 +28,13 @@ bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// After damage: more of it, or lines whose batch began in it.
+// Whether a piece after damage is more damage, or a line whose batch began in the damage.
 bool continues_damage(const Piece& piece) {
   return piece.damage.empty() ? piece.in_place && piece.trailer->number > 1 : piece.ends_line;
 }
 
-// Sectors that a power cut left empty though the file's end was written: JSON has no NUL.
+// Detects sectors that were not written before a power cut although the file size was: JSON
+// contains no NUL.
 Result<bool> has_hole(FileWindow& window, std::int64_t from, std::int64_t to) {
   while (from < to) {
     const auto left = static_cast<std::size_t>(to - from);
@@ -56,7 +57,7 @@ Result<std::shared_ptr<MessageLog>> MessageLog::open(const fs::path& file, const
 
 Result<std::shared_ptr<MessageLog>> MessageLog::open(Fd fd, const fs::path& file,
                                                      const Visit& visit) {
-  // Nobody else knows it yet: `visit` may do what it likes.
+  // Not shared yet, so `visit` may do anything.
   std::shared_ptr<MessageLog> log(new MessageLog(file, std::move(fd)));
   REPRISE_ASSIGN(const struct stat status, status_of(log->fd_.get(), file));
   log->note_change(status.st_mtim);
@@ -109,7 +110,7 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
                     visit ? SplitMode::messages : SplitMode::boundaries);
   while (true) {
     REPRISE_ASSIGN(std::optional<Piece> piece, splitter.next());
-    REPRISE_ASSIGN(const bool counts, take_in(reading, piece, splitter.line()));
+    REPRISE_ASSIGN(const bool counts, add_piece(reading, piece, splitter.line()));
     if (!counts || !piece) {
       break;
     }
@@ -126,13 +127,13 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   return Flow::go_on;
 }
 
-// false at the end, or where the rest was torn.
-Result<bool> MessageLog::take_in(Reading& reading, const std::optional<Piece>& piece,
-                                 std::int64_t last_line) {
+// false at the end of the record.
+Result<bool> MessageLog::add_piece(Reading& reading, const std::optional<Piece>& piece,
+                                   std::int64_t last_line) {
   REPRISE_ASSIGN(bool torn, (piece ? in_batch_ : reading.after_damage)
                                 ? has_hole_at_end(reading, piece)
                                 : Result<bool>(false));
-  // Another program may have taken what was torn for whole, and gone on after it.
+  // Another program may have treated a torn end as complete and appended after it.
   in_batch_ = in_batch_ && (!piece || torn || continues_batch(*piece));
   const bool is_continuation = reading.after_damage && piece && continues_damage(*piece);
   if (!torn && !in_batch_ && !is_continuation) {
@@ -154,8 +155,8 @@ Result<bool> MessageLog::has_hole_at_end(Reading& reading, const std::optional<P
   return ends_file ? has_hole(reading.window, state_.end, reading.size) : Result<bool>(false);
 }
 
-// Shows the messages that cannot turn out to be torn any more, the last of which was `read`
-// already or not.
+// Passes the messages that can no longer be torn to `visit`. `read` is the last one if it was
+// parsed already.
 Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std::size_t& shown,
                               const Visit& visit) const {
   if (!visit || in_batch_) {
@@ -175,7 +176,7 @@ Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std:
 
 bool MessageLog::continues_batch(const Piece& piece) const {
   if (!piece.damage.empty()) {
-    return true;  // perhaps a line of the batch
+    return true;  // may be a line of the batch
   }
   return piece.in_place && newest_trailer_ != nullptr && piece.trailer->of == newest_trailer_->of &&
          piece.trailer->number > newest_trailer_->number &&
@@ -207,7 +208,7 @@ void MessageLog::take(const Piece& piece) {
   }
 }
 
-// Damaged lines one after the other are one damage.
+// Joins adjacent damaged lines into one span.
 void MessageLog::add_damaged_span(DamagedSpan span) {
   if (!damaged_spans_.empty() && span.length > 0) {
     DamagedSpan& last = damaged_spans_.back();
@@ -231,7 +232,7 @@ void MessageLog::learn(const Trailer& trailer, Seq seq) {
   }
 }
 
-// What has been read so far counts.
+// Makes everything read so far part of the record.
 void MessageLog::settle(std::int64_t end, std::int64_t line) {
   for (const auto& [trailer, seq] : trailers_) {
     learn(*trailer, seq);

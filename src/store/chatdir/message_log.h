@@ -1,12 +1,12 @@
 #pragma once
 
-// A messages.jsonl that is open: where each message stands, and what the record has come to. The
-// file is only ever added to; when it was changed in another way, it is opened anew.
+// An open messages.jsonl: the position of each message, and the state of the record. The file is
+// append-only; after any other change, it is opened again.
 //
-//  (1) What counts ends with the last whole batch. What follows (the beginning of a batch, half a
-//      line, a batch with a hole in it) was torn by a crash, or is being written right now.
-//  (2) The seq of a line of ours that stands where it was written is the one it says: lines missing
-//      before it are a gap, and reported. All other messages follow one another.
+//  (1) The record ends with the last whole batch. What follows (the beginning of a batch, part of a
+//      line, a batch with a hole) was torn by a crash, or is being written.
+//  (2) A line of ours at its original offset has the seq in its trailer: lines missing before it
+//      are a gap, which is reported. All other messages are numbered consecutively.
 
 #include <ctime>
 #include <memory>
@@ -27,49 +27,50 @@ struct Piece;
 // Thread-safe.
 class MessageLog {
  public:
-  // Where a message stands.
+  // The position of a message.
   struct Place {
     std::int64_t offset = 0;
     std::int64_t length = 0;
     Seq seq;
   };
-  // Bytes that are no message, or messages that are missing.
+  // Bytes that are not a message, or missing messages.
   struct DamagedSpan {
-    Seq before;  // the seq of the message that follows
+    Seq before;  // the seq of the following message
     std::int64_t offset = 0;
     std::int64_t length = 0;
     std::int64_t line = 0;
     std::string reason;
   };
 
-  // Called with each message that counts.
+  // Called with each message of the record.
   using Visit = std::function<Flow(const Place&, Result<Line>)>;
 
-  // not_found when there is no such file, corrupt for what is no file, or a link. The messages are
-  // shown to `visit` on the way, which saves reading them again; null when it stops.
+  // not_found if the file does not exist, corrupt if it is not a regular file. The messages are
+  // passed to `visit` during the scan, which saves a second read; returns null if `visit` stops.
   static Result<std::shared_ptr<MessageLog>> open(Fd fd, const std::filesystem::path& file,
                                                   const Visit& visit = {});
   static Result<std::shared_ptr<MessageLog>> open(const std::filesystem::path& file,
                                                   const Visit& visit = nullptr);
 
-  // Takes in what has been added since. false: the file was replaced, or changed in another way.
+  // Reads what has been appended since. false if the file was replaced, or changed in another way.
   Result<bool> refresh();
 
   LogState state() const;
-  // At most `count` messages of [from, to): the first of them, or the last, the last one first.
+  // At most `count` messages of [from, to): the first ones, or with `newest_first` the last ones,
+  // in reverse order.
   std::vector<Place> places(Seq from, Seq to, std::size_t count, bool newest_first) const;
-  // What lies before messages of [from, to); what follows the last message belongs to it.
+  // The damaged spans before messages of [from, to); one after the last message belongs to it.
   std::vector<DamagedSpan> damaged_spans(Seq from, Seq to) const;
   std::optional<Appended> find_operation(const OperationId& operation) const;
   bool knows_request(const std::string& request) const;
 
-  // Takes in the operations and requests of messages that were replaced and kept in this file.
+  // Adds the operations and requests of replaced messages, which are in this file.
   Result<> remember(const std::filesystem::path& replaced);
 
-  // Writes at the end. The caller holds the chat's lock, and nothing torn is there. When it fails,
-  // nothing was written.
+  // Appends the bytes. The caller holds the chat's lock and has removed a torn end. On failure,
+  // nothing is appended.
   Result<> append(std::string_view bytes, Durability durability);
-  // Cuts off what does not count. The caller holds the chat's lock, and has kept it aside.
+  // Truncates the torn end. The caller holds the chat's lock and has quarantined the torn bytes.
   Result<> cut_torn();
   Result<> sync();
 
@@ -80,7 +81,8 @@ class MessageLog {
   MessageLog(std::filesystem::path file, Fd fd) : file_(std::move(file)), fd_(std::move(fd)) {}
   struct Reading;
   Result<Flow> read_on(std::int64_t size, const Visit& visit = nullptr);
-  Result<bool> take_in(Reading& reading, const std::optional<Piece>& piece, std::int64_t last_line);
+  Result<bool> add_piece(Reading& reading, const std::optional<Piece>& piece,
+                         std::int64_t last_line);
   Result<bool> has_hole_at_end(Reading& reading, const std::optional<Piece>& last) const;
   void note_change(const timespec& time);
   void forget_unsettled();
@@ -93,20 +95,20 @@ class MessageLog {
   void add_damaged_span(DamagedSpan span);
   Seq next_seq() const { return places_.empty() ? Seq{} : places_.back().seq.next(); }
   Result<int> writable();
-  Result<> take_back(std::int64_t size, Error error);
+  Result<> undo_append(std::int64_t size, Error error);
 
   const std::filesystem::path file_;
   const Fd fd_;
-  Fd out_;  // for writing, opened when it is needed
+  Fd out_;  // for writing, opened on first use
   mutable std::mutex mutex_;
   LogState state_;
   timespec changed_{};     // the file's mtime when it was read
   std::int64_t line_ = 1;  // the number of the line that begins at the end
-  // Those that count come first, then what may yet turn out to be torn.
+  // Those of the record come first, then those that may be torn.
   std::vector<Place> places_;
   std::vector<DamagedSpan> damaged_spans_;
   std::vector<std::pair<std::shared_ptr<const Trailer>, Seq>>
-      trailers_;  // of lines that do not count yet
+      trailers_;  // of lines whose batch is not complete yet
   std::shared_ptr<const Trailer> newest_trailer_;
   bool newest_is_last_ = false;
   bool in_batch_ = false;

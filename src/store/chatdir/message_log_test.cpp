@@ -1,4 +1,4 @@
-// Whatever stands in a messages.jsonl, its messages are found.
+// Messages are found whatever else a messages.jsonl contains.
 
 #include "store/chatdir/message_log.h"
 
@@ -47,7 +47,7 @@ class MessageLogTest : public testing::Test {
     return log ? *log : nullptr;
   }
 
-  // A new file of that name, not synced.
+  // Replaces the file, without a sync.
   void write(std::string_view bytes) const {
     fs::remove(file_);
     std::ofstream(file_, std::ios::binary) << bytes;
@@ -71,7 +71,7 @@ class MessageLogTest : public testing::Test {
   }
   Loaded load(std::string_view bytes) { return load(*open(bytes)); }
 
-  // Batches of ours, one after the other: {"a", "b"} is one of two messages.
+  // Consecutive batches as we write them: {"a", "b"} is one of two messages.
   static std::string ours(const std::vector<Texts>& batches, std::string before = "") {
     Seq seq{0};
     for (const Texts& batch : batches) {
@@ -136,7 +136,7 @@ TEST_F(MessageLogTest, LoadsWhatTheOriginalLoses) {
   EXPECT_EQ(broken.damage, Texts{});
 }
 
-TEST_F(MessageLogTest, ReportsWhatIsNoMessage) {
+TEST_F(MessageLogTest, ReportsOtherBytes) {
   const Loaded loaded =
       load("null\n" + stored("one") + "\n5\n\"str\"\ntrue\n" + stored("two") + "\n[]\n");
   EXPECT_EQ(loaded.texts, (Texts{"one", "two"}));
@@ -169,7 +169,7 @@ TEST_F(MessageLogTest, ALineThatIsTooLongCostsOnlyItself) {
   EXPECT_FALSE(log->state().is_torn());
 }
 
-TEST_F(MessageLogTest, BytesThatAreNoUnicodeAreShownAndReported) {
+TEST_F(MessageLogTest, InvalidUnicodeIsShownAndReported) {
   const Loaded loaded =
       load(stored("a\xFF") + "\n" + stored("\\ud800") + "\n" + stored("fine") + "\n");
   EXPECT_EQ(loaded.texts, (Texts{"a\uFFFD", "\uFFFD", "fine"}));
@@ -178,7 +178,7 @@ TEST_F(MessageLogTest, BytesThatAreNoUnicodeAreShownAndReported) {
   EXPECT_EQ(loaded.excerpts[0], stored("a\xFF")) << "the bytes as they are";
 }
 
-TEST_F(MessageLogTest, TheLastOfTwoMembersCounts) {
+TEST_F(MessageLogTest, TheLastOfDuplicateMembersIsUsed) {
   const Loaded loaded = load(R"({"role":"user","content":"1","content":"2"})");
   EXPECT_EQ(loaded.texts, Texts{"2"});
   EXPECT_EQ(loaded.damage.size(), 1U);
@@ -195,7 +195,7 @@ TEST_F(MessageLogTest, ATailOfNulsIsTorn) {
             (Texts{"one", "glued"}));
 }
 
-TEST_F(MessageLogTest, LongDamageIsReportedInShort) {
+TEST_F(MessageLogTest, LongDamageIsAbbreviated) {
   const std::string noise(50'000, 'x');
   const Loaded loaded = load(noise + "\n" + stored("one") + "\n");
   EXPECT_EQ(loaded.texts, Texts{"one"});
@@ -224,7 +224,7 @@ TEST_F(MessageLogTest, AVeryLongLineIsAMessage) {
 }
 
 TEST_F(MessageLogTest, ManyDamagedLinesAreReadInReasonableTime) {
-  // Each could be the beginning of an object that goes over lines.
+  // Each line could be the beginning of an object of several lines.
   std::string text;
   for (int i = 0; i < 20'000; ++i) {
     text += "{\"role\":\n";
@@ -232,7 +232,7 @@ TEST_F(MessageLogTest, ManyDamagedLinesAreReadInReasonableTime) {
   EXPECT_EQ(load(text + "}\n" + stored("one") + "\n").texts.back(), "one");
 }
 
-TEST_F(MessageLogTest, BatchesCountWhenTheyAreWhole) {
+TEST_F(MessageLogTest, OnlyWholeBatchesAreRead) {
   const std::string whole = ours({{"a"}, {"b", "c"}, {"d", "e", "f"}});
   std::vector<std::size_t> ends;
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -264,7 +264,7 @@ TEST_F(MessageLogTest, BatchesCountWhenTheyAreWhole) {
   }
 }
 
-// A power cut may have written the end of a batch and not what stands before it.
+// After a power cut, the end of a batch may be on disk, but not the bytes before it.
 TEST_F(MessageLogTest, ABatchWithAHoleIsTorn) {
   const std::string whole = ours({{"a"}, {"b", "c"}});
   const std::size_t begin = whole.find('\n') + 1;
@@ -287,7 +287,7 @@ TEST_F(MessageLogTest, ABatchWithAHoleIsTorn) {
   }
 }
 
-// What is left of it may be an object by itself: {"log":{…}}.
+// The remaining bytes may be an object by themselves: {"log":{…}}.
 TEST_F(MessageLogTest, ABatchWhoseBeginningIsAHoleIsTorn) {
   const std::string whole = ours({{"a"}, {"b", "c"}});
   const std::size_t begin = whole.find('\n') + 1;
@@ -301,7 +301,7 @@ TEST_F(MessageLogTest, ABatchWhoseBeginningIsAHoleIsTorn) {
   }
 }
 
-TEST_F(MessageLogTest, AnOperationSaysWhatItDid) {
+TEST_F(MessageLogTest, AnOperationHasItsOutcome) {
   auto log = open(ours({{"a"}, {"b", "c"}}));
   const auto done = log->find_operation(*OperationId::parse("operation-c"));
   ASSERT_TRUE(done);
@@ -312,7 +312,7 @@ TEST_F(MessageLogTest, AnOperationSaysWhatItDid) {
       << "it names the batch's end";
 }
 
-TEST_F(MessageLogTest, TheEndAloneTellsTheState) {
+TEST_F(MessageLogTest, TheStateIsReadFromTheEndAlone) {
   const std::string large(300'000, 'x');
   for (const std::string& last : {"short"s, large}) {
     auto log = open(ours({{"a"}, {last}}));
@@ -346,7 +346,7 @@ TEST_F(MessageLogTest, AMissingLineIsAGap) {
   EXPECT_EQ((*peek_state(file_))->head, Seq{3});
 }
 
-TEST_F(MessageLogTest, LinesThatOthersMovedAreCounted) {
+TEST_F(MessageLogTest, LinesMovedByOthersAreNumberedByCounting) {
   const std::string bytes = ours({{"a"}, {"b"}, {"c"}});
   const std::string cut = bytes.substr(bytes.find('\n') + 1);
   auto log = open(cut);
@@ -356,7 +356,7 @@ TEST_F(MessageLogTest, LinesThatOthersMovedAreCounted) {
   EXPECT_FALSE(*peek_state(file_));
 }
 
-TEST_F(MessageLogTest, TakesInWhatIsAdded) {
+TEST_F(MessageLogTest, RefreshReadsAppendedLines) {
   const std::string first = ours({{"a"}});
   const std::string both = ours({{"a"}, {"b", "c"}});
   auto log = open(first);
@@ -397,7 +397,7 @@ TEST_F(MessageLogTest, RangesAndDirections) {
             (Texts{all[6], all[5]}));
 }
 
-TEST_F(MessageLogTest, OnlyAFileIsRead) {
+TEST_F(MessageLogTest, OnlyRegularFilesAreRead) {
   fs::create_directory(file_);
   EXPECT_EQ(MessageLog::open(file_).error().code, Code::corrupt);
   fs::remove(file_);

@@ -29,7 +29,7 @@ Result<Moment> identify_all(Chats& chats, const std::set<fs::path>& busy) {
       moment.chats.emplace(listed.place.folder, std::move(chat));
     }
   }
-  // It may be a link, or name no chat.
+  // Errors are ignored: it may be a link, or not name a chat.
   const auto current = find_current(chats.layout());
   moment.current = current ? *current : std::nullopt;
   REPRISE_ASSIGN(moment.model, if_there(read_file(chats.layout().model_file())));
@@ -55,7 +55,7 @@ Result<Moment> find_moment(Chats& chats, const std::set<fs::path>& busy) {
   for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
     REPRISE_ASSIGN(Moment now, identify_all(chats, busy));
     if (last == now) {
-      return *std::move(last);  // its metadata was read between the two
+      return *std::move(last);  // the metadata was read between the two listings
     }
     last = std::move(now);
   }

@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMetadataBytesMax = std::int64_t{64} << 20;
 
-// The chat's files by the names they get in the zip; those of folders end with '/'.
+// The chat's files with their names in the zip; those of folders end with '/'.
 Result<> list_files(const fs::path& folder, const std::string& prefix,
                     std::vector<std::pair<std::string, fs::path>>& files) {
   REPRISE_ASSIGN(const auto entries, list_folder(folder));
@@ -97,7 +97,7 @@ std::string describe(const Packed& packed) {
   return out;
 }
 
-// What the original writes; where our member is there, it says all of it and more.
+// Reads the members of the original program; ours, if present, has all of the same and more.
 Result<StoredSession> read_description(const SessionId& id, std::string_view json) {
   json::Scanner check(json);
   if (check.kind() != json::Kind::object || !check.skip() || !check.end()) {
@@ -124,13 +124,13 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
   return std::move(stored);
 }
 
-// Archives of the whole folder have its name before each of their own.
+// In archives of the whole folder, each name is prefixed with that of the folder.
 std::string_view without_folder(std::string_view name, const SessionId& id) {
   const std::string folder = id.str() + "/";
   return name.starts_with(folder) ? name.substr(folder.size()) : name;
 }
 
-// Those that an archive says; `may` is what the owner may do in any case.
+// Sets the mode and time from an archive; `may` are permissions that the owner always gets.
 Result<> set_mode_and_time(int fd, const std::optional<mode_t>& mode, mode_t may,
                            const std::optional<timespec>& modified, const fs::path& path) {
   if (mode && ::fchmod(fd, *mode | may) != 0) {
@@ -154,18 +154,19 @@ Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const
   return out.close(target);
 }
 
-// As the last step: whatever is made in a folder changes its time.
+// Must be the last step, since creating anything in a folder changes its time.
 Result<> set_folder(const std::optional<mode_t>& mode, const std::optional<timespec>& modified,
                     const fs::path& folder) {
   REPRISE_ASSIGN(const Fd open, open_file(folder, O_RDONLY | O_DIRECTORY));
   return set_mode_and_time(open.get(), mode, 0700, modified, folder);
 }
 
-// What chat.json says of the chat's own folder; archives of the original say nothing.
+// Sets the mode and time of the chat's own folder from chat.json; archives of the original program
+// have none.
 Result<> set_own_folder(const fs::path& zip, const fs::path& folder) {
   const auto description = read_file(folder_of(zip) / kZipMetadataFile, kMetadataBytesMax);
   if (!description) {
-    return {};  // the chat is whole without it
+    return {};  // the chat is complete without it
   }
   const JsonView metadata = JsonView(*description)["reprise_folder"];
   const auto mode = json::integer_in(metadata["mode"].raw());
@@ -192,7 +193,7 @@ Result<> sync_folders(const fs::path& folder) {
   return sync_folder(folder);
 }
 
-// Without a name, and gone with the descriptor: words leave no trace outside the archive.
+// An unlinked temporary file, so that no text is left outside the archive.
 Result<Fd> unnamed_file() {
   std::error_code none;
   const fs::path temporary = fs::temp_directory_path(none);
@@ -220,7 +221,7 @@ Result<> pack_chat(const Packed& packed, const fs::path& folder) {
   const fs::path zip = folder / kZipFile;
   REPRISE_TRY(write_zip(files, zip, Packing::deflated));
   if (!check_zip(zip)) {
-    // What packs too well looks like a bomb: then it is not packed.
+    // A very high compression ratio would be taken for a zip bomb: store without compression.
     REPRISE_TRY(remove_if_there(zip));
     REPRISE_TRY(write_zip(files, zip, Packing::stored));
     REPRISE_TRY(check_zip(zip));

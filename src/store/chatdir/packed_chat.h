@@ -1,6 +1,6 @@
 #pragma once
 
-// A chat that was packed away: chat.zip with all its files, and chat.json with what lists show.
+// An archived chat: chat.zip with all its files, and chat.json with what lists show.
 
 #include <sys/types.h>
 
@@ -11,14 +11,14 @@
 
 namespace reprise::store::chatdir {
 
-// The mode and the time of the last change of a chat's own folder, which no entry of a zip has.
+// The mode and modification time of the chat's own folder, for which a zip has no entry.
 struct FolderMetadata {
   mode_t mode = 0700;
   timespec modified = {};
 };
 Result<FolderMetadata> metadata_of_folder(const std::filesystem::path& chat);
 
-// What is archived: the folder as it was before anybody locked the chat.
+// The folder to archive, with its metadata from before the chat was locked.
 struct Packed {
   const std::filesystem::path& chat;
   FolderMetadata folder_metadata;
@@ -26,15 +26,15 @@ struct Packed {
   Time when;
 };
 
-// Writes both files of a chat into a new folder, complete, checked and synced. Secret headers are
-// left out of response.json. unsupported for what could not be unpacked again.
+// Writes both files of a chat into a new folder, verified and synced. Secret headers are removed
+// from response.json. unsupported for a chat that could not be unpacked again.
 Result<> pack_chat(const Packed& packed, const std::filesystem::path& folder);
 
-// Writes the chat's files into a new folder, synced. corrupt for a zip that is not safe.
+// Writes the chat's files into a new folder, synced. corrupt for an unsafe zip.
 Result<> unpack_chat(const std::filesystem::path& zip, const SessionId& id,
                      const std::filesystem::path& folder);
 
-// What chat.json says of the session; where it cannot be read, only the id, and the reason.
+// The session from chat.json; if that cannot be read, only the id, and the reason in `damage`.
 struct PackedSession {
   StoredSession stored;
   std::vector<Damage> damage;
@@ -45,14 +45,14 @@ PackedSession read_packed_session(const SessionId& id, const Place& place);
 Result<ReadReport> read_packed(const SessionId& id, const Place& place, const ReadRange& range,
                                const MessageSink& sink);
 
-// The files in the zip, by their names in the chat's folder.
+// The files in the zip with their sizes, by their names in the chat's folder.
 Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed_files(const SessionId& id,
                                                                             const Place& place);
-// nullopt when it is not among them.
+// nullopt if there is no such file.
 Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Place& place,
                                                     std::string_view name);
 
-// Reads every byte of the zip; corrupt when it is not safe or not whole.
+// Reads every byte of the zip; corrupt if it is unsafe or incomplete.
 Result<> check_zip(const std::filesystem::path& zip);
 
 }  // namespace reprise::store::chatdir

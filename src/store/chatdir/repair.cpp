@@ -32,7 +32,7 @@ void take(std::vector<Damage> damage, VerifyReport& report) {
   std::ranges::move(damage, std::back_inserter(report.damage));
 }
 
-// Reads all of one chat; what goes wrong is damage of that chat alone.
+// Reads all of one chat; any failure is damage of that chat only.
 Result<ReadReport> look_at(Chat& chat, VerifyReport& report) {
   REPRISE_ASSIGN(std::vector<Damage> damage, chat.damage());
   take(std::move(damage), report);
@@ -48,7 +48,7 @@ Result<ReadReport> look_at(Chat& chat, VerifyReport& report) {
   return read;
 }
 
-// The messages that can be read, each in a line of ours. The trailers of ours keep what they know.
+// Writes the readable messages, each in a line of ours. Existing trailers keep their contents.
 class NewLog {
  public:
   explicit NewLog(int out, const fs::path& file) : out_(out), file_(file) {}
@@ -56,7 +56,7 @@ class NewLog {
   Result<> add(std::string_view bytes) {
     auto line = read_line(bytes);
     if (!line) {
-      return {};  // it has been reported
+      return {};  // already reported
     }
     Trailer trailer;
     if (auto found = find_trailer(bytes); found) {
@@ -103,7 +103,7 @@ Result<> write_messages(const fs::path& from, const fs::path& to) {
   });
 }
 
-// What cannot be read is damage, and no reason to stop.
+// An unreadable file is reported as damage and skipped.
 Result<> copy_as_it_is(const fs::path& from, const fs::path& to, VerifyReport& report) {
   const auto bytes = read_file(from);
   if (bytes) {
@@ -136,7 +136,7 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   return write_metadata(to, metadata);
 }
 
-// An archive is as good as its zip.
+// An archive is as intact as its zip.
 void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
   PackedSession packed = read_packed_session(listed.id, listed.place);
   take(std::move(packed.damage), report);
@@ -164,7 +164,7 @@ Result<> copy_left(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-// Whether it was moved or removed meanwhile.
+// Whether the chat was moved or removed meanwhile.
 bool has_left(const Chat& chat) {
   const auto is_here = chat.is_in_place();
   return is_here && !*is_here;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kToolName = "toolName";
 constexpr std::string_view kOutput = "output";
-constexpr std::string_view kUnknownTool = "unknown";  // a result whose call is not in the chat
+constexpr std::string_view kUnknownTool = "unknown";  // for a result without its call
 
 template <class Kind>
 bool is(const Block& block) {
@@ -93,7 +93,7 @@ bool is_accepted(const Message& message) {
   return message.role == role::kTool && std::ranges::all_of(message.blocks, is_accepted_in_tool);
 }
 
-// Results belong to the tool, whoever brings them: without them a model refuses the calls before.
+// Results get the role of the tool, because otherwise a model would refuse the preceding calls.
 std::string accepted_role(const Message& message) {
   if (message.role == role::kSystem || message.role == role::kAssistant) {
     return message.role;
@@ -119,7 +119,7 @@ ToolResultBlock accepted_result(ToolResultBlock block, const ToolNames& names) {
   return block;
 }
 
-// An answer's picture is a file to the original.
+// The original represents an image in an answer as a file.
 UnknownBlock as_file(const ImageBlock& image) {
   return {"file", json::take(json::object_of("type", "file", "data", image.url, "mediaType",
                                              image.media_type))};

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the original program accepts as a message. It checks all lines when it sends a chat to a
-// model, and one that it does not know makes it refuse the whole chat. So `role` and `content` of a
-// line are always what it accepts; the rest of a message stands in our own member.
+// The messages that the original program accepts. It validates all lines when it sends a chat to a
+// model, and refuses the whole chat if one is invalid. So `role` and `content` of a line are always
+// in a form that it accepts; the remaining parts of a message are in our own member.
 //
 //   system     a text
 //   user       a text, or parts: text, image, file
@@ -15,17 +15,18 @@
 
 namespace reprise::store::chatdir {
 
-// By the id of a tool call, the name of the tool that was called.
+// Maps the id of a tool call to the name of the tool.
 using ToolNames = std::map<std::string, std::string>;
 
-// The message as the original accepts it: another role, fewer blocks, and tool results with their
-// tool's name as the extra field "toolName". nullopt when it accepts the message as it is.
+// The message in a form that the original accepts: with another role, fewer blocks, and the tool's
+// name in each tool result as the extra field "toolName". nullopt if it accepts the message
+// unchanged.
 std::optional<Message> accepted_form(const Message& message, const ToolNames& names);
 
-// Whether the names of tools in its accepted form are all added, none the message's own.
+// Whether all tool names in its accepted form are added, none from the message itself.
 bool lacks_tool_names(const Message& message);
 
-// Takes "toolName" from the extra fields of all tool results.
+// Removes "toolName" from the extra fields of all tool results.
 void drop_tool_names(Message& message);
 
 // Adds the tools that the message calls.

@@ -15,17 +15,17 @@ namespace reprise::store::chatdir {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-// Brackets and commas are what an array around the messages leaves between them.
+// Brackets and commas come from an array around the messages.
 constexpr std::string_view kBetween = " \t\r[],";
 constexpr std::string_view kBrokenObject = "not a whole JSON object";
 constexpr std::string_view kLikelyStart = R"({"role":)";
 constexpr std::size_t kBlankBytes = 4096;
 constexpr std::size_t kObjectBytesMin = std::size_t{64} << 10U;
-constexpr std::size_t kObjectBytesMax = std::size_t{16} << 20U;  // of one that goes over lines
+constexpr std::size_t kObjectBytesMax = std::size_t{16} << 20U;  // of an object of several lines
 constexpr std::int64_t kPatienceMin = std::int64_t{64} << 20U;
 
-// Where in a damaged line reading can go on: at what looks like the next message. What follows NULs
-// may be the end of one whose beginning is lost, and an object all the same.
+// The offset in a damaged line where reading continues: at what looks like the next message. The
+// bytes after NULs may be the end of a message whose beginning is lost, and yet form an object.
 std::size_t damage_length(std::string_view text) {
   const std::size_t from = text.front() == '\0' ? text.find_first_not_of('\0') : 1;
   return std::min(text.find(kLikelyStart, from), text.size());
@@ -56,7 +56,7 @@ Result<> Splitter::skip_blanks() {
     const auto left = static_cast<std::size_t>(end_ - at_);
     REPRISE_ASSIGN(const std::string_view text, window_.view(at_, std::min(left, kBlankBytes)));
     if (text.empty()) {
-      end_ = at_;  // the file has become shorter
+      end_ = at_;  // the file was truncated
     }
     for (const char c : text) {
       if (c != '\n' && kBetween.find(c) == std::string_view::npos) {
@@ -96,13 +96,13 @@ Result<std::optional<Piece>> Splitter::next() {
     return piece;
   }
   REPRISE_ASSIGN(Piece piece, value(line.text, found ? std::move(found->trailer) : nullptr));
-  // Of a line that is too long only the beginning is seen: it is not torn, as there is more.
+  // Only the beginning of an overlong line is in the view: it is not torn, since more follows.
   const bool is_too_long = line.text.size() == FileWindow::kLineBytesMax && line_end < end_;
   piece.ends_line = at_ != line_end || line.has_end || is_too_long;
   return piece;
 }
 
-// What stands at the beginning of the rest of a line. The view of the line is gone afterwards.
+// The piece at the beginning of `text`, the remainder of a line. Invalidates the view of the line.
 // `trailer` is the one at the line's end.
 Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trailer> trailer) {
   if (mode_ == SplitMode::messages) {
@@ -133,7 +133,7 @@ Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trail
                                           : object_over_lines(damage_length(text));
 }
 
-// An object that does not end in its line; damage of this length when it ends nowhere near.
+// An object of several lines; damage of length `damaged` if its end is not found nearby.
 Result<Piece> Splitter::object_over_lines(std::size_t damaged) {
   for (std::size_t bytes = kObjectBytesMin; bytes <= kObjectBytesMax; bytes *= 16) {
     const auto length = std::min(bytes, static_cast<std::size_t>(end_ - at_));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds the messages in the bytes of a messages.jsonl, whoever wrote it and whatever happened to
-// it: one object a line as a rule, but also several on a line, arrays over many lines, objects with
-// raw line ends in their strings, and damage in between, which costs only itself.
+// Finds the messages in a messages.jsonl of any origin and condition: usually one object per line,
+// but also several on a line, arrays over many lines, objects with raw line ends in strings, and
+// damage, which costs only itself.
 
 #include <cstddef>
 #include <memory>
@@ -15,31 +15,32 @@
 
 namespace reprise::store::chatdir {
 
-// A JSON object, or bytes that are none.
+// A JSON object, or bytes that are not one.
 struct Piece {
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  std::int64_t line = 0;                        // the number of the line it begins in, from 1
-  std::string_view damage = {};                 // why it is no message; "" when it is one
+  std::int64_t line = 0;                        // the number of the line in which it begins, from 1
+  std::string_view damage = {};                 // why it is not a message; "" if it is one
   std::shared_ptr<const Trailer> trailer = {};  // of a line of ours
-  bool in_place = false;   // the trailer stands where it says (the object is then not checked)
-  bool ends_line = false;  // a line end comes next
-  std::optional<Line> read = {};  // what it says, where finding its end has told that, too
+  bool in_place = false;   // the trailer is at the offset that it names (then the object is not
+                           // validated)
+  bool ends_line = false;  // a line end follows
+  std::optional<Line> read = {};  // its contents, if finding its end required parsing it
 };
 
-// Whether the caller is going to read what is found.
+// Whether the caller will read the contents of the pieces.
 enum class SplitMode : std::uint8_t { boundaries, messages };
 
 class Splitter {
  public:
-  // Reads from `offset` on, which is in line `line`, to `end`. The window must outlive it.
+  // Reads from `offset`, which is in line `line`, to `end`. The window must outlive the splitter.
   Splitter(FileWindow& window, std::int64_t offset, std::int64_t line, std::int64_t end,
            SplitMode mode = SplitMode::boundaries);
 
   // nullopt at the end.
   Result<std::optional<Piece>> next();
 
-  // Behind the last piece and the blanks after it.
+  // The offset after the last piece and the blanks that follow it.
   std::int64_t position() const { return at_; }
   std::int64_t line() const { return line_; }
 
@@ -54,7 +55,7 @@ class Splitter {
   std::int64_t line_;
   std::int64_t end_;
   SplitMode mode_;
-  std::int64_t patience_;  // bytes that may still be read in vain
+  std::int64_t patience_;  // bytes that may still be read without finding an object
 };
 
 }  // namespace reprise::store::chatdir

@@ -26,7 +26,7 @@ namespace {
 constexpr Step kChat{0};
 constexpr std::string_view kAnswerName = "answer.md";
 constexpr std::string_view kPrompt = "prompt.md";
-// Of the newest step, in the chat's own folder.
+// Files of the newest step that are also in the chat's own folder.
 constexpr std::array<std::string_view, 5> kCopied = {"input.md", kPrompt, "model.json",
                                                      "files.jsonl", "inputs.jsonl"};
 constexpr std::string_view kTextId = "txt-0";
@@ -35,7 +35,7 @@ constexpr std::string_view kBetweenInputs = "---";
 
 std::string pretty(std::string_view json) {
   const auto readable = json::pretty(json);
-  return readable ? *readable : std::string(json);  // what we write is JSON
+  return readable ? *readable : std::string(json);  // we only write valid JSON
 }
 
 std::string lines_of(const std::vector<std::string>& texts) {
@@ -47,7 +47,7 @@ std::string lines_of(const std::vector<std::string>& texts) {
   return out;
 }
 
-// What stands between lines of dashes, one thing to do each.
+// The sections between lines of dashes, one task each.
 std::vector<std::string> inputs_in(std::string_view text) {
   std::vector<std::string> inputs;
   std::string one;
@@ -111,17 +111,17 @@ std::string delta_of(std::string_view type, std::string_view id, std::string_vie
   return json::object_of("type", type, "id", id, "text", text);
 }
 
-// Between the tokens of JSON a blank does as well as a line break.
+// In JSON, line ends occur only between tokens, where a blank is equivalent.
 std::string in_one_line(std::string json) {
   std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return json;
 }
 
-// By step; that of step 0 only when no step has the same.
+// Prompts by step; that of step 0 only if no other step has the same.
 using Prompts = std::map<Step, std::string>;
 
-// Those of steps that have no answer. Such a turn was killed, and is in the record, or the record
-// is lost.
+// The prompts of steps without an answer. Such a turn was killed: either it is in the record, or
+// the record is lost.
 Result<Prompts> prompts_without_answer(Artefacts& artefacts, const SessionId& id,
                                        const std::vector<Artefacts::Entry>& entries) {
   std::set<Step> answered;
@@ -139,7 +139,7 @@ Result<Prompts> prompts_without_answer(Artefacts& artefacts, const SessionId& id
   if (in_chat) {
     REPRISE_ASSIGN(chat, artefacts.find_artefact(id, kChat, kPrompt));
   }
-  // The newest step first, of which the chat has a copy.
+  // The newest step first; the chat's own folder has a copy of its prompt.
   for (const Step step : prompted | std::views::drop(in_chat ? 1 : 0) | std::views::reverse) {
     if (answered.contains(step) && !chat) {
       continue;
@@ -158,7 +158,7 @@ Result<Prompts> prompts_without_answer(Artefacts& artefacts, const SessionId& id
   return prompts;
 }
 
-// What a new turn would write over in the chat's own folder.
+// Saves the prompt in the chat's own folder that a new turn would overwrite.
 Result<> save_only_prompt(Artefacts& artefacts, const SessionId& id, Step step,
                           const std::vector<Artefacts::Entry>& entries) {
   for (const Artefacts::Entry& entry : entries) {
@@ -226,12 +226,12 @@ StepRecorder::StepRecorder(Artefacts& artefacts, SessionId session, Step step,
 }
 
 StepRecorder::~StepRecorder() {
-  (void)finish();  // whoever wants to know has asked before
+  (void)finish();  // callers who need the result have called it before
 }
 
 void StepRecorder::begin(const RecordedTurn& turn) {
   if (turn.question.empty()) {
-    return;  // the step goes on
+    return;  // the step continues
   }
   const std::string prompt = prompt_of(turn.question);
   const std::string input = input_of(turn.question);
@@ -247,7 +247,7 @@ void StepRecorder::begin(const RecordedTurn& turn) {
     whole_[{step_, std::string(name)}] = bytes;
     whole_[{kChat, std::string(name)}] = bytes;
   }
-  // What streams in has come from nowhere yet, whatever an earlier try has left.
+  // Streams start empty, even if an earlier attempt left some text.
   for (const char* const name : {"stream.md", "stream.jsonl", "chunks.jsonl", "unknowns.jsonl"}) {
     whole_[{step_, name}] = "";
   }
@@ -270,7 +270,8 @@ void StepRecorder::add(Step step, std::string_view name, std::string_view bytes)
   wake_.notify_one();
 }
 
-// What people replay, and what the provider sent: the same here, where all providers look alike.
+// The parts for replay and the chunks of the provider, which are identical here because all
+// providers have one form.
 void StepRecorder::add_part(std::string json) {
   json = in_one_line(std::move(json));
   json += '\n';
@@ -327,7 +328,7 @@ void StepRecorder::on_failure(const Error& error) {
       pretty(json::object_of("code", to_string(error.code), "message", error.message));
 }
 
-// A file that is not there yet need not be replaced, which costs less.
+// A new file can be appended to, which costs less than a replacement.
 void StepRecorder::write_whole(const Files& files) {
   for (const auto& [place, bytes] : files) {
     const auto& [step, name] = place;
@@ -359,7 +360,7 @@ void StepRecorder::run(const std::stop_token& stop) {
     write_pending();
     std::unique_lock lock(mutex_);
     wake_.wait(lock, stop, [this] { return !pending_.empty(); });
-    // Not woken by what comes meanwhile: one write for all of it.
+    // New parts do not end this wait, so that they are written together.
     wake_.wait_for(lock, stop, kStepPause, [] { return false; });
   }
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-// What a turn leaves behind for the other programs of a chat directory: what was asked, of whom,
-// what streamed in, what came of it. Files as docs/formats/chatdir.md names them.
+// Records a turn for the other programs of a chat directory: the request, its recipient, the
+// stream, and the result, in the files of docs/formats/chatdir.md.
 //
-// It is written as it happens: what has streamed in is there at most kStepPause and one write
-// later. The writes are made by a thread of its own, so that the stream never waits for the store.
+// Files are written during the turn: streamed text is on disk at most kStepPause plus one write
+// later. A separate thread writes them, so that the stream never waits for the store.
 
 #include <condition_variable>
 #include <map>
@@ -18,11 +18,11 @@ namespace reprise::store::chatdir {
 
 inline constexpr std::chrono::milliseconds kStepPause{36};
 
-// A turn begins. Its step has a number: one more than there are answers before. A new answer never
-// gets the number of a step that has one, nor of one before it: the record may have lost or given
-// up that answer, and what is there is not written over. The same holds for a prompt that is not in
-// the record; one that has no step, in a chat without any, is put into a step of its own first. A
-// turn that replaces an answer gets its number.
+// Begins to record a turn. The number of its step is one more than the number of earlier answers. A
+// new answer never gets the number of a step that has an answer, or of one before it: the record
+// may have lost or replaced that answer, and its files are not overwritten. The same applies to a
+// prompt that is not in the record; if it has no step, in a chat without any, it is first moved
+// into a step of its own. A turn that replaces an answer gets the number of that answer.
 //
 // The session is read from `messages`; both must outlive the recorder.
 Result<std::unique_ptr<TurnRecorder>> record_step(Source& messages, Artefacts& artefacts,
@@ -30,7 +30,7 @@ Result<std::unique_ptr<TurnRecorder>> record_step(Source& messages, Artefacts& a
 
 class StepRecorder final : public TurnRecorder {
  public:
-  // What is known when a turn begins is written at once.
+  // Writes what is known at the beginning of the turn at once.
   StepRecorder(Artefacts& artefacts, SessionId session, Step step, const RecordedTurn& turn);
   ~StepRecorder() override;
   StepRecorder(const StepRecorder&) = delete;
@@ -63,14 +63,14 @@ class StepRecorder final : public TurnRecorder {
   const SessionId session_;
   const Step step_;
   Usage usage_;                               // of all requests of the step
-  std::map<std::string, std::string> tools_;  // by the id of a call, the tool's name
-  Files results_;                             // what came of it, written when all is known
+  std::map<std::string, std::string> tools_;  // maps the id of a call to the tool's name
+  Files results_;                             // the results, written at the end
   std::mutex mutex_;
   std::condition_variable_any wake_;
   Files whole_;                   // guarded by mutex_: files to be written
-  Files pending_;                 // guarded by mutex_: what is to be added to files
+  Files pending_;                 // guarded by mutex_: bytes to be appended to files
   std::optional<Error> failure_;  // guarded by mutex_
-  std::jthread thread_;           // last: uses all the others
+  std::jthread thread_;           // the last member, because it uses all others
 };
 
 }  // namespace reprise::store::chatdir

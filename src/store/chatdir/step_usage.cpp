@@ -33,12 +33,12 @@ void take_cost(std::string_view json, Usage& usage) {
   }
 }
 
-// What is no such file counts nothing.
+// Missing files, and paths that are not files, count as no usage.
 bool is_fault(const Error& error) {
   return error.code == Code::io && error.os_errno != ENOTDIR;
 }
 
-// The end of the file, where the usage comes; "" for none.
+// The end of the file, which contains the usage; "" if there is no file.
 Result<std::string> end_of(const fs::path& file) {
   const auto fd = open_file(file, O_RDONLY);
   if (!fd) {
@@ -53,7 +53,8 @@ Result<std::string> end_of(const fs::path& file) {
   return end;
 }
 
-// Of the last chunk that has one: {"type":"raw","rawValue":{"usage":{"cost":0.001}}}.
+// Reads the cost of the last chunk that has one:
+// {"type":"raw","rawValue":{"usage":{"cost":0.001}}}.
 Result<> take_cost_of_chunks(const fs::path& file, Usage& usage) {
   REPRISE_ASSIGN(const std::string end, end_of(file));
   for (std::string_view rest = end; !rest.empty() && !usage.cost;) {
@@ -108,7 +109,7 @@ Result<Usage> usage_of_steps(const fs::path& chat) {
       return std::unexpected(entries.error());
     }
     if (!entries) {
-      continue;  // it is no folder
+      continue;  // not a folder
     }
     for (const fs::directory_entry& entry : *entries) {
       REPRISE_TRY(add_step(sum, entry.path()));

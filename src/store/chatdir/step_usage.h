@@ -1,8 +1,8 @@
 #pragma once
 
-// What a chat has used, as its steps write it down: the tokens in usage.json; the cost there, or as
-// the provider sent it with its last chunks (chunks.jsonl). What we add to a chat is counted by its
-// lines; what another program adds, by the files of its steps.
+// The usage recorded in the steps of a chat: the tokens in usage.json; the cost there, or in the
+// last chunks of the provider (chunks.jsonl). Turns that we append are counted by their lines,
+// those of other programs by the files of their steps.
 
 #include <filesystem>
 
@@ -13,14 +13,14 @@ namespace reprise::store::chatdir {
 
 std::string step_usage_to_json(const Usage& usage);
 
-// What cannot be read counts nothing.
+// All zero if the JSON cannot be read.
 Usage step_usage_from_json(std::string_view json);
 
-// Of all steps in a chat's folder. io when one cannot be looked at.
+// The usage of all steps in a chat's folder. io if one cannot be read.
 Result<Usage> usage_of_steps(const std::filesystem::path& chat);
 
-// Of the answers that another program added behind `from`, a place in the log, and behind the
-// newest line of ours. A step has the number of its answer.
+// The usage of the answers that another program appended after `from`, an offset in the log, and
+// after our last line. The number of a step is that of its answer.
 Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
                                     const std::filesystem::path& chat);
 

@@ -11,14 +11,14 @@
 namespace reprise::store::chatdir {
 namespace {
 
-// Where a trailer begins. A quote inside a string has a backslash before it, so this stands nowhere
-// but where we wrote it, and behind our last one comes nothing like it.
+// The beginning of a trailer. Quotes inside strings are escaped, so this occurs only where we wrote
+// it, and not after our last trailer.
 constexpr std::string_view kMarkStart = R"("log":{"seq":)";
 constexpr std::string_view kMarkKey = R"("log":)";
 constexpr std::string_view kMarkEnd = "}}}";
 constexpr std::size_t kStateKeyBytes = std::string_view(R"(,"state":)").size();
 
-// npos: none. By the braces, of which there are few behind it.
+// npos if there is none. Searches backwards for braces, of which few follow it.
 std::size_t last_trailer_start(std::string_view bytes) {
   std::size_t end = bytes.size();
   while (const void* const brace = ::memrchr(bytes.data(), '{', end)) {

@@ -1,5 +1,5 @@
-// The trash: a folder beside the chats. A session is in exactly one place, because it gets there
-// by one rename.
+// The trash: a folder beside the chats. A session is always in exactly one place, because it is
+// moved by one rename.
 
 #include "base/file.h"
 #include "base/lock_file.h"
@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Moves a session's folder. A chat is locked meanwhile: nobody writes into it. One that nobody has
-// ever locked, and where there is no room for that, is not being written either.
+// Moves a session's folder. A chat is locked meanwhile, so that it is not written. A chat without a
+// lock file, on a disk too full to create one, has no writer either.
 Result<> move_session(Chats& chats, const SessionId& id, const Place& from, const fs::path& to) {
   std::optional<LockFile::Hold> hold;
   if (!from.is_packed()) {
@@ -61,7 +61,7 @@ Result<> ChatdirStore::trash_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   REPRISE_ASSIGN(const Place place, find_place(chats_, id));
   if (place.is_trashed()) {
-    // A try before may have moved it and could not sync.
+    // An earlier attempt may have moved it and failed to sync.
     REPRISE_TRY(sync_folder(chats_.layout().chats()));
     REPRISE_TRY(sync_folder(chats_.layout().trash()));
     return clear_current(chats_.layout(), id);
@@ -80,8 +80,8 @@ Result<> ChatdirStore::restore(const SessionId& id) {
   return move_session(chats_, id, place, place.is_packed() ? layout.archive(id) : layout.chat(id));
 }
 
-// Out of sight first, in one step that takes no room: the folder gets another name where it is. A
-// chat may hide an older archive of the same session, which goes, too.
+// First hides the session by renaming its folder in place, which is atomic and needs no space. An
+// older archive that the chat hides is purged, too.
 Result<> ChatdirStore::purge_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   REPRISE_ASSIGN(std::optional<Place> place, find_place(chats_, id));

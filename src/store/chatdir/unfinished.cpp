@@ -44,7 +44,7 @@ Result<> move_to_leaving(const MovingNames& names, const fs::path& folder) {
 Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
   const auto now = point_at_end(names.chat / kMessagesFile);
   if (!now && now.error().code == Code::io) {
-    return std::unexpected(now.error());  // nobody knows
+    return std::unexpected(now.error());  // unknown whether it changed
   }
   return now ? *now != packed : now.error().code != Code::not_found;
 }
@@ -53,7 +53,7 @@ Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
   const MovingNames names(layout, packed.id);
   REPRISE_ASSIGN(const bool has_new, is_there(names.new_archive));
   if (has_new) {
-    // An older archive of the same chat is in the new one already.
+    // The new archive already includes an older one of the same chat.
     REPRISE_TRY(move_to_leaving(names, names.archive));
     REPRISE_TRY(move_file(names.new_archive, names.archive));
   }
@@ -76,8 +76,8 @@ Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
     return remove_tree(names.new_chat);
   }
   if (has_new) {
-    // No chat is current while the one that is named is in the archive: it becomes current with the
-    // move, in one step.
+    // While the named chat is in the archive, no chat is current; the rename makes it current
+    // atomically.
     REPRISE_TRY(name_current(layout, id));
     REPRISE_TRY(move_file(names.new_chat, names.chat));
   }
@@ -141,7 +141,7 @@ Result<bool> holds_messages(const fs::path& folder) {
   return false;
 }
 
-// The id in a folder's name; nullopt for names of others.
+// The id in a folder's name; nullopt for other names.
 std::optional<SessionId> id_in(std::string_view name, std::string_view begin) {
   if (!name.starts_with(begin)) {
     return std::nullopt;

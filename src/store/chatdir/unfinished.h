@@ -1,8 +1,8 @@
 #pragma once
 
-// A session is packed away, or unpacked, in two steps: what is made gets its place by one rename,
-// then what it replaces goes. In between archive/.doing says what is going on. Whoever comes after
-// a crash finishes it; nobody writes into the chat before that.
+// A session is archived or restored in two steps: one rename moves the new folder into place, then
+// the old one is removed. In between, archive/.doing records the move. After a crash, the next
+// process finishes it; until then, nobody writes to the chat.
 
 #include <filesystem>
 #include <vector>
@@ -18,10 +18,10 @@ enum class Moving : std::uint8_t { to_archive, to_chats };
 struct Unfinished {
   Moving moving = Moving::to_archive;
   SessionId id;
-  LogPoint log = {};  // of the chat that was packed
+  LogPoint log = {};  // of the archived chat
 };
 
-// The names under which things are made and taken away.
+// The names of the folders while they are created and removed.
 struct MovingNames {
   MovingNames(const Layout& layout, const SessionId& id);
 
@@ -33,27 +33,27 @@ struct MovingNames {
   std::filesystem::path leaving;
 };
 
-// Says that what is made is complete and on disk. From here on it can be finished.
+// Records that the new folder is complete and durable. From here on, the move can be finished.
 Result<> announce(const Layout& layout, const Unfinished& unfinished);
 
-// nullopt when nothing is going on. The store's lock need not be held.
+// nullopt if no move is in progress. Does not require the store's lock.
 Result<std::optional<Unfinished>> find_unfinished(const Layout& layout);
 
-// Folders in the making that nobody will finish, with messages of sessions that are nowhere else.
-// Empty while somebody is at it.
+// Abandoned new folders with messages of sessions that exist nowhere else. Empty while a move is in
+// progress.
 Result<std::vector<std::filesystem::path>> find_stranded(const Layout& layout);
 
-// Removes what nobody will finish and nobody needs: folders in the making, and those on their way
-// out. The store's lock is held, and what was interrupted is finished.
+// Removes abandoned folders that were being created or removed and are not needed. The caller holds
+// the store's lock, and interrupted moves are finished.
 Result<> remove_stranded(const Layout& layout);
 
-// Puts in place what was made, removes what it replaces. The store's lock is held. A chat that was
-// changed after it was packed stays, beside the archive; so does one that another program made
-// where it was to be unpacked.
+// Moves the new folder into place and removes the one that it replaces. The caller holds the
+// store's lock. A chat that was changed after it was archived remains beside the archive, as does
+// one that another program created in the place of a restored one.
 Result<> finish(const Layout& layout, const Unfinished& unfinished);
 
-// The same for what find_unfinished() finds. A file that does not say what was going on is kept
-// aside: the chat is whole in one place at least.
+// The same for the move that find_unfinished() returns. A move file that cannot be read is
+// quarantined: the chat is complete in at least one place.
 Result<> finish_interrupted(const Layout& layout);
 
 }  // namespace reprise::store::chatdir

@@ -58,8 +58,8 @@ const Result<const Zip*>& libzip() {
   return zip;
 }
 
-// Extra fields: the seconds of a file's time of change, which all programs know ("UT"), and the
-// nanoseconds, which are ours ("Rp"); numbers of four bytes, the lowest first.
+// Extra fields: a file's modification time in seconds, which all programs read ("UT"), and its
+// nanoseconds, which are ours ("Rp"); numbers of four bytes, little-endian.
 constexpr zip_uint16_t kTimeField = 0x5455;
 constexpr zip_uint16_t kNanosecondsField = 0x7052;
 constexpr zip_uint8_t kHasModified = 1;
@@ -81,7 +81,7 @@ std::int32_t number_of(const zip_uint8_t* bytes) {
   return static_cast<std::int32_t>(number);
 }
 
-// A component that can be a file's name and is not meant to be anything else.
+// A component that is a valid file name without a special meaning.
 bool is_plain_component(std::string_view name) {
   return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
          std::ranges::none_of(name, [](char c) {
@@ -108,10 +108,10 @@ bool is_safe_name(std::string_view name) {
   }
 }
 
-// Names that are there already, and the folders that they need.
+// The names so far, and the folders that they require.
 class Names {
  public:
-  // false: the name is there, or is a file where a folder is needed.
+  // false if the name exists, or if a file has the name of a required folder.
   bool add(std::string_view name) {
     const bool is_folder = name.ends_with('/');
     for (std::size_t slash = name.find('/'); slash != std::string_view::npos;
@@ -130,7 +130,7 @@ class Names {
  private:
   std::set<std::string> files_;
   std::set<std::string> folders_;
-  std::set<std::string> named_;  // folders with an entry of their own
+  std::set<std::string> named_;  // folders that have their own entry
 };
 
 }  // namespace
@@ -140,7 +140,7 @@ struct ZipWriter::State {
   zip_t* archive = nullptr;
   ZipTarget target;
   Packing packing;
-  std::list<std::string> buffers = {};  // must live until the zip is closed
+  std::list<std::string> buffers = {};  // must outlive the open zip
   std::list<FileSource> files = {};     // likewise
   std::int64_t bytes = 0;
 
@@ -336,12 +336,12 @@ Result<ZipReader> ZipReader::open(const fs::path& file) {
   const auto& zip = libzip();
   REPRISE_TRY(zip);
   REPRISE_ASSIGN(const Fd opened, open_file(file, O_RDONLY));
-  const int fd = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);  // NOLINT(*-vararg): its declaration
+  const int fd = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);  // NOLINT(*-vararg): declared so
   if (fd < 0) {
     return std::unexpected(os_error("open", file, errno));
   }
   int why = 0;
-  zip_t* const archive = (*zip)->open_fd(fd, 0, &why);  // which closes it, but when it fails
+  zip_t* const archive = (*zip)->open_fd(fd, 0, &why);  // closes `fd` unless it fails
   if (archive == nullptr) {
     ::close(fd);
     return fail(Code::corrupt, cat(file.native(), " is not a zip file: libzip's error ", why));

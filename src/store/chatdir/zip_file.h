@@ -1,6 +1,6 @@
 #pragma once
 
-// Zip files, by libzip, which is loaded at the first call (unsupported when it is missing).
+// Zip files, using libzip, which is loaded at the first call (unsupported if it is missing).
 
 #include <sys/types.h>
 
@@ -15,18 +15,18 @@
 
 namespace reprise::store::chatdir {
 
-// What we would not take out of a zip again is not put into one.
+// Limits for unpacking, which packing obeys, too.
 inline constexpr std::int64_t kUnpackedBytesMax = std::int64_t{1} << 30;
 inline constexpr std::int64_t kUnpackedRatioMax = 1000;
 inline constexpr std::int64_t kEntriesMax = 100'000;
 
 enum class Packing : std::uint8_t { deflated, stored };
 
-// A new zip file; whole and on disk when close() has returned. It is opened once, and only what was
-// opened is written, whatever gets its name meanwhile.
+// A new zip file, complete and durable when close() has returned. It is opened once, so a file that
+// takes its name meanwhile is not written.
 class ZipWriter {
  public:
-  // io (EEXIST) where something has that name, a link included.
+  // io (EEXIST) if the path exists, even as a link.
   static Result<ZipWriter> create(const std::filesystem::path& file, Packing packing);
   ZipWriter(ZipWriter&& other) noexcept;
   ZipWriter& operator=(ZipWriter&& other) noexcept;
@@ -34,13 +34,13 @@ class ZipWriter {
   ZipWriter& operator=(const ZipWriter&) = delete;
   ~ZipWriter();
 
-  // `name` as it is in the zip, folders divided by '/', with the mode and the time of change of
-  // `file`. unsupported when all together would be too large to be unpacked.
+  // `name` is the name in the zip, with '/' between folders; mode and modification time are those
+  // of `file`. unsupported if the total size could not be unpacked.
   Result<> add_file(std::string_view name, const std::filesystem::path& file);
-  // The same with other bytes than the file has.
+  // The same with `bytes` instead of the file's contents.
   Result<> add_bytes(std::string_view name, const std::filesystem::path& file, std::string bytes);
   Result<> add_folder(std::string_view name, const std::filesystem::path& folder);
-  // conflict when the name is another file's by now.
+  // conflict if another file has the name now.
   Result<> close();
 
  private:
@@ -60,20 +60,20 @@ class ZipReader {
 
   struct Entry {
     std::uint64_t index = 0;
-    std::string name;  // safe: relative, of plain components; folders end with '/'
+    std::string name;  // safe: relative, with plain components; folders end with '/'
     std::int64_t size = 0;
     std::optional<mode_t> mode = {};        // the permissions only
-    std::optional<timespec> modified = {};  // to the nanosecond for what ZipWriter wrote
+    std::optional<timespec> modified = {};  // with nanoseconds if ZipWriter wrote it
   };
-  // corrupt for a zip that is not safe to unpack: names that are absolute or lead elsewhere, links,
-  // encrypted entries, doubles, more than kUnpackedBytesMax or kUnpackedRatioMax.
+  // corrupt for a zip that is unsafe to unpack: absolute names or names that leave the folder,
+  // links, encrypted entries, duplicates, more than kUnpackedBytesMax or kUnpackedRatioMax.
   Result<std::vector<Entry>> entries() const;
 
-  // The files alone, of a zip that is read and not unpacked: entries that are not safe are left
-  // out, and all together may be of any size.
+  // Only the files, for reading without unpacking: unsafe entries are omitted, and the total size
+  // is not limited.
   Result<std::vector<Entry>> files() const;
 
-  // The entry's bytes, piece by piece; corrupt when they are not what the zip says.
+  // Passes the entry's bytes to `sink` in pieces; corrupt if they do not match the zip's directory.
   Result<> read(const Entry& entry, const std::function<Result<>(std::string_view)>& sink) const;
 
  private:

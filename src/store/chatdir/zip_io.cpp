@@ -124,7 +124,7 @@ zip_int64_t use_file_source(void* source, void* data, zip_uint64_t size, zip_sou
     case ZIP_SOURCE_ERROR:
       return tell_error(ZIP_ER_READ, file.os_errno, data, size);
     case ZIP_SOURCE_FREE:
-      return 0;  // the writer's
+      return 0;  // owned by ZipWriter
     default:
       return reader.fail_with(EOPNOTSUPP);
   }
@@ -146,7 +146,7 @@ zip_int64_t use_zip_target(void* target, void* data, zip_uint64_t size, zip_sour
       return writer.tell();
     case ZIP_SOURCE_ERROR:
       return tell_error(ZIP_ER_WRITE, zip.os_errno, data, size);
-    // It is new, and whole when finish() says so.
+    // A new file, complete when finish() has returned.
     case ZIP_SOURCE_OPEN:
     case ZIP_SOURCE_CLOSE:
     case ZIP_SOURCE_BEGIN_WRITE:

@@ -1,7 +1,7 @@
 #pragma once
 
-// What libzip reads from and writes to. It opens no file by itself: all files of a store are opened
-// in one way, which follows no link.
+// The sources and targets of libzip. It opens no file by itself: all files of a store are opened in
+// one way, which follows no links.
 
 #include <sys/stat.h>
 #include <zip.h>
@@ -13,15 +13,15 @@
 
 namespace reprise::store::chatdir {
 
-// A file that goes into the zip. It is opened when libzip wants its bytes: a chat may have more
-// files than a process may have open.
+// A file to be added to the zip. It is opened when libzip reads it: a chat may have more files than
+// a process may open.
 struct FileSource {
   std::filesystem::path file;
   struct stat status;
   Fd fd = {};
   int os_errno = 0;
 };
-// A zip_source_callback; `source` is the FileSource, which stays its owner's.
+// A zip_source_callback; `source` is a FileSource, which libzip does not own.
 zip_int64_t use_file_source(void* source, void* data, zip_uint64_t size, zip_source_cmd_t command);
 
 // The zip, open for reading and writing.
@@ -30,7 +30,7 @@ struct ZipTarget {
   Fd fd;
   int os_errno = 0;
 
-  // It and its name are on disk. conflict when the name is another file's by now.
+  // Makes the file and its name durable. conflict if another file has the name now.
   Result<> finish();
 };
 // The same for the ZipTarget `target`, to write a whole new zip.

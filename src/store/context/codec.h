@@ -1,13 +1,13 @@
 #pragma once
 
-// A context file (docs/formats/context.md) to a document and back: the settings of a connection,
-// one conversation, and notes about both, as one JSON object.
+// Converts a context file (docs/formats/context.md) to a document and back: the settings of a
+// connection, one conversation, and metadata about both, as one JSON object.
 //
-//  (1) What was read is written back as it stood: unknown members, entries that are no messages,
-//      the spelling of numbers. Only what changed is spelled anew, and what was missing is added.
-//  (2) `total_turns` counts what was ever answered. It grows with each answer and is not corrected.
+//  (1) What was read is written back byte for byte: unknown members, entries that are not messages,
+//      the spelling of numbers. Only changes are encoded anew, and missing members are added.
+//  (2) `total_turns` counts all answers ever given. It grows with each answer and is not corrected.
 //  (3) A session's provider, model and config are its own: the file's settings, which are in
-//      `Document::extra`, stay as they are. The system prompt is the file's.
+//      `Document::extra`, do not change. The system prompt is the file's.
 
 #include <filesystem>
 
@@ -16,26 +16,26 @@
 
 namespace reprise::store::context {
 
-// What a file's path says of the conversation in it. It stays the same as long as the store is
-// open, whatever the disk says of the folders above then.
+// What the path of a file determines about its conversation. Computed once when the store is
+// opened, so that later changes to parent folders have no effect.
 struct Origin {
   std::filesystem::path file;
-  SessionId unnamed;              // the conversation's id where the bytes say none
+  SessionId unnamed;              // the conversation's id if the file does not contain one
   std::filesystem::path project;  // the folder that the file belongs to
 };
-// io when the folders above cannot be looked at.
+// io if the parent folders cannot be read.
 Result<Origin> origin_of(const std::filesystem::path& file);
 
-// Bytes that are no such file become an empty document with `aside`.
+// Bytes of another format yield an empty document with `aside` set.
 Document decode(const Origin& origin, std::string_view bytes);
 
-// unsupported when there is more than one session. Brings `encoded` up to date.
+// unsupported for more than one session. Updates `encoded`.
 Result<std::string> encode(const Origin& origin, Document& document);
 
-// The common beginning once, then the turns of both sides by the time of their questions, each
-// turn in one piece; a last turn that both have, once. Nothing that is in `found` is left out, and
-// all of `written` that was not taken back on purpose is there. `found` as it is when it follows
-// from what was written, or holds another conversation.
+// Merges two versions of a conversation: their common beginning, then the turns of both ordered by
+// the time of their questions, with no turn split, and a last turn that both have only once. All of
+// `found` is in the result, and all of `written` that was not replaced on purpose. Returns `found`
+// unchanged if it continues `written`, or holds another conversation.
 Document merge(const Origin& origin, const Document& written, Document found);
 
 }  // namespace reprise::store::context

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two hashes in the shape of a UUID: the path is the only name that such a file has.
+// Two hashes of the path formatted as a UUID, because the file has no other identity.
 Result<SessionId> id_of_path(const fs::path& absolute) {
   const std::string& text = absolute.native();
   std::string hex;
@@ -33,7 +33,7 @@ Result<SessionId> id_of_path(const fs::path& absolute) {
       hex += "0123456789abcdef"[(hash >> (shift - 4)) & 15U];
     }
   }
-  hex[12] = '8';  // the version for schemes of one's own
+  hex[12] = '8';  // UUID version 8: custom
   hex[16] = 'a';
   const std::string_view digits = hex;
   return SessionId::parse(cat(digits.substr(0, 8), "-", digits.substr(8, 4), "-",
@@ -50,7 +50,7 @@ std::optional<SessionId> id_in(std::string_view rest) {
   return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
-// The file's members, and whether they can be written back as they are.
+// Reads the file's members and records whether they can be written back unchanged.
 class Reader {
  public:
   Reader(const Origin& origin, std::string_view bytes)
@@ -120,7 +120,7 @@ class Reader {
     return true;
   }
 
-  // The last one counts, as everywhere.
+  // Of duplicate members, the last one is used.
   void check(bool fits, bool is_second, std::string_view otherwise) {
     if (!fits || is_second) {
       set_aside(fits ? "it has a duplicate member" : otherwise);
@@ -142,7 +142,7 @@ class Reader {
   }
 
   bool entry(json::Scanner& scanner) {
-    (void)scanner.kind();  // passes over what stands before the entry
+    (void)scanner.kind();  // skips what is before the entry
     EncodedMessages& encoded = session_.encoded;
     const std::string_view rest = scanner.rest();
     encoded.text += kBetweenEntries;
@@ -165,7 +165,7 @@ class Reader {
     return true;
   }
 
-  // They have no text of their own.
+  // Adds the messages in "before", which have no entry of their own.
   void add_before(std::string_view entry) {
     auto before = messages_before(entry);
     if (!before) {
@@ -180,8 +180,9 @@ class Reader {
     }
   }
 
-  // What no entry followed when it was written. Where another program has added entries since, they
-  // are spelled anew with the next change, so that it stands in the first of them.
+  // Adds the messages in "after", which had no following entry when they were written. If another
+  // program has appended entries since, those are encoded again with the next change, so that
+  // "after" moves into the first of them.
   void add_after(FileSession& session) {
     const std::string_view after = json::find_member(rest_, "after");
     if (after.empty()) {
@@ -238,12 +239,12 @@ class Reader {
     } else if (!written_todos.empty()) {
       set_aside("the todos in the member reprise cannot be read");
     }
-    // Another program has written since, and knows no times but these.
+    // Another program, which knows only these times, has written since.
     if (read_meta(json::find_field(document_.extra, kMeta)).last_updated &&
         cut_to_milliseconds(value.info.updated_at) != written) {
       value.info.updated_at = written;
     }
-    // What the session holds is its own; all else stays the file's.
+    // The session's extra fields are removed from the document; all others remain the file's.
     const std::set<std::string_view> own = names_of(value.extra);
     std::erase_if(document_.extra, [&own](const ExtraField& member) {
       return !is_default(member.name) && member.name != kMeta && own.contains(member.name);
@@ -254,7 +255,7 @@ class Reader {
   const Origin& origin_;
   std::string_view bytes_;
   Document document_;
-  std::map<std::string, std::size_t> places_;  // of the members in its `extra`
+  std::map<std::string, std::size_t> places_;  // of the members in `extra`
   FileSession session_;
   bool has_conversation_ = false;
   std::string_view rest_;

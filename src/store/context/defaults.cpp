@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kUsualPrompt = R"("You are a helpful assistant.")";  // the format's
+constexpr std::string_view kUsualPrompt = R"("You are a helpful assistant.")";  // the default of
+                                                                                // the format
 
 std::optional<bool> truth_in(std::string_view json) {
   if (json != "true" && json != "false") {
@@ -27,7 +28,7 @@ std::optional<bool> truth_in(std::string_view json) {
   return json == "true";
 }
 
-// A member of the right type, or what a missing one means: perhaps nothing.
+// Reads members with the right type; a missing one has its default, which may be none.
 class DefaultsReader {
  public:
   DefaultsReader(const fs::path& file, const Extra& members, Defaults& out)
@@ -87,7 +88,8 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
   out.provider = provider_name(read.text("provider").value_or(""));
   out.base_url = read.text("base_url").value_or("");
   out.env_key = read.text("env_key").value_or("");
-  // The format's defaults are OpenAI's. Beside another provider they mean that provider's own.
+  // The defaults of the format are OpenAI's. With another provider, they stand for that provider's
+  // own.
   for (auto [name, value] : {std::pair{"base_url", &out.base_url}, {"env_key", &out.env_key}}) {
     if (is_usual(name, *value)) {
       value->clear();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a context file sets for whoever asks in its project.
+// The settings of a context file for requests made in its project.
 
 #include <filesystem>
 #include <optional>
@@ -13,7 +13,7 @@ namespace reprise::store::context {
 struct Defaults {
   std::string provider;  // as Reprise names it
   std::string base_url;  // "" for the provider's own
-  // What goes to the model, where the file says it.
+  // What is sent to the model, if the file sets it.
   std::optional<std::string> model;
   std::optional<std::string> system;
   std::optional<double> temperature;
@@ -21,17 +21,17 @@ struct Defaults {
   bool stream = true;
   std::string save_path;  // "" for none
   std::string env_key;    // "" for the provider's usual one
-  // What could not be read and has its default, a line each. The first one is about the whole file
-  // when `is_damaged`.
+  // The settings that could not be read and have their defaults, one line each. If `is_damaged`,
+  // the first line is about the whole file.
   std::vector<std::string> faults;
   bool is_damaged = false;
 };
 
-// All defaults when there is no such file.
+// All defaults if the file does not exist.
 Result<Defaults> read_defaults(const std::filesystem::path& file);
 
-// A new file with the defaults, a system prompt, this model and no conversation, 0600. conflict
-// when there is one.
+// Creates a file (mode 0600) with the defaults, a system prompt, this model and no conversation.
+// conflict if it exists.
 Result<> create_context_file(const std::filesystem::path& file, std::string_view model);
 
 }  // namespace reprise::store::context

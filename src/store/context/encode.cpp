@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOthersSize = 16 << 10;
 
-// The answers that were not in the file yet.
+// The number of answers that are not in the file yet.
 std::int64_t new_answers(const FileSession& session) {
   const auto& messages = session.stored.log->own;
   return std::count_if(messages.begin() + session.encoded.count, messages.end(),
                        [](const SharedMessage& message) { return is_answer(*message); });
 }
 
-// What is encoded and has no text: no entry follows that it could stand in.
+// The encoded messages after the last entry: there is no following entry to hold them.
 std::vector<Message> after_last_entry(const FileSession& session) {
   const std::vector<std::size_t>& ends = session.encoded.ends;
   std::size_t first = ends.size();
@@ -50,7 +50,7 @@ bool is_meta(const RawJson& value) {
          json::find_field(members, kTotalTurns) == nullptr;
 }
 
-// Those of a session's extra fields that can stand as members of the file.
+// The session's extra fields that can be members of the file.
 Extra members_in(const Extra& extra) {
   Extra members;
   std::set<std::string_view> names;
@@ -65,7 +65,7 @@ Extra members_in(const Extra& extra) {
   return members;
 }
 
-// A file that is new takes over the settings of a session that comes from such a file.
+// A new file takes its settings from a session that was copied from a context file.
 void fill_in_defaults(Document& document) {
   const bool is_new = document.extra.empty() && !document.sessions.empty();
   const Extra config =
@@ -111,7 +111,7 @@ class Writer {
     }
     if (session != nullptr) {
       others.push_back({std::string(kMeta), *json::find_field(document_.extra, kMeta)});
-      rest(*session, others);
+      sidecar(*session, others);
     }
     return std::move(out_) + "\n}\n";
   }
@@ -132,7 +132,7 @@ class Writer {
     return native.session;
   }
 
-  // What the session has from the file goes on to be what the file says.
+  // Values that the session took from the file continue to come from the file.
   void fill_in_defaults_of(StoredSession& stored) {
     const Session before = native_session(stored, document_.extra);
     fill_in_defaults(document_);
@@ -171,7 +171,7 @@ class Writer {
       const std::string_view text = session->encoded.text;
       out_.reserve(out_.size() + text.size() + kOthersSize);
       const std::size_t start = out_.size();
-      const auto add = [&](std::string_view entries) {  // the first without its comma
+      const auto add = [&](std::string_view entries) {  // the first one without the comma
         out_ += out_.size() > start || entries.empty() ? entries : entries.substr(1);
       };
       add(text);
@@ -224,8 +224,8 @@ class Writer {
     return all;
   }
 
-  // What a reader of everything written so far would not know.
-  void rest(const FileSession& session, Extra members) {
+  // Writes the member "reprise": what a reader could not derive from the members written so far.
+  void sidecar(const FileSession& session, Extra members) {
     const StoredSession& stored = session.stored;
     for (const auto& [name, ignored] : kDefaults) {
       if (const RawJson* const value = json::find_field(document_.extra, name); value != nullptr) {

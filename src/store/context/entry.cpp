@@ -62,7 +62,7 @@ bool read_timestamp(json::Scanner& scanner, Message& message) {
   return true;
 }
 
-// An entry on its way: what its own members say, and the member that says the rest.
+// An entry while it is read: the values of its own members, and the member with the remaining ones.
 struct Read {
   Message message;
   bool has_role = false;
@@ -166,7 +166,7 @@ std::string encode_entry(const Message& message, const std::vector<Message>& bef
   MemberLines writer(kEntryDepth);
   write_native(writer, message);
   std::string text = writer.object();
-  // What a reader of these members alone would see.
+  // What a reader would get from these members alone.
   const auto native = decode_entry(text);
   std::string rest = native ? message_sidecar(message, *native) : std::string();
   if (!before.empty()) {

@@ -1,35 +1,36 @@
 #pragma once
 
 // One entry of a context file's conversation: {"role","content","timestamp"[,"usage"]
-// [,"incomplete"]}. What these members cannot say stands in a member "reprise" of the entry.
+// [,"incomplete"]}. What these members cannot represent is in the entry's member "reprise".
 
 #include "base/json_scan.h"
 #include "reprise/message.h"
 
 namespace reprise::store::context {
 
-// The programs that read these files know questions, prompts and answers in words. A turn is one
-// question and one answer for them, so what was called and came back in between, and what says
-// nothing, has no entry of its own: it stands in the member "reprise" of the entry that follows, as
-// "before", or in that of the file, as "after", while none follows.
+// Programs that read these files expect prompts, questions and answers as text, with one question
+// and one answer per turn. So tool calls, their results, and messages without text have no entry of
+// their own: they are in the member "reprise" of the next entry, as "before", or in that of the
+// file, as "after", until there is a next entry.
 bool has_entry(const Message& message);
 
-// nullopt for JSON that is no message: no object, or without a role and a text.
+// nullopt for JSON that is not a message: not an object, or without a role and a text.
 std::optional<Message> decode_entry(std::string_view json);
 
-// What stands between two entries, and before the first without the comma.
+// The separator of two entries; before the first entry, it is written without the comma.
 inline constexpr std::string_view kBetweenEntries = ",\n    ";
 
-// Spelled for its place in the file: the first line as it stands, the others indented.
+// Formatted for its position in the file: the first line is not indented, the others are.
 std::string encode_entry(const Message& message, const std::vector<Message>& before);
-// What stands before it. nullopt when that cannot be read.
+// The messages before the entry that have none of their own. nullopt if they cannot be read.
 std::optional<std::vector<Message>> messages_before(std::string_view entry);
-// The same for an entry that was read: its members in their order, their values untouched.
+// The same for an entry that was read: the order of its members and their values are unchanged.
 std::string respell_entry(std::string_view json);
-// Appends the entry that comes next. False, with something in `out`, when it is not valid JSON.
+// Appends the scanner's next entry. Returns false, with `out` partly written, if it is not valid
+// JSON.
 bool append_entry(std::string& out, json::Scanner& scanner);
 
-// Ends a turn: a whole answer that calls no tool.
+// Whether the message ends a turn: a complete answer without tool calls.
 bool is_answer(const Message& message);
 
 }  // namespace reprise::store::context

@@ -18,7 +18,8 @@ namespace store::context {
 
 namespace fs = std::filesystem;
 
-// The time of day, as no two programs that mend a file can be expected to agree on a number.
+// Uses the time rather than a number, since other programs that repair the file would not agree on
+// the next number.
 std::string ContextFiles::aside_suffix() const {
   std::string time = format_time(system_clock().now()).substr(0, 19);
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
@@ -33,8 +34,8 @@ fs::path ContextFiles::partial_in_trash(const SessionId& id) const {
   return beside(trash_of(id), ".answer");
 }
 
-// Without the session's own file there it is left over from one that has come back. What cannot be
-// looked at there cannot be read, nor can the session.
+// An answer in the trash without the trashed session is left over from a session that was restored.
+// Files that cannot be checked cannot be read either.
 fs::path ContextFiles::partial_file(const SessionId& id) const {
   fs::path in_trash = partial_in_trash(id);
   const bool is_used = is_there(in_trash).value_or(false) && is_there(trash_of(id)).value_or(false);
@@ -72,7 +73,8 @@ Result<std::vector<fs::path>> ContextFiles::trashed() const {
   return all;
 }
 
-// A file in the trash may be the whole file as it was, where there was no room to write another.
+// A file in the trash may be an unchanged copy of the whole file, if the disk was too full for
+// writing another.
 Result<Document> ContextFiles::decode(const fs::path& file, std::string_view bytes) const {
   Document document = context::decode(origin_, bytes);
   if (file.parent_path() == trash()) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where a context store keeps what: FILE itself, FILE.lock, FILE.answer (a running answer's text),
-// FILE.trash/ID.json (a conversation in the trash, as such a file of its own),
-// FILE.trash/ID.json.answer (its running answer, where it went there with the file as it was).
+// The files of a context store: FILE itself, FILE.lock, FILE.answer (the text of a running answer),
+// FILE.trash/ID.json (a trashed conversation, as a file of the same format), and
+// FILE.trash/ID.json.answer (its running answer, if it was trashed together with the file).
 
 #include <filesystem>
 
@@ -15,7 +15,7 @@ namespace reprise::store::context {
 
 class ContextFiles final : public OneFile {
  public:
-  // The file is absolute and no link.
+  // The file's path must be absolute and not a link.
   explicit ContextFiles(Origin origin) : OneFile(origin.file), origin_(std::move(origin)) {}
 
   SourceCapabilities holds() const override {
@@ -39,7 +39,7 @@ class ContextFiles final : public OneFile {
   const Origin origin_;
 };
 
-// Whether there is a file with the members of one. A damaged file is none.
+// Whether the file exists and has the members of a context file. False for a damaged file.
 Result<bool> is_context_file(const std::filesystem::path& file);
 
 }  // namespace reprise::store::context

@@ -1,4 +1,4 @@
-// Where a project keeps its context file.
+// Finds the context file of a project.
 
 #include <cerrno>
 #include <system_error>
@@ -17,16 +17,16 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUsual = ".ai/openai.json";
 constexpr std::string_view kNewer = ".ai/config.json";
 
-// Above the folder there may be some that nobody else may look into: what is there is not ours.
-Result<bool> is_there_for_us(const fs::path& path) {
+// Parent folders may belong to others and be unreadable: treat their files as absent.
+Result<bool> is_accessible(const fs::path& path) {
   const auto there = is_there(path);
   const bool is_closed = !there && there.error().os_errno == EACCES;
   return is_closed ? Result<bool>(false) : there;
 }
 
-// The newer name is one that other programs use, too.
+// Checks the contents of the newer name, because other programs use that name, too.
 Result<fs::path> file_in(const fs::path& folder) {
-  // One behind a link is found as well: whoever opens it says that it is one.
+  // Links are followed here, too; opening the file reports them.
   const auto real = resolve_path(folder / kNewer);
   const auto newer = real ? store::context::is_context_file(*real) : std::unexpected(real.error());
   if (!newer && newer.error().code == Code::io && newer.error().os_errno != EACCES) {
@@ -35,13 +35,13 @@ Result<fs::path> file_in(const fs::path& folder) {
   if (newer && *newer) {
     return folder / kNewer;
   }
-  REPRISE_ASSIGN(const bool has_usual, is_there_for_us(folder / kUsual));
+  REPRISE_ASSIGN(const bool has_usual, is_accessible(folder / kUsual));
   return has_usual ? folder / kUsual : fs::path();
 }
 
 Result<fs::path> project_in(const fs::path& folder) {
   for (const char* const mark : {".git", "package.json"}) {
-    REPRISE_ASSIGN(const bool has_mark, is_there_for_us(folder / mark));
+    REPRISE_ASSIGN(const bool has_mark, is_accessible(folder / mark));
     if (has_mark) {
       return folder;
     }

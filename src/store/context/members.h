@@ -1,7 +1,7 @@
 #pragma once
 
-// The members of a context file, as they are read and before they are written, and what they say
-// about its session without the member "reprise".
+// The members of a context file, and what they determine about its session without the member
+// "reprise".
 
 #include <array>
 #include <set>
@@ -15,8 +15,8 @@ inline constexpr std::string_view kMeta = "meta";
 inline constexpr std::string_view kLastUpdated = "last_updated";
 inline constexpr std::string_view kTotalTurns = "total_turns";
 
-// The members before the conversation, in their order, and what a missing one means, as JSON. Those
-// that go to the model mean nothing then: what nobody has written is not sent.
+// The members before the conversation, in order, with the value that a missing one stands for, as
+// JSON. It is "null" for those sent to the model: a missing one is not sent.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kDefaults = {{
     {"provider", R"("openai")"},
     {"base_url", R"("https://api.openai.com/v1")"},
@@ -29,35 +29,35 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kD
     {"env_key", R"("OPENAI_API_KEY")"},
 }};
 bool is_default(std::string_view name);  // whether it is one of them
-// "null" for all other members, too.
+// "null" for unknown members.
 std::string_view default_of(std::string_view name);
 
-// The provider's name as Reprise knows it: what is reached like "openai" is "openai-chat".
+// Our name of the provider: "openai-chat" for "openai" and whatever has the same protocol.
 std::string provider_name(std::string_view written);
 
-// The folder that the file belongs to: the one around `.ai`. io when that cannot be told.
+// The project folder of the file: the one that contains `.ai`. io if it cannot be determined.
 Result<std::filesystem::path> root_folder(const std::filesystem::path& file);
 
-// Of many that are to be looked up. The members must outlive it.
+// For looking up many names. The members must outlive the result.
 std::set<std::string_view> names_of(const Extra& members);
-// nullopt for a value that is no string.
+// nullopt if the value is not a string.
 std::optional<std::string> text_of(const RawJson* value);
 
-// {"last_updated","total_turns"} and what else stands in it.
+// {"last_updated","total_turns"} and other members.
 struct Meta {
   std::optional<Time> last_updated = std::nullopt;
-  std::string total_turns = "0";  // as it is spelled
-  Extra others;                   // the default's, when the file has no meta
+  std::string total_turns = "0";  // as spelled in the file
+  Extra others;                   // those of the default if the file has no meta
 };
 Meta read_meta(const RawJson* meta);
-// The number of turns plus `by`; as it was when it is no number.
+// The number of turns plus `by`; unchanged if it is not a number.
 std::string grown(const std::string& total_turns, std::int64_t by);
 
-// Takes back what `meta` among the file's members has counted: they will be counted again.
+// Subtracts `turns` from the count in the member `meta`, because they will be counted again.
 void take_back_turns(Extra& members, std::int64_t turns);
 
-// Fills in what `members`, meta among them, say: all of the session but its id and its usage.
-// `stored` has its messages.
+// Sets all of the session except its id and its usage from `members`, including meta. `stored` has
+// its messages.
 void add_native(const std::filesystem::path& project, const Extra& members, StoredSession& stored);
 
 }  // namespace reprise::store::context

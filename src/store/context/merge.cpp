@@ -1,5 +1,5 @@
-// Two versions of one conversation: what we wrote, and what a program that does not know our lock
-// has put in its place.
+// Merges two versions of one conversation: ours, and that of a program that replaced it without our
+// lock.
 
 #include <algorithm>
 #include <iterator>
@@ -17,7 +17,7 @@ namespace {
 
 using Messages = std::vector<SharedMessage>;
 
-// What another program writes of a message, and keeps when it copies one. Never the text alone: the
+// Compares what other programs preserve when they copy a message. The text alone is not enough: the
 // same question may be asked twice.
 bool is_same(const SharedMessage& a, const SharedMessage& b) {
   return a->role == b->role &&
@@ -25,7 +25,7 @@ bool is_same(const SharedMessage& a, const SharedMessage& b) {
          plain_text(*a) == plain_text(*b);
 }
 
-// The operation that came last, which every later version of ours has, too.
+// The latest operation, which is also in every later version of ours.
 const OperationId* last_operation(const StoredSession& stored) {
   const auto last = std::ranges::max_element(stored.operations, {},
                                              [](const auto& one) { return one.second.head; });
@@ -37,13 +37,13 @@ bool follows_from(const StoredSession& found, const StoredSession& written) {
   return last != nullptr && found.operations.contains(*last);
 }
 
-// Our copy of the session, unless it is another one that was begun meanwhile.
+// False for another conversation that was started meanwhile.
 bool is_same_session(const Origin& origin, const Session& found, const Session& written) {
   return found.info.id == written.info.id || found.info.id == origin.unnamed;
 }
 
-// Turns of one side, in their order. What stands before the first question ends a turn that both
-// sides have begun.
+// The turns of one side, in order. Messages before its first question end a turn that both sides
+// have started.
 struct Turns {
   Messages end_of_first;
   std::vector<Messages> turns;
@@ -64,7 +64,7 @@ bool is_same_turn(const Messages& a, const Messages& b) {
   return std::ranges::equal(a, b, is_same);
 }
 
-// Each side stays in its order, also where its clock went backwards.
+// Preserves the order within each side even if its clock went backwards.
 Messages by_time(const Turns& ours, const Turns& theirs) {
   Messages all = ours.end_of_first;
   std::ranges::copy(theirs.end_of_first, std::back_inserter(all));
@@ -104,7 +104,7 @@ class Merge {
   }
 
  private:
-  // What gave way in a version of ours was taken back on purpose.
+  // Messages replaced in our version were removed on purpose.
   void leave_out_replaced(Turns& turns) const {
     const auto was_replaced = [this](const SharedMessage& message) {
       return std::ranges::any_of(theirs_.stored.replaced,
@@ -138,7 +138,7 @@ class Merge {
     theirs_.stored = std::move(merged);
   }
 
-  // The settings and what we do not know are theirs now, the rest is what we noted.
+  // The settings and unknown members come from theirs, everything else from ours.
   void take_session(StoredSession& merged) const {
     const Session& theirs = theirs_.stored.session;
     Session& session = merged.session;
@@ -163,7 +163,8 @@ class Merge {
     std::ranges::stable_sort(theirs_.raw_entries, {}, &RawEntry::before);
   }
 
-  // They have counted their turns; all that follow the common beginning are counted when written.
+  // Their turns are already counted, but all turns after the common beginning are counted when
+  // written.
   void take_back_turns(const Messages& theirs, std::size_t common) {
     const auto counted =
         std::count_if(theirs.begin() + static_cast<std::ptrdiff_t>(common), theirs.end(),

@@ -46,7 +46,7 @@ void BlobTable::pin(const BlobHash& hash, Time put_at) {
   pins_by_time_.emplace(put_at, hash);
 }
 
-// Each blob is looked at once after it was put, and once when it loses a name.
+// Each blob is examined once after its put, and once when it loses a reference.
 void BlobTable::collect() {
   const Time before = clock_.now() - kBlobPinned;
   while (!pins_by_time_.empty() && pins_by_time_.begin()->first < before) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// The memory store's blobs: which there are, who names them, and when they were put.
+// The memory store's blobs: their bytes, the sessions that reference them, and the times of their
+// puts.
 
 #include <map>
 #include <set>
@@ -15,11 +16,12 @@ class BlobTable {
   explicit BlobTable(Clock& clock) : clock_(clock) {}
 
   void put(const BlobHash& hash, std::string_view bytes);
-  // Null when there is none.
+  // Null if the blob does not exist.
   const std::string* find(const BlobHash& hash) const;
-  // The session's messages show these blocks.
+  // Records that the session references the blobs of these blocks.
   void name(const SessionId& id, const std::vector<Block>& blocks);
-  // The session is gone, and what only it named unless it was put a moment ago.
+  // Drops the session's references; blobs without any other are removed unless they were put
+  // recently.
   void release(const SessionId& id);
 
  private:
@@ -29,8 +31,8 @@ class BlobTable {
   Clock& clock_;
   std::map<BlobHash, std::string> bytes_;
   std::map<SessionId, std::set<BlobHash>> names_of_;
-  std::map<BlobHash, int> names_;  // how many sessions name it
-  std::map<BlobHash, Time> pins_;  // of those that have no name or were put of late
+  std::map<BlobHash, int> names_;  // the number of sessions that reference it
+  std::map<BlobHash, Time> pins_;  // of those that are unreferenced or were put recently
   std::set<std::pair<Time, BlobHash>> pins_by_time_;
 };
 

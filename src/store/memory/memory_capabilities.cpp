@@ -1,4 +1,4 @@
-// What the memory store can do besides the core.
+// The capabilities of the memory store.
 
 #include <iterator>
 #include <mutex>
@@ -37,7 +37,7 @@ Result<ReadReport> MemoryStore::read_replaced(const SessionId& id, const Message
     REPRISE_ASSIGN(const StoredSession* const stored, get(id));
     seen.replaced = stored->replaced;
   }
-  return hand_out_replaced(seen, sink);  // which may use the store
+  return hand_out_replaced(seen, sink);  // called without the mutex: it may use the store
 }
 
 Result<> MemoryStore::fork(const SessionId& parent, Seq at, const Session& child) {
@@ -71,7 +71,7 @@ Result<> MemoryStore::add_partial(const SessionId& id, const OperationId& answer
                                   std::span<const Block> delta) {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(StoredSession* const stored, get_running(id, answer));
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): get_running() has looked
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): checked by get_running()
   append_delta(stored->partial->blocks, delta);
   blobs_.name(id, {delta.begin(), delta.end()});
   return {};

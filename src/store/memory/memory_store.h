@@ -1,7 +1,7 @@
 #pragma once
 
-// The reference for the contract: everything in memory, nothing clever. One mutex guards all of it;
-// readers take it for the moment in which they pick up one message.
+// The reference implementation of the contract, in memory and kept simple. One mutex guards
+// everything; readers hold it only while they fetch one message.
 
 #include <mutex>
 
@@ -65,12 +65,12 @@ class MemoryStore final : public Store,
   // The caller holds the mutex. not_found for an unknown session.
   Result<StoredSession*> get(const SessionId& id);
   Result<StoredSession*> get_running(const SessionId& id, const OperationId& answer);
-  // As write_messages(); the blobs that the batch names are the session's.
+  // Like write_messages(); also records the session's references to the blobs of the batch.
   Result<Appended> write(StoredSession& stored, Seq from, std::vector<Message> messages,
                          const AppendOptions& options);
   Result<> check_unshared(const SessionId& id) const;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<SessionId, StoredSession> sessions_;
   BlobTable blobs_;
   const Capabilities capabilities_ = capabilities_of(*this);

@@ -1,4 +1,4 @@
-// What only the memory store promises; all else is in the contract suite.
+// What only the memory store promises; the contract suite tests the remaining behaviour.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST(MemoryLog, ChainsStayShort) {
   EXPECT_EQ(log->base, whole) << "forks of forks at the same place share with the first";
 }
 
-TEST(MemoryStore, OffersAllButWhatNeedsADisk) {
+TEST(MemoryStore, HasAllCapabilitiesThatNeedNoDisk) {
   const auto store = open_memory_store();
   const Capabilities& offers = store->capabilities();
   EXPECT_NE(offers.rewriting, nullptr);
@@ -50,7 +50,7 @@ TEST(MemoryStore, OffersAllButWhatNeedsADisk) {
   EXPECT_EQ(offers.backup, nullptr);
 }
 
-TEST(MemoryStore, IsGoneWithTheObject) {
+TEST(MemoryStore, EndsWithTheObject) {
   const Session session{.info = {.id = *SessionId::parse("s")}};
   const auto first = open_memory_store();
   ASSERT_TRUE(first->create(session));
@@ -58,8 +58,8 @@ TEST(MemoryStore, IsGoneWithTheObject) {
   EXPECT_TRUE(get(*first, session.info.id));
 }
 
-// A reader that has begun goes on with what it saw, whatever happens to the session.
-TEST(MemoryStore, ReadersKeepWhatTheyBeganToRead) {
+// A reader keeps its snapshot, whatever happens to the session meanwhile.
+TEST(MemoryStore, ReadersKeepTheirSnapshot) {
   const auto store = open_memory_store();
   const Session session{.info = {.id = *SessionId::parse("s")}};
   ASSERT_TRUE(store->create(session));

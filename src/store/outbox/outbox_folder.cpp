@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kEnding = ".jsonl";
 constexpr std::string_view kStored = ".stored";
 
-// False when somebody else has it.
+// False if another process holds the lock.
 Result<bool> try_lock(int fd, const fs::path& file) {
   int outcome = 0;
   do {
@@ -56,7 +56,7 @@ class OutboxFile final : public Outbox {
     return begin(cat(head_lines(session, *aside_, store_), step_line(step)));
   }
 
-  // What cannot be removed is brought in once more, and changes nothing.
+  // A file that cannot be removed is imported again, which changes nothing.
   void all_stored() override {
     if (file_.is_open()) {
       (void)remove_file(path_);
@@ -65,7 +65,7 @@ class OutboxFile final : public Outbox {
     }
   }
 
-  // Its lock ends with the open file: whoever copies may have it now.
+  // Closing the file releases its lock, so that it can be imported.
   void begin_anew() override {
     file_ = Fd();
     aside_.reset();
@@ -77,12 +77,12 @@ class OutboxFile final : public Outbox {
   }
 
  private:
-  // It is whole and locked before it gets its name.
+  // The file is complete and locked before it is renamed to its final name.
   Result<> begin(std::string_view bytes) {
     REPRISE_TRY(make_private_folders(folder_));
     auto written = write_new(bytes);
     if (!written) {
-      // What is left of it is in nobody's way.
+      // A leftover file does no harm.
       (void)remove_if_there(path_);
       return std::unexpected(std::move(written).error());
     }
@@ -91,21 +91,21 @@ class OutboxFile final : public Outbox {
     return {};
   }
 
-  // The temporary file is named alike for all, so that the next one takes away what was left.
+  // All writers use the same name for the temporary file, so that the next one removes a leftover.
   Result<Fd> write_new(std::string_view bytes) const {
     REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(folder_ / "spill"));
     REPRISE_TRY(try_lock(file.fd(), file.name()));
     REPRISE_TRY(write_all(file.fd(), bytes, file.name()));
     REPRISE_TRY(sync_file(file.fd(), file.name()));
     REPRISE_TRY(move_file(file.name(), path_));
-    // After a cut, too, lines go to the end.
+    // Lines are appended even after a truncation.
     if (::fcntl(file.fd(), F_SETFL, O_APPEND) != 0) {
       return std::unexpected(os_error("open", path_, errno));
     }
     return file.was_renamed();
   }
 
-  // A line that was not kept whole must not stand before the next one.
+  // An incomplete line is truncated first, so that no line follows it.
   Result<> add(std::string_view line) {
     REPRISE_TRY(cut());
     is_torn_ = true;
@@ -114,7 +114,7 @@ class OutboxFile final : public Outbox {
       written = sync_file(file_.get(), path_);
     }
     if (!written) {
-      (void)cut();  // or before the next line
+      (void)cut();  // on failure, the next add() truncates
       return written;
     }
     is_torn_ = false;
@@ -153,7 +153,7 @@ Result<std::vector<fs::path>> find_outboxes(const fs::path& folder) {
       files.push_back(entry.path());
     }
   }
-  std::ranges::sort(files);  // their names begin with the time
+  std::ranges::sort(files);  // their names begin with their times
   return files;
 }
 

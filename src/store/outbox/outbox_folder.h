@@ -1,7 +1,8 @@
 #pragma once
 
-// The folder with outbox files: one for each conversation of each process, so that no two write to
-// the same one. Whoever writes a file or brings it in holds its lock, which ends with the process.
+// The folder with outbox files: one for each conversation of each process, so that no file has two
+// writers. The writer of a file, and whoever imports it, holds its lock, which ends with the
+// process.
 
 #include <memory>
 
@@ -10,19 +11,18 @@
 
 namespace reprise::store::outbox {
 
-// Nothing is created before there is something to keep: then a file (0600) in that folder (0700),
-// which stays locked for as long as the object lives, and is removed by all_stored().
+// Creates nothing until there is something to store: then a file (mode 0600) in that folder (mode
+// 0700), which stays locked during the lifetime of the object, and is removed by all_stored().
 std::unique_ptr<Outbox> make_outbox_file(std::filesystem::path folder, std::string store);
 
-// Those that have not been brought in, the oldest first. Empty when there is no such folder.
+// The files not imported yet, oldest first. Empty if the folder does not exist.
 Result<std::vector<std::filesystem::path>> find_outboxes(const std::filesystem::path& folder);
 
-// Keeps others from bringing the same file in. nullopt: its writer is still there, or somebody else
-// brings it in.
+// Prevents others from importing the same file. nullopt if its writer is alive, or if another
+// process is importing it.
 Result<std::optional<Fd>> lock_outbox(const std::filesystem::path& file);
 
-// From then on it has ".stored" at its end, and find_outboxes() leaves it out. conflict when there
-// is such a file.
+// Appends ".stored" to its name; find_outboxes() omits such files. conflict if the new name exists.
 Result<> mark_as_stored(const std::filesystem::path& file);
 
 }  // namespace reprise::store::outbox

@@ -125,7 +125,8 @@ Result<OutboxSession> begin_session(std::string_view head_line) {
                        .store = std::move(head.store)};
 }
 
-// What lies between line ends; takes it from the front. nullopt when no whole line is left.
+// Removes the first line from `bytes` and returns it without its line end. nullopt if no complete
+// line remains.
 std::optional<std::string_view> take_line(std::string_view& bytes) {
   const std::size_t end = bytes.find('\n');
   if (end == std::string_view::npos) {

@@ -1,4 +1,4 @@
-// Outbox files: what was kept is there after a crash, what was not is not, and garbage is named.
+// Outbox files: acknowledged steps survive a crash, others do not, and garbage is reported.
 
 #include "reprise/outbox.h"
 
@@ -84,7 +84,7 @@ class OutboxFileTest : public testing::Test {
   fs::path root_;
 };
 
-TEST_F(OutboxFileTest, GivesBackWhatItKept) {
+TEST_F(OutboxFileTest, ReturnsWhatWasStored) {
   const Session session = whole_session();
   OutboxStep second = step("op2", 6, "\xff two \n\"");
   second.replace_from = Seq{4};
@@ -113,7 +113,7 @@ TEST_F(OutboxFileTest, GivesBackWhatItKept) {
   EXPECT_EQ(status.st_mode & 07777U, 0700U);
 }
 
-TEST_F(OutboxFileTest, ItsLinesHaveTheMembersThatAreDescribed) {
+TEST_F(OutboxFileTest, LinesHaveTheDocumentedMembers) {
   OutboxStep second = step("op2", 6, "two");
   second.replace_from = Seq{4};
   second.end_partial = *OperationId::parse("answer");
@@ -146,8 +146,8 @@ TEST_F(OutboxFileTest, ItsLinesHaveTheMembersThatAreDescribed) {
   EXPECT_THAT(lines[3], HasSubstr(R"("messages":[{)"));
 }
 
-// Kept for good: what comes next is apart from it, and what the store takes removes only that.
-TEST_F(OutboxFileTest, WhatIsLeftWaitsWhateverIsStoredLater) {
+// After begin_anew(), later steps go to another file, and all_stored() removes only that one.
+TEST_F(OutboxFileTest, AnAbandonedFileSurvivesLaterSteps) {
   const auto outbox = begin();
   ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 5, "one")));
   outbox->begin_anew();
@@ -161,7 +161,7 @@ TEST_F(OutboxFileTest, WhatIsLeftWaitsWhateverIsStoredLater) {
   EXPECT_EQ(read_outbox(left)->steps.size(), 1U);
 }
 
-TEST_F(OutboxFileTest, ATornLineCostsNothingThatWasKept) {
+TEST_F(OutboxFileTest, ATornLineLosesNothingAcknowledged) {
   {
     const auto outbox = begin();
     ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
@@ -177,7 +177,7 @@ TEST_F(OutboxFileTest, ATornLineCostsNothingThatWasKept) {
   EXPECT_EQ(read_outbox(file_of(bytes))->steps.size(), 2U);
 }
 
-TEST_F(OutboxFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
+TEST_F(OutboxFileTest, AFailedLineIsTruncatedBeforeTheNext) {
   const auto outbox = begin();
   ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
   struct rlimit before{};
@@ -198,7 +198,7 @@ TEST_F(OutboxFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
   EXPECT_TRUE(same(read->steps[1], step("op3", 1, "three")));
 }
 
-TEST_F(OutboxFileTest, WhereNothingCanBeWrittenNothingIsLeft) {
+TEST_F(OutboxFileTest, AFailedWriteLeavesNoFile) {
   std::ofstream(root_ / "state") << "in the way";
   const auto outbox = begin();
   EXPECT_FALSE(outbox->keep(whole_session(), step("op1", 0, "one")));
@@ -207,7 +207,7 @@ TEST_F(OutboxFileTest, WhereNothingCanBeWrittenNothingIsLeft) {
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
 }
 
-TEST_F(OutboxFileTest, EachConversationHasItsOwnAndHoldsIt) {
+TEST_F(OutboxFileTest, EachConversationHasItsOwnLockedFile) {
   auto one = begin();
   auto two = begin();
   ASSERT_TRUE(one->keep(whole_session(), step("op1", 0, "one")));
@@ -232,7 +232,7 @@ TEST_F(OutboxFileTest, EachConversationHasItsOwnAndHoldsIt) {
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
 }
 
-TEST_F(OutboxFileTest, WhatIsNoSpillIsNamed) {
+TEST_F(OutboxFileTest, OtherFilesAreReported) {
   const std::string head = R"({"reprise_spill":1,"store":"u","session":"s","aside":"a"})"
                            "\n{}\n";
   const std::string good = R"({"operation":"o","after":0,"messages":[]})"
