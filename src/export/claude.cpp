@@ -1,4 +1,4 @@
-// A transcript of Claude Code: each line names the one before it.
+// A transcript of Claude Code: each line names its parent, the previous one.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace reprise::exporting {
 namespace {
 
-constexpr std::string_view kClaudeVersion = "2.1.330";  // of the format
+constexpr std::string_view kClaudeVersion = "2.1.330";  // written to the file
 constexpr std::string_view kSigner = "anthropic";
 
 class ClaudeWriter final : public PairedWriter {
@@ -80,7 +80,7 @@ class ClaudeWriter final : public PairedWriter {
   }
 
  private:
-  // Only what the same provider has signed is taken back.
+  // Only thinking signed by the same provider is accepted.
   void add_thinking(const Message& message, const ThinkingBlock& thinking, std::string& content,
                     json::ArrayWriter& array) {
     if (message.provider != kSigner || thinking.signature.empty()) {

@@ -1,4 +1,4 @@
-// A rollout of Codex: what the model saw as response items, and what a person sees as events.
+// A rollout of Codex: what the model sees as response items, what the user sees as events.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 namespace reprise::exporting {
 namespace {
 
-constexpr std::string_view kCodexVersion = "0.169.0";  // of the format
+constexpr std::string_view kCodexVersion = "0.169.0";  // written to the file
 
 std::string object(std::initializer_list<std::pair<std::string_view, std::string>> texts) {
   std::string out;
@@ -161,7 +161,7 @@ class CodexWriter final : public PairedWriter {
     return parts;
   }
 
-  // Which model answers from here on.
+  // Writes the model that answers from here on, if it changes.
   Result<> model_of_turn(const Message& message) {
     if (message.model.empty() || message.model == model_) {
       return {};
@@ -213,7 +213,7 @@ std::unique_ptr<Writer> make_codex(Job& job) {
   return make_writer<CodexWriter>(job);
 }
 
-// In the file's name the time has no colons.
+// The time in the file's name has no colons.
 std::string codex_stem(const Session& session) {
   std::string time = iso_milliseconds(time_of(session)).substr(0, 19);
   std::ranges::replace(time, ':', '-');

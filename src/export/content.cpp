@@ -18,7 +18,7 @@ constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
     {"image/webp", "webp"}, {model::kPdf, "pdf"},
 };
 
-// A media type as it may stand in a header or an attribute; anything else is none.
+// Whether the text is a media type that is safe in a header or an attribute.
 bool is_media_type(std::string_view text) {
   return !text.empty() && text.size() < 100 && std::ranges::count(text, '/') == 1 &&
          std::ranges::all_of(

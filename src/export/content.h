@@ -1,31 +1,31 @@
 #pragma once
 
-// What of a message stands elsewhere: large results, images and documents.
+// Content stored outside of messages: large results, images and documents.
 
 #include "export/writer.h"
 
 namespace reprise::exporting {
 
-// The blob in pieces. One that cannot be read is damage of the job, and false.
+// Passes the blob to `sink` in pieces. False if it cannot be read, which is reported as damage.
 Result<bool> read_blob(Job& job, const BlobHash& hash,
                        const std::function<Result<>(std::string_view)>& sink);
 
-// The whole text of a result; what the message has of it where the rest cannot be read.
+// The whole text of a result; if its blob cannot be read, the beginning that the message has.
 Result<std::string> whole_text(Job& job, const ToolResultBlock& result);
 
-// An image or document: its bytes, or where it is.
+// An image or document: its bytes or its URL.
 struct Media {
-  std::string type;    // "image/png"; never empty
-  std::string base64;  // "" when there is only a URL
-  std::string url;     // http…; "" when there are bytes
+  std::string type;    // never empty, for example "image/png"
+  std::string base64;  // "" if there is only a URL
+  std::string url;     // http(s); "" if there are bytes
   std::string name;    // of a document: "plan.pdf"
 
-  std::string data_url() const;  // or the other URL
+  std::string data_url() const;  // a data: URL of the bytes, or `url`
 };
-// nullopt when it cannot be read, which is damage of the job.
+// nullopt if it cannot be read, which is reported as damage.
 Result<std::optional<Media>> read_media(Job& job, const ImageBlock& image);
 
-// "png" for image/png; "bin" for what is not known.
+// The file extension: "png" for image/png; "bin" for unknown types.
 std::string_view ending_of(std::string_view media_type);
 
 }  // namespace reprise::exporting

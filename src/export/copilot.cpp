@@ -1,4 +1,4 @@
-// JSON lines that `copilot sessions import` takes.
+// JSON lines for `copilot sessions import`.
 
 #include "base/json_write.h"
 #include "base/text.h"
@@ -20,7 +20,7 @@ class CopilotWriter final : public PairedWriter {
         .field("version", 1)
         .field("externalId", info.id.str())
         .field("createdAt", iso_milliseconds(moments_.next({})));
-    if (!info.title.empty()) {  // an empty one is refused
+    if (!info.title.empty()) {  // it rejects an empty one
       object.field("title", info.title);
     }
     if (!info.working_dir.empty()) {
@@ -67,7 +67,7 @@ class CopilotWriter final : public PairedWriter {
     return write(out + "\n");
   }
 
-  // Unique in the file, as the ids of other tools need not be.
+  // Unique in the file; ids from other tools may repeat.
   static std::string call_id(const Message& message, const ToolUseBlock& call) {
     return cat(message.seq.value, ":", call.id);
   }

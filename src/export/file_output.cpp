@@ -1,4 +1,4 @@
-// Exports into files. Each appears when all of it is written and synced.
+// Exports into files. A file appears only after it is completely written and synced.
 
 #include <set>
 
@@ -25,7 +25,7 @@ Result<> write_new(const fs::path& target, const Fill& fill) {
   return file.was_renamed().close(target);
 }
 
-// A file of the export, 0600, or the mode of the one it replaces.
+// Creates a file with mode 0600, or replaces one and keeps its mode.
 Result<> write_file(const fs::path& target, ExistingFile existing, const Fill& fill) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(target));
   if (kind == FileKind::link) {
@@ -40,7 +40,7 @@ Result<> write_file(const fs::path& target, ExistingFile existing, const Fill& f
   return replace_file(target, fill);
 }
 
-// Collects pieces for an open file.
+// Buffers the output to an open file.
 class FileOutput final : public ExportOutput {
  public:
   FileOutput(int fd, fs::path file, ExistingFile existing, bool takes_files)

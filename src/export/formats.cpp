@@ -11,7 +11,7 @@ namespace reprise {
 namespace exporting {
 namespace {
 
-// What no other program has a place for.
+// Parts that no other program stores.
 constexpr Parts kOurs = {Part::settings,       Part::todos,          Part::artefacts,
                          Part::session_fields, Part::prompt_history, Part::response_ids,
                          Part::message_fields, Part::other_blocks,   Part::authors};

@@ -1,6 +1,6 @@
 #pragma once
 
-// The table of all formats.
+// The table of formats.
 
 #include "export/losses.h"
 #include "export/writer.h"
@@ -11,17 +11,17 @@ struct Format {
   ExportFormat shown;
   Parts loses = {};
   std::unique_ptr<Writer> (*make)(Job& job) = nullptr;
-  // What has not changed since it was read from this tool is written as it was.
+  // Whether unchanged sessions of this tool are written back as they were read.
   bool takes_originals = false;
-  // The name of a session's file, without the ending. Null: made of its time, title and short id.
+  // The name of a session's file without the extension. Null: made from time, title and short id.
   std::string (*stem)(const Session& session) = nullptr;
-  // Where the tool looks for it. Null: it imports the file by a command.
+  // Where the tool looks for the file. Null: the tool imports it with a command.
   std::filesystem::path (*folder)(const Session& session, const ToolVariables& variables) = nullptr;
 };
 
 const Format& format_of(const ExportFormat& shown);
 
-// Each is defined in a file of its own.
+// Each is defined in its own file.
 std::unique_ptr<Writer> make_claude(Job& job);
 std::unique_ptr<Writer> make_codex(Job& job);
 std::unique_ptr<Writer> make_copilot(Job& job);

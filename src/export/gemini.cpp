@@ -1,4 +1,4 @@
-// A chat recording of Gemini CLI, in JSON lines. Calls stand in the answer with their results.
+// A chat recording of Gemini CLI in JSON lines. An answer has its calls with their results.
 
 #include <algorithm>
 
@@ -142,7 +142,7 @@ class GeminiWriter final : public PairedWriter {
         .close();
   }
 
-  // Here output is without thoughts.
+  // "output" excludes thoughts.
   static std::string tokens(const Usage& usage) {
     std::string out;
     json::ObjectWriter(out)

@@ -1,4 +1,4 @@
-// One page that is read without a network and without a script.
+// A self-contained page without scripts or external resources.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 namespace reprise::exporting {
 namespace {
 
-// Others could hold a script, or are not shown by every browser.
+// Other types may contain scripts or lack browser support.
 constexpr auto kShownImages =
     std::to_array<std::string_view>({"image/png", "image/jpeg", "image/gif", "image/webp"});
 
@@ -29,7 +29,7 @@ std::string fact(std::string_view name, std::string_view value) {
   return value.empty() ? "" : cat("<dt>", name, "</dt><dd>", line_of(value), "</dd>\n");
 }
 
-// To the second.
+// With a resolution of seconds.
 std::string time_text(Time time) {
   std::string text = format_time(std::chrono::floor<std::chrono::seconds>(time));
   text[text.find('T')] = ' ';
@@ -60,7 +60,7 @@ std::string pretty_json(const RawJson& json) {
   return json::pretty(json.text()).value_or(json.text());
 }
 
-// The role as the name of a style, which is ours alone.
+// The CSS class for a role.
 std::string_view class_of(std::string_view role) {
   return role == role::kUser ? "user" : (role == role::kAssistant ? "assistant" : "other");
 }

@@ -1,4 +1,4 @@
-// Markdown as HTML, by md4c's events.
+// Converts Markdown to HTML with md4c.
 
 #include <md4c.h>
 
@@ -15,8 +15,7 @@
 namespace reprise::exporting {
 namespace {
 
-// A text of a few kilobytes can have a table of a billion empty cells, or a thousand quotes in
-// each other.
+// A few kilobytes of text can expand to a table of a billion cells, or nest a thousand quotes.
 constexpr std::size_t kCellsMax = 20'000;
 constexpr std::size_t kDepthMax = 100;
 
@@ -24,12 +23,12 @@ std::string_view text_of(const MD_ATTRIBUTE& attribute) {
   return {attribute.text == nullptr ? "" : attribute.text, attribute.size};
 }
 
-// Hears md4c's events and collects HTML.
+// Handles md4c's events and builds HTML.
 class MarkdownHtml {
  public:
   explicit MarkdownHtml(LineEnds line_ends) : line_ends_(line_ends) {}
 
-  // False: the text is too much.
+  // False aborts parsing: the output is too large or too deeply nested.
   bool enter(MD_BLOCKTYPE type, const void* detail) {
     ++depth_;
     cells_ += type == MD_BLOCK_TD || type == MD_BLOCK_TH ? 1 : 0;
@@ -61,7 +60,7 @@ class MarkdownHtml {
       const std::string_view target =
           type == MD_SPAN_A ? text_of(static_cast<const MD_SPAN_A_DETAIL*>(detail)->href)
                             : text_of(static_cast<const MD_SPAN_IMG_DETAIL*>(detail)->src);
-      const bool is_link = links_ == 0 && is_plain_link(target);  // no link stands in another
+      const bool is_link = links_ == 0 && is_plain_link(target);  // links do not nest
       is_link_.push_back(is_link);
       links_ += is_link ? 1 : 0;
       if (is_link) {
@@ -106,7 +105,7 @@ class MarkdownHtml {
   std::string finish() { return std::move(out_); }
 
  private:
-  // "&amp;"; a number may stand for any character, and stays as it is written.
+  // "&amp;". Numeric entities may encode any character and are escaped instead.
   static bool is_named_entity(std::string_view text) {
     return text.size() < 12 && text != "&lrm;" && text != "&rlm;" && !text.contains('#');
   }
@@ -181,7 +180,7 @@ class MarkdownHtml {
   std::string out_;
   std::size_t depth_ = 0;
   std::size_t cells_ = 0;
-  std::vector<bool> is_link_;  // the links and images that are open
+  std::vector<bool> is_link_;  // for each open link or image
   int links_ = 0;
   std::optional<std::string> code_;
   std::string language_;

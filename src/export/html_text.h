@@ -1,7 +1,7 @@
 #pragma once
 
-// Foreign text in a page. Everything passes through here: what comes out has no markup, no control
-// character and nothing that turns the reading direction around.
+// Escapes foreign text for a page. All of it passes through here; the output has no markup, no
+// control characters and no characters that change the text direction.
 
 #include <cstdint>
 #include <string>
@@ -9,24 +9,23 @@
 
 namespace reprise::exporting {
 
-// For an element's content or an attribute in double quotes.
+// For element content and double-quoted attributes.
 std::string html_text(std::string_view text);
 
-// Markdown as HTML; raw HTML in it is shown as it is written. Images become links, for a page loads
-// nothing. Where md4c is missing, and for what would become a page of its own (a table of a million
-// cells), the text as it stands.
+// Converts Markdown to HTML; raw HTML is escaped. Images become links, since a page loads nothing.
+// If md4c is missing or the output would be too large (a table of a million cells), returns the
+// text preformatted.
 enum class LineEnds : std::uint8_t { joined, shown };
 std::string html_of_markdown(std::string_view text, LineEnds line_ends);
 
-// The inside of <code>.
+// The content of <code>.
 std::string html_of_code(std::string_view code, std::string_view language);
 
-// Whether a link may lead there: http, https and mailto alone.
+// Whether a link may have this target: only http, https and mailto.
 bool is_plain_link(std::string_view target);
 
-// What every exported page has: its style, and what a browser may do with it, which is nothing but
-// to show it: the content of <style>, and the policy that allows it by its SHA-256, and images in
-// the page.
+// The content of <style> for all exported pages, and the Content-Security-Policy, which allows only
+// that style, by its SHA-256, and embedded images.
 std::string_view page_style();
 std::string_view page_policy();
 

@@ -91,8 +91,8 @@ class JsonWriter final : public Writer {
     return {};
   }
 
-  // In pieces: a blob may be larger than all messages. One that cannot be read is left out, and
-  // said to be.
+  // Written in pieces: a blob may be larger than memory. A blob that cannot be read is left out and
+  // reported; one that fails midway is marked "cut".
   Result<> blob(const BlobHash& hash) {
     std::string pending;
     bool has_messages = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What of a session a format has no place for.
+// The parts of a session that a format cannot hold.
 
 #include <initializer_list>
 
@@ -15,7 +15,7 @@ enum class Part : std::uint8_t {
   prompt_history,
   todos,
   artefacts,
-  session_fields,  // that came from elsewhere and are not understood
+  session_fields,  // unknown fields from other programs
   system_messages,
   cut_answers,  // that an answer is incomplete
   times,
@@ -53,7 +53,7 @@ class Parts {
   std::uint32_t bits_ = 0;
 };
 
-// Adds a line for each of `parts` that the session, or the message, has.
+// Adds a loss for each of `parts` that the session or the message has.
 Result<> add_losses(Job& job, Parts parts);
 void add_losses(Job& job, const Message& message, Parts parts);
 

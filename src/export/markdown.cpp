@@ -1,4 +1,4 @@
-// Markdown: the transcript, with images, documents and large results as files beside it.
+// A transcript in Markdown, with images, documents and large results in separate files.
 
 #include "base/encode.h"
 #include "base/text.h"

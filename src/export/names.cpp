@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kTitleBytes = 40;
 constexpr std::size_t kDateBytes = 10;
 
-// Its letters and digits, in small letters, with dashes between the words.
+// The title's letters and digits in lower case, with dashes between words.
 std::string slug(std::string_view title) {
   std::string out;
   for (const char c : title) {
@@ -28,7 +28,7 @@ std::string slug(std::string_view title) {
   return out;
 }
 
-// An id as part of a file's name.
+// An id that is safe in a file name.
 std::string plain_id(const SessionId& id) {
   std::string out = short_id(id);
   for (char& c : out) {

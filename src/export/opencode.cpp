@@ -1,4 +1,4 @@
-// What `opencode import` takes: {"info":…,"messages":[{"info":…,"parts":[…]},…]}.
+// The input of `opencode import`: {"info":…,"messages":[{"info":…,"parts":[…]},…]}.
 
 #include <algorithm>
 
@@ -13,9 +13,9 @@ namespace reprise::exporting {
 namespace {
 
 constexpr std::string_view kOpencodeVersion = "1.18.33";  // of the format
-constexpr std::string_view kAgent = "build";              // the one that every installation has
+constexpr std::string_view kAgent = "build";              // exists in every installation
 
-// "msg_" and 26 characters, of which 12 are digits that grow from id to id.
+// Generates ids: a prefix such as "msg_" and 26 characters, of which 12 are increasing digits.
 class Ids {
  public:
   explicit Ids(const Session& session)
@@ -96,7 +96,7 @@ class OpencodeWriter final : public PairedWriter {
   }
 
   Result<> answer(const Message& message, const CallResults& results) override {
-    if (question_.empty()) {  // each answer names the question before it
+    if (question_.empty()) {  // an answer must have a parent question
       REPRISE_TRY(
           other(Message{.role = std::string(role::kUser), .created_at = message.created_at}));
     }
@@ -188,7 +188,7 @@ class OpencodeWriter final : public PairedWriter {
   }
 
   static std::string tokens(const Usage& usage) {
-    // Here input is without what came from the cache, and output without reasoning.
+    // "input" excludes cached tokens, "output" excludes reasoning.
     return cat(R"({"input":)", usage.input.value - usage.cached.value - usage.cache_written.value,
                R"(,"output":)", usage.output.value - usage.reasoning.value, R"(,"reasoning":)",
                usage.reasoning.value, R"(,"cache":{"read":)", usage.cached.value, R"(,"write":)",

@@ -16,7 +16,7 @@ Result<std::optional<Original>> find_in_tool(OriginalReader& reader, const Sessi
                            : std::nullopt;
 }
 
-// "original/FILE/000002": FILE.
+// The FILE in "original/FILE/000002".
 std::string_view file_of(std::string_view artefact) {
   artefact.remove_prefix(kOriginalsFolder.size());
   return artefact.substr(0, artefact.rfind('/'));

@@ -1,19 +1,19 @@
 #pragma once
 
-// What came from another tool, and can go back as it was.
+// Sessions of another tool that can be written back unchanged.
 
 #include "export/formats.h"
 
 namespace reprise::exporting {
 
 struct Original {
-  std::string id;                        // the tool's
-  std::string file;                      // its name there
-  std::vector<std::string> pieces = {};  // artefacts; none: the source has the file itself
+  std::string id;                        // the tool's id
+  std::string file;                      // its name in the tool's folder
+  std::vector<std::string> pieces = {};  // artefacts; empty: read the file from the source
 };
 
-// nullopt: the format or the session is another tool's, the session has changed since, or stands in
-// several files there, or in none of its own.
+// nullopt if the format or the session is another tool's, if the session has changed since it was
+// imported, or if it is not in exactly one file there.
 Result<std::optional<Original>> find_original(Source& source, const Session& session,
                                               const Format& format);
 

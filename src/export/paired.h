@@ -1,7 +1,7 @@
 #pragma once
 
-// For formats in which each call of a tool stands with its result, or must have one: a message with
-// calls is held back until its results have come, or others follow.
+// For formats that store each call with its result, or require one: a message with calls is held
+// back until all its results or another message arrive.
 
 #include <map>
 
@@ -24,15 +24,15 @@ class PairedWriter : public Writer {
   Result<> end() override { return flush(); }
 
  protected:
-  // A question or anything else that is no answer, without results.
+  // Writes a message that is not an answer; its results are removed.
   virtual Result<> other(const Message& message) = 0;
-  // An answer, and the results of its calls as far as there are any.
+  // Writes an answer with the available results of its calls.
   virtual Result<> answer(const Message& message, const CallResults& results) = 0;
 
   Job& job() { return job_; }
-  // JSON, of which no reader makes two lines: U+0085, U+2028 and U+2029 are escaped.
+  // Escapes U+0085, U+2028 and U+2029, which some readers treat as line ends.
   Result<> write(std::string_view json) { return job_.output.write(on_one_line(json)); }
-  // What goes for the result of this call: its text, whole, or that there is none.
+  // The text to write as this call's result: the whole result, or a note that it is missing.
   struct Outcome {
     std::string text;
     bool is_error = false;

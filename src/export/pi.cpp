@@ -1,4 +1,4 @@
-// A session of pi: a tree of entries in JSON lines, of which ours has one branch.
+// A session of pi: a tree of entries in JSON lines. Only one branch is written.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int kPiVersion = 3;
 constexpr std::size_t kEntryIdDigits = 8;
 
-// Its names for the protocols that answers came by.
+// pi's name for a provider's API.
 std::string_view api_of(std::string_view provider) {
   if (provider == "anthropic") {
     return "anthropic-messages";
@@ -94,7 +94,7 @@ class PiWriter final : public PairedWriter {
   }
 
  private:
-  // 8 digits, of which no two entries have the same.
+  // 8 hex digits, unique in the file.
   std::string next_id() {
     std::string id(kEntryIdDigits, '0');
     std::uint32_t rest = ++entries_;
@@ -152,7 +152,7 @@ class PiWriter final : public PairedWriter {
     return content;
   }
 
-  // Without usage the program would not start.
+  // pi does not start without usage.
   static std::string usage_of(const Message& message) {
     const Usage usage = message.usage.value_or(Usage{});
     const std::string cost = usage.cost ? usage.cost->str() : "0";

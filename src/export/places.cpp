@@ -1,4 +1,4 @@
-// Where other tools look for sessions, and the places that are theirs.
+// The folders where other tools look for sessions, and the folders they own.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 struct Place {
   std::string_view tool;
-  std::string_view variable;  // that names the folder; "" for none
-  std::string_view usual;     // from the home on
+  std::string_view variable;  // overrides the folder; "" if there is none
+  std::string_view usual;     // default, relative to the home folder
 };
 
 constexpr auto kPlaces = std::to_array<Place>({
@@ -47,7 +47,7 @@ fs::path folder_of_tool(std::string_view tool, const ToolVariables& variables) {
   return folder_of_place(*found, variables);
 }
 
-// Each character of `text` that is no letter or digit as a dash.
+// Replaces all characters but letters and digits with dashes.
 std::string dashed(std::string_view text) {
   std::string out(text);
   std::ranges::replace_if(out, [](char c) { return !is_ascii_alnum(c); }, '-');
@@ -56,19 +56,19 @@ std::string dashed(std::string_view text) {
 
 }  // namespace
 
-// sessions/2026/01/18
+// Returns, for example, sessions/2026/01/18.
 fs::path codex_folder(const Session& session, const ToolVariables& variables) {
   const std::string day = iso_milliseconds(time_of(session)).substr(0, 10);
   return folder_of_tool("Codex", variables) / "sessions" / day.substr(0, 4) / day.substr(5, 2) /
          day.substr(8);
 }
 
-// projects/-home-a-project
+// Returns, for example, projects/-home-a-project.
 fs::path claude_folder(const Session& session, const ToolVariables& variables) {
   return folder_of_tool("Claude Code", variables) / "projects" / dashed(session.info.working_dir);
 }
 
-// sessions/--home-a-project--
+// Returns, for example, sessions/--home-a-project--.
 fs::path pi_folder(const Session& session, const ToolVariables& variables) {
   std::string name = session.info.working_dir;
   name.erase(0, name.starts_with('/') ? 1 : 0);
@@ -94,7 +94,7 @@ Result<std::filesystem::path> find_tool_folder(const ExportFormat& format, const
 Result<std::optional<std::string>> find_owner_of(const std::filesystem::path& path,
                                                  const ToolVariables& variables) {
   REPRISE_ASSIGN(const std::filesystem::path resolved, resolve_path(path));
-  const std::filesystem::path target = resolved.lexically_normal();  // no links are left in it
+  const std::filesystem::path target = resolved.lexically_normal();  // links are already resolved
   for (const exporting::Place& place : exporting::kPlaces) {
     REPRISE_ASSIGN(const std::filesystem::path folder,
                    resolve_path(exporting::folder_of_place(place, variables)));

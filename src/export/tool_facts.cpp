@@ -32,7 +32,7 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
-// Every bit of the outcome depends on every bit of the hash.
+// Mixes the bits of a hash (splitmix64).
 std::uint64_t mixed(std::uint64_t hash) {
   hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
   hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;

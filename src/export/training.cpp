@@ -1,4 +1,4 @@
-// JSON lines of chat messages, as models are trained on: one session a line.
+// JSON lines of chat messages for training models, one session per line:
 //
 //   {"messages":[{"role":"user","content":"…"},…],"tools":[…]}
 
@@ -117,7 +117,7 @@ class TrainingWriter final : public PairedWriter {
     return {};
   }
 
-  // A string, or parts when there are images; "" for nothing.
+  // A string, or an array of parts if there are images; "" if there is no content.
   Result<std::string> content(const Message& message) {
     std::string parts;
     json::ArrayWriter array(parts);

@@ -36,7 +36,7 @@ std::string shortened(std::string_view text, Detail detail) {
                                                " more bytes, shown by --full)");
 }
 
-// A fence longer than any in the text, so that the text cannot end the block.
+// Uses a fence longer than any in the text, so that the text cannot close the block.
 std::string fenced(std::string_view info, std::string_view text) {
   std::size_t longest = 2;
   std::size_t run = 0;

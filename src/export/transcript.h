@@ -1,6 +1,6 @@
 #pragma once
 
-// A session as Markdown, for people. Everything foreign in it has passed the terminal gate.
+// A session as Markdown for reading. All foreign text in it is sanitized for terminals.
 
 #include <filesystem>
 
@@ -8,10 +8,10 @@
 
 namespace reprise {
 
-// Shortened: tool inputs, tool results and thinking show their beginning only.
+// shortened: only the beginnings of tool inputs, tool results and thinking.
 enum class Detail : std::uint8_t { shortened, full };
 
-// What was asked where the messages do not tell; "" when it is not known either.
+// The prompt history, for sessions whose messages are missing; "" if it is empty.
 std::string transcript_prompts(const std::vector<std::string>& newest_first);
 
 std::string transcript_head(Source& source, const Session& session);
@@ -20,14 +20,14 @@ std::string transcript_block(const Block& block, Detail detail);
 std::string transcript_message(const Message& message, Detail detail);
 // " · running" or " · incomplete".
 std::string_view unfinished_note(const UnfinishedAnswer& answer);
-// Whether the question that `last` is has no answer, and none is coming.
+// Whether `last` is a question without an answer, and none is being generated.
 bool is_unanswered(const SessionNow& now, const Message* last);
 inline constexpr std::string_view kNoAnswer = "(no answer)";
-// What stands behind the messages: an unfinished answer, or that there is none. "" when the last
-// answer is a message.
+// What follows the stored messages: an unfinished answer, or a note that there is none. "" if the
+// last answer is complete.
 std::string transcript_end(const SessionNow& now, const Message* last, Detail detail);
 
-// All of it as Markdown into a new file. conflict when it exists.
+// Writes the whole transcript into a new file. conflict if it exists.
 Result<> write_transcript(Source& source, const Session& session,
                           const std::filesystem::path& named);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a format is made of: a writer, which is given a session message by message. formats.h has
-// the table of all.
+// A format implements a Writer, which receives a session message by message. formats.h has the
+// table of formats.
 
 #include <memory>
 #include <set>
@@ -12,7 +12,7 @@ namespace reprise::exporting {
 
 using Losses = std::set<std::string, std::less<>>;
 
-// One session on its way out.
+// A session being exported.
 struct Job {
   Source& source;
   const Session& session;
@@ -24,14 +24,14 @@ struct Job {
 class Writer {
  public:
   virtual ~Writer() = default;
-  // Each is called in turn: begin(), message() for each, end(). An error is that of the output or
-  // the source, and ends the export.
+  // Called in this order: begin(), message() for each message, end(). An error of the output or the
+  // source aborts the export.
   virtual Result<> begin() { return {}; }
   virtual Result<> message(const Message& message) = 0;
   virtual Result<> end() { return {}; }
 };
 
-// A writer of this class.
+// Creates a writer of this class.
 template <class Class>
 std::unique_ptr<Writer> make_writer(Job& job) {
   return std::make_unique<Class>(job);
