@@ -1,5 +1,5 @@
 
-// What a store of documents can do besides the core.
+// The capabilities of document stores.
 
 #include <iterator>
 
@@ -46,7 +46,7 @@ Result<ReadReport> DocumentStore::read_replaced(const SessionId& id, const Messa
 
 Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answer,
                                     std::span<const Block> delta) {
-  // So that the answer does not end, and another one begin, in between.
+  // Locked so that the answer cannot end, and another one start, in between.
   REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
   REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
   const auto& running = found.session->stored.partial;
@@ -78,7 +78,7 @@ Result<std::optional<Partial>> DocumentStore::find_partial(const SessionId& id) 
   return running;
 }
 
-// A session that is not there appears with its first response, in one write.
+// A missing session is created together with its first response, in one write.
 Result<> DocumentStore::add_response(const Session& session, const Message& answer,
                                      const OperationId& operation) {
   Message bare = answer;
@@ -98,7 +98,7 @@ Result<> DocumentStore::add_response(const Session& session, const Message& answ
   REPRISE_ASSIGN(const Appended written, write_messages(file.stored, Seq{0}, {bare}, options));
   files_->after_append(file.stored, options, written);
   auto created = documents_.add(std::move(file));
-  // conflict: another program was faster.
+  // conflict: another program created it first.
   return created || created.error().code != Code::conflict ? std::move(created) : add();
 }
 

@@ -42,7 +42,7 @@ bool is_damaged(const Document& document) {
          });
 }
 
-// What stands beside a store of one file is named after it, and before it gets its name.
+// Renames the files beside a single-file store, before the store's file itself is renamed.
 Result<> move_beside(const fs::path& temporary, const fs::path& target) {
   const std::string begin = cat(temporary.filename().native(), ".");
   REPRISE_ASSIGN(const auto entries, list_if_there(folder_of(temporary)));
@@ -66,8 +66,8 @@ Result<> remove_with_beside(const fs::path& temporary) {
   return remove_tree(temporary);
 }
 
-// `fill` writes beside the target, and is told both; what it wrote takes the target's name when all
-// of it is there.
+// `fill` writes to a temporary place beside the target; when it is complete, it is renamed to the
+// target.
 Result<> appear(
     const fs::path& named,
     const std::function<Result<>(const fs::path& place, const fs::path& target)>& fill) {
@@ -79,7 +79,7 @@ Result<> appear(
   if (filled) {
     filled = move_beside(temporary, target);
   }
-  // A store that has nothing but what is held beside its file.
+  // The store may have only a pending turn beside its file.
   const auto has_file = is_there(temporary);
   if (filled && !has_file) {
     filled = std::unexpected(has_file.error());
@@ -125,7 +125,7 @@ Result<> DocumentMaintenance::verify_file(const fs::path& file, VerifyReport& re
   }
   REPRISE_ASSIGN(const FileKind kind, kind_of(file));
   if (document.error().code == Code::not_found && kind != FileKind::link) {
-    return {};  // moved or removed meanwhile
+    return {};  // was moved or removed meanwhile
   }
   report.damage.push_back(damage_of(file, document.error()));
   return {};
@@ -144,7 +144,7 @@ Result<VerifyReport> DocumentMaintenance::verify() {
   return report;
 }
 
-// Of a turn that is not in its session's file yet.
+// Verifies a turn that is not in its session's file yet.
 void DocumentMaintenance::verify_pending_turn(VerifyReport& report) const {
   const fs::path file = files_.pending_file();
   const auto turn = file.empty() ? Result<std::optional<PendingTurn>>() : read_pending_turn(file);
@@ -166,7 +166,7 @@ void DocumentMaintenance::verify_pending_turn(VerifyReport& report) const {
   }
 }
 
-// The place that the file has in a copy of the store.
+// The file's path in a copy of the store.
 fs::path DocumentMaintenance::inside(const fs::path& target, const fs::path& file) const {
   if (file == files_.root()) {
     return target;
@@ -174,7 +174,7 @@ fs::path DocumentMaintenance::inside(const fs::path& target, const fs::path& fil
   if (files_.is_folder()) {
     return target / file.lexically_relative(files_.root());
   }
-  // A file beside the root: named after it.
+  // A file beside the root is named after it.
   const std::string root = files_.root().native();
   return beside(target, file.native().starts_with(root) ? file.native().substr(root.size())
                                                         : cat(".", file.filename().native()));
@@ -185,7 +185,7 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
   REPRISE_TRY(verify_file(file, report));
   auto bytes = read_file(file);
   if (!bytes) {
-    return {};  // it is in the report
+    return {};  // already reported
   }
   const auto document = documents_.load(file);
   if (document && !is_damaged(*document->document)) {
@@ -195,7 +195,7 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
   std::optional<Document> repaired =
       document ? std::optional(*document->document) : files_.salvage(file, *bytes);
   if (repaired) {
-    for (FileSession& session : repaired->sessions) {  // written anew, what is damaged among it
+    for (FileSession& session : repaired->sessions) {  // encode them again, including damaged parts
       session.encoded = {};
       session.spelled.clear();
     }
@@ -238,7 +238,7 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
     }
   }
   for (const fs::path& file : files) {
-    // Of a folder or a link there are no bytes to save.
+    // Folders and links have no bytes to save.
     REPRISE_ASSIGN(const FileKind kind, kind_of(file));
     if (kind != FileKind::file) {
       continue;
@@ -249,8 +249,8 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
   return state;
 }
 
-// Brings the copy to the state, whose busy files were read when it was looked at: they would have
-// changed again. false: a file has changed, and is busy from now on.
+// Updates the copy to the state. Its busy files were read together with it, because they would have
+// changed again. false if a file has changed; it is then busy.
 Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& read,
                                                Copy& copy) const {
   for (const auto& [file, identity] : copy.state) {
@@ -285,8 +285,8 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
   return copy.state.size() == state.size();
 }
 
-// Takes no lock, for the store may be one that can only be read: two looks that see the same are of
-// one moment, and what has changed since the last one is copied again.
+// Takes no lock, because the store may be read-only. Two identical listings mean that nothing
+// changed in between; files that changed since the previous copy are copied again.
 Result<> DocumentMaintenance::backup(const fs::path& target) {
   return appear(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
     Copy copy{.place = place, .target = last};

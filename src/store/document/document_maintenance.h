@@ -1,6 +1,6 @@
 #pragma once
 
-// Checking, repairing and saving a store of whole files.
+// Verification, repair and backup of a document store.
 
 #include <map>
 #include <set>
@@ -21,19 +21,21 @@ class DocumentMaintenance {
   Result<> backup(const std::filesystem::path& target);
 
  private:
-  // What the store consists of at one moment.
+  // The files of the store at one moment.
   using State = std::map<std::filesystem::path, FileIdentity>;
   Result<State> state() const;
   using Read = std::map<std::filesystem::path, Result<std::string>>;
-  // In the making at `place`; it will be called `target`.
+  // A copy in progress at `place`; it will be renamed to `target`.
   struct Copy {
     std::filesystem::path place;
     std::filesystem::path target;
-    State state = {};                           // what it holds
-    std::set<std::filesystem::path> busy = {};  // that changed while they were copied
+    State state = {};                           // its contents
+    std::set<std::filesystem::path> busy = {};  // files that changed while they were copied
   };
   Result<bool> copy_changed(const State& state, const Read& read, Copy& copy) const;
-  void tell(std::string_view work, std::int64_t done, std::size_t total) const;  // of files
+  void tell(std::string_view work, std::int64_t done, std::size_t total) const;  // `done` and
+                                                                                 // `total` are
+                                                                                 // numbers of files
   void verify_pending_turn(VerifyReport& report) const;
   Result<> verify_file(const std::filesystem::path& file, VerifyReport& report);
   Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,

@@ -17,7 +17,7 @@
 namespace reprise::store {
 namespace {
 
-// What the format can hold, and of what this class can do the part that follows from it.
+// The capabilities of the format, and those of this class that follow from them.
 Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) {
   Capabilities out = capabilities_of(store, files.holds());
   if (!files.holds_whole_turns()) {
@@ -27,7 +27,7 @@ Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) 
     out.creation = nullptr;
   }
   if (!out.many_sessions) {
-    out.archives = nullptr;  // the only session cannot be out of the way
+    out.archives = nullptr;  // the only session cannot be archived
   }
   if (out.messages) {
     out.responses = nullptr;
@@ -91,7 +91,7 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
     if (const auto now = find(info.id); !now) {
       damage.push_back({files_->partial_file(info.id).native(), now.error().message, ""});
     } else if (const std::optional<Session>& session = *now; session) {
-      info.answering = session->info.answering;  // with the lease as it is now
+      info.answering = session->info.answering;  // with the current lease
     }
   }
   SessionPage page = make_page(std::move(infos), query);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The store over files that are read and replaced whole: sessions:, context: and chain: are it,
-// each with DocumentFormat of its own.
+// The store for formats whose files are read and replaced as a whole: sessions:, context: and
+// chain:, each with its own DocumentFormat.
 
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"

@@ -1,4 +1,4 @@
-// Appending and replacing: into the file, or beside it while the turn is not whole.
+// Appends and replaces: in the file, or beside it while the turn is incomplete.
 
 #include "store/document/document_write.h"
 
@@ -28,7 +28,7 @@ class DocumentWriter {
     REPRISE_TRY(files_.check_append(write_.messages));
     if (files_.holds_whole_turns()) {
       REPRISE_TRY(find_held(file.stored));
-      if (is_taken_back(file.stored)) {
+      if (cancels_turn(file.stored)) {
         REPRISE_TRY(remove_partial(files_.partial_file(id_)));
         const Seq head = file.stored.session.info.head;
         appended_ = {head, head, false};
@@ -46,10 +46,10 @@ class DocumentWriter {
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
     const auto& ended = write_.options.end_partial;
     const auto& unsaved_session = write_.options.begin_partial;
-    // Pieces under another name are not mistaken for those of the next answer.
+    // Pieces have the name of their answer, so they are not taken for those of the next one.
     if (ended && (!unsaved_session || unsaved_session->answer == *ended) && !appended_.repeated &&
         !runs_beside_) {
-      // Nothing is lost when this fails: pieces of an answer that has ended are not read.
+      // Failure is harmless: pieces of an answer that has ended are not read.
       (void)remove_partial(files_.partial_file(id_));
     }
     return appended_;
@@ -71,13 +71,13 @@ class DocumentWriter {
         return Outcome::held;
       }
       if (held_ && !held_->says_something() && write_.messages.empty()) {
-        return Outcome::held;  // it ends, and nothing was said
+        return Outcome::held;  // the turn was cancelled without an answer
       }
     }
     appended_ = files_.after_append(stored, write_.options, appended_);
     if (from < head) {
       file.encoded.cut(from.value);
-      // What stood between messages that have gone moves to the end of those that are left.
+      // Raw entries between removed messages move to the end of the remaining ones.
       for (RawEntry& entry : file.raw_entries) {
         entry.before = std::min(entry.before, from.value);
       }
@@ -85,7 +85,7 @@ class DocumentWriter {
     return Outcome::changed;
   }
 
-  // What cannot be read is kept aside before anything is written over it.
+  // Reads the pending turn. One that cannot be read is quarantined before it is overwritten.
   Result<> find_held(const StoredSession& stored) {
     const auto file = files_.partial_file(id_);
     auto turn = read_pending_turn(file, id_);
@@ -102,9 +102,9 @@ class DocumentWriter {
     return {};
   }
 
-  // The turn ends as it began: what was asked gives way, and nothing takes its place. Where it
-  // stands by now does not matter: others may have written into the file meanwhile.
-  bool is_taken_back(const StoredSession& stored) const {
+  // Whether the write cancels the pending turn: it removes the question and adds nothing. The
+  // position does not matter, since others may have written to the file meanwhile.
+  bool cancels_turn(const StoredSession& stored) const {
     const AppendOptions& options = write_.options;
     if (!held_ || held_->batches.size() != 1 || !write_.messages.empty() ||
         write_.from != held_->first || options.begin_partial || stored.partial) {
@@ -127,7 +127,7 @@ class DocumentWriter {
                        .options = {.operation = write_.options.operation,
                                    .end_partial = write_.options.end_partial,
                                    .begin_partial = write_.options.begin_partial}};
-    if (!batch.options.operation) {  // by which it is recognised in the file
+    if (!batch.options.operation) {  // needed to recognize the batch in the file
       REPRISE_ASSIGN(batch.options.operation,
                      OperationId::parse(cat(answer.str(), ".", held_->batches.size())));
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Appending to a document and replacing its end, by the rules of the store.
+// Appends to a document, or replaces its end, according to the rules of stores.
 
 #include "reprise/store.h"
 #include "store/document/document_format.h"
@@ -8,7 +8,7 @@
 
 namespace reprise::store {
 
-// An append, or with `from` a replacement of what stands there and after.
+// An append, or, if `from` is set, a replacement of the messages from there on.
 struct DocumentWrite {
   std::optional<Seq> from;
   std::vector<Message> messages;

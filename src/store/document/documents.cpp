@@ -26,7 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file that another program replaces all the time is taken as it was read once.
+// After this many attempts, the last version of a file that another program constantly replaces is
+// used.
 constexpr int kTries = 10;
 constexpr std::chrono::milliseconds kPause{1};
 
@@ -82,7 +83,7 @@ Result<FileIdentity> identify(const fs::path& file) {
 
 Result<Documents::Loaded> Documents::load(const fs::path& file) {
   for (int tries = 1;; ++tries) {
-    // Before the file is looked at: what is read then is this or newer.
+    // Fetched before the file is checked, so that the file is this version or newer.
     const auto ours = last_written(file);
     REPRISE_ASSIGN(const FileIdentity before, identify(file));
     if (auto known = cached(file, before); known != nullptr) {
@@ -136,7 +137,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
     }
     auto document = load(*file);
     if (!document && document.error().code == Code::not_found && tries < kTries) {
-      continue;  // it has just been moved
+      continue;  // it was moved meanwhile
     }
     if (!document) {
       Error& error = document.error();
@@ -179,7 +180,7 @@ Result<LockFile::Hold> Documents::lock() {
   return hold;
 }
 
-// The other program has its file in place after a few times, or it is waited for like a lock.
+// Retries until the other program has replaced its file, or until the timeout of the lock.
 Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
@@ -231,7 +232,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     return true;
   }
   if (place != found.file) {
-    REPRISE_TRY(take_in_pending_turn(session));
+    REPRISE_TRY(merge_pending_turn(session));
   }
   if (outcome == Outcome::moved && files_.is_folder() && place != found.file) {
     REPRISE_TRY(move_untouched(found.file, place));
@@ -277,7 +278,7 @@ Result<> Documents::add(FileSession session) {
   });
 }
 
-// What processes have left that died while they wrote. Called with the lock held.
+// Removes temporary files of processes that died. The caller holds the lock.
 void Documents::sweep() const {
   for (const fs::path& folder : places()) {
     sweep_temporary_files(folder, [&](std::string_view name) { return is_ours(folder, name); });
@@ -290,7 +291,7 @@ std::vector<fs::path> Documents::places() const {
              : std::vector{folder_of(files_.root()), beside(files_.root(), ".trash")};
 }
 
-// Beside a file that is a store there are others' files.
+// The folder of a single-file store also contains files of others.
 bool Documents::is_ours(const fs::path& folder, std::string_view name) const {
   const std::string root = files_.root().filename();
   const bool is_beside = !files_.is_folder() && folder == folder_of(files_.root());
@@ -332,7 +333,7 @@ Result<> Documents::remove(const SessionId& id) {
     });
     REPRISE_ASSIGN(const bool written,
                    write({found.file, found.loaded.identity}, std::move(document)));
-    // A process that died while it moved the session has left it in two places.
+    // A process that died while moving the session has left it in two places.
     REPRISE_ASSIGN(const auto again, written ? find_in_file(id) : std::nullopt);
     return written && !again;
   });

@@ -1,15 +1,15 @@
 #pragma once
 
-// The documents of a store whose files are read and replaced whole: looked up, kept in memory as
-// long as the file is the same, changed one at a time.
+// The documents of a store whose files are read and replaced as a whole: lookup, a cache that is
+// valid while the file is unchanged, and changes, one at a time.
 //
-//  (1) A change is made under the lock, to what the file holds then: read, edit, write, replace. No
-//      writer that takes the lock can overwrite another one's work, in any process.
-//  (2) Readers take no lock: a file is replaced as a whole, and what was read is never changed.
-//  (3) A document that could not be written is not remembered.
-//  (4) Programs that do not know the lock are noticed: a file that is not the one that was read is
-//      read again before it is replaced, and what this object wrote is put together with what they
-//      wrote (DocumentFormat::merge). Between that look and the rename lie microseconds.
+//  (1) A change is made under the lock, to the current contents of the file: read, edit, write,
+//      replace. So no writer that takes the lock overwrites the changes of another, in any process.
+//  (2) Readers take no lock: files are replaced as a whole, and loaded documents are immutable.
+//  (3) A document whose write failed is not cached.
+//  (4) Programs that ignore the lock are detected: a file that changed since it was read is read
+//      again before it is replaced, and what this object wrote is merged with what they wrote
+//      (DocumentFormat::merge). The window between this check and the rename is microseconds.
 
 #include <sys/types.h>
 
@@ -26,7 +26,7 @@
 
 namespace reprise::store {
 
-// Tells a file from the one that replaced it.
+// Distinguishes a file from the one that replaced it.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -35,13 +35,13 @@ struct FileIdentity {
   std::int64_t changed_ns = 0;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
-// not_found when there is no file.
+// not_found if the file does not exist.
 Result<FileIdentity> identify(const std::filesystem::path& file);
 
 // Thread-safe.
 class Documents {
  public:
-  // `files` must outlive it.
+  // `files` must outlive the object.
   Documents(const DocumentFormat& files, const StoreOptions& options)
       : files_(files), options_(options) {}
 
@@ -51,59 +51,59 @@ class Documents {
     std::shared_ptr<const Document> document;
     FileIdentity identity;
   };
-  // Holds the document that it is in.
+  // A session with its document.
   struct Found {
     std::filesystem::path file;
     Loaded loaded;
     const FileSession* session;
-    bool is_unsaved = false;  // and not in the file
+    bool is_unsaved = false;  // not in the file yet
   };
-  // With the turn that is held beside the file.
+  // Includes the pending turn beside the file.
   Result<std::optional<Found>> find(const SessionId& id);
   // not_found for an unknown session.
   Result<Found> get(const SessionId& id);
   Result<Loaded> load(const std::filesystem::path& file);
-  // What lists say of all sessions, in any order.
+  // The list entries of all sessions, in any order.
   Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage);
-  // Looked at once for each version of a file.
+  // Verified once for each version of a file.
   Result<Signature> signature(const Found& found);
 
-  // Under the lock for all of its life.
+  // The lock, held for the lifetime of the result.
   Result<LockFile::Hold> lock();
 
-  // moved: nothing but the state has changed, which the place of the file may tell. held: what has
-  // changed stands beside the file.
+  // moved: only the state has changed, which the path of the file may represent. held: the change
+  // is beside the file.
   enum class Outcome : std::uint8_t { changed, moved, held, unchanged };
   using Edit = std::function<Result<Outcome>(FileSession& session)>;
   enum class Trust : std::uint8_t { signature, anyhow };
-  // Changes one session and moves it where it belongs then. Durable on disk. corrupt for a file
-  // whose signature failed.
+  // Changes one session and moves it to the place of its new state. Durable on disk. corrupt for a
+  // file whose signature failed.
   Result<> edit(const SessionId& id, const Edit& edit, Trust trust = Trust::signature);
-  // conflict when the id exists.
+  // conflict if the id exists.
   Result<> add(FileSession session);
-  // The same for a session that goes into the file with its first turn (where the store holds whole
-  // turns): until then it stands beside the file, with what is held of that turn, and before that
-  // in memory. A turn that comes to nothing leaves no trace.
+  // The same for a session that is added to the file with its first turn (if the store holds whole
+  // turns): until then it is beside the file together with the pending part of that turn, and
+  // before that in memory. A cancelled turn leaves no trace.
   Result<> begin(FileSession session);
-  // As it stands beside the file; "" for a session that was not begun here.
+  // The session's JSON beside the file; "" for a session that was not begun by this object.
   Result<std::string> encode_unsaved(const SessionId& id);
   Result<> remove(const SessionId& id);
-  // What was kept aside, of whatever session.
+  // The quarantined files of all sessions.
   Result<std::vector<Remnant>> remnants() const;
-  // Deleting: on a full disk with the room that is kept for it.
+  // Runs a deletion; on a full disk, with the reserved space.
   Result<> make_room(const std::function<Result<>()>& work) {
     return with_reserve(files_.lock_file(), work);
   }
 
  private:
   void sweep() const;
-  // The folders that have files of the store.
+  // The folders that contain files of the store.
   std::vector<std::filesystem::path> places() const;
   bool is_ours(const std::filesystem::path& folder, std::string_view name) const;
   using Known = std::map<std::filesystem::path, Loaded>;
   static constexpr std::size_t kCachedMax = 16;
 
-  // A file to be replaced: as it was read, or no identity when there was none.
+  // A file to be replaced, with its identity when it was read; none if it did not exist.
   struct Target {
     std::filesystem::path file;
     std::optional<FileIdentity> identity;
@@ -115,15 +115,16 @@ class Documents {
   bool update_unsaved(const SessionId& id, const FileSession& changed);
   void forget_unsaved(const SessionId& id);
   void add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage);
-  // A document to be written, and the file as it was when it was read.
+  // A document to be written, and the identity of the file when it was read.
   struct Draft {
     Document document;
     std::optional<FileIdentity> identity;
   };
   Result<Draft> draft_of(const Found& found);
   Result<bool> holds_turn_of(const SessionId& id) const;
-  // Before a session moves: its turn goes into the file, as its place beside it is not its own.
-  Result<> take_in_pending_turn(FileSession& session) const;
+  // Adds a pending turn to the file before its session is moved, because the file beside it is
+  // shared by all sessions.
+  Result<> merge_pending_turn(FileSession& session) const;
   std::shared_ptr<const Document> cached(const std::filesystem::path& file,
                                          const FileIdentity& identity);
   std::shared_ptr<const Document> last_written(const std::filesystem::path& file);
@@ -134,7 +135,7 @@ class Documents {
   Result<bool> edit_once(const SessionId& id, const Edit& edit, Trust trust);
   Result<> sync_places(const std::filesystem::path& file, const StoredSession& stored) const;
   Result<> check_signature(const Found& found);
-  // false: the file is not the target any more, and nothing has changed.
+  // false if the file is no longer the target; then nothing is changed.
   Result<bool> write(const Target& target, Document document);
   Result<std::string> encoded(const std::filesystem::path& file, Document& document) const;
   Result<> keep_bytes_aside(const std::filesystem::path& file, Document& document);
@@ -155,13 +156,13 @@ class Documents {
 
   const DocumentFormat& files_;
   StoreOptions options_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   std::unique_ptr<LockFile> lock_;
   Known cache_;
-  Known written_;  // the last thing that this object wrote, of the sessions that it changed
+  Known written_;  // the last versions that this object wrote
   std::set<SessionId> changed_;
   std::map<SessionId, FileSession> unsaved_;
-  std::map<std::filesystem::path, FileIdentity> proven_;  // whose signatures did not fail
+  std::map<std::filesystem::path, FileIdentity> proven_;  // files with valid or no signatures
 };
 
 }  // namespace reprise::store

@@ -22,7 +22,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
   for (const fs::path& file : files) {
     REPRISE_ASSIGN(const auto loaded, if_there(load(file)));
     if (!loaded) {
-      continue;  // moved meanwhile
+      continue;  // it was moved meanwhile
     }
     const Document& document = *loaded->document;
     for (const FileSession& session : document.sessions) {

@@ -1,4 +1,4 @@
-// Moving a session to the place that its state has.
+// Moves sessions to the place of their state.
 
 #include "base/file.h"
 #include "base/reserve.h"
@@ -19,7 +19,7 @@ namespace {
 
 Result<> prepare_move(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(check_target(from));
-  remove_temporary_files(from);  // nobody writes there afterwards
+  remove_temporary_files(from);  // nobody writes there any more
   return make_private_folders(folder_of(to));
 }
 
@@ -31,8 +31,8 @@ fs::path Documents::home_of(const StoredSession& stored) const {
              : files_.place(stored.session);
 }
 
-// What was done before may have failed at the very end, when it could be seen and was not yet on
-// the disk: who does it again is told that it is.
+// An earlier attempt may have failed in the final sync, when the change was visible but not
+// durable. A retry must be durable when it succeeds.
 Result<> Documents::sync_places(const fs::path& file, const StoredSession& stored) const {
   REPRISE_TRY(sync_folder(folder_of(file)));
   Session before = stored.session;
@@ -44,16 +44,16 @@ Result<> Documents::sync_places(const fs::path& file, const StoredSession& store
   return has_folder && folder != folder_of(file) ? sync_folder(folder) : Result<>();
 }
 
-// Neither a full disk nor a signature that failed is in the way: the bytes stay what they are.
+// Works on a full disk and with a failed signature, because the bytes do not change.
 Result<> Documents::move_untouched(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(prepare_move(from, to));
   return move_file(from, to);
 }
 
-// The session is in one place at any time; what is likely to fail is done before anything is seen
-// of it. When it goes out of use it is written first and moved then, so that a crash in between
-// leaves it in use. When it comes back into use it is moved first, so that until then its file is
-// as it was, byte for byte.
+// The session is in exactly one place at any time; steps that are likely to fail come before any
+// visible change. A session that becomes inactive is written first and then moved, so that a crash
+// in between leaves it active. A session that becomes active is moved first, so that until then its
+// file is unchanged.
 Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
   REPRISE_TRY(prepare_move(from.file, to));
   const SessionState before = from.session->stored.session.info.state;
@@ -77,7 +77,7 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
       done = content.replace(to);
     }
     if (!done && !left && left.error().code == Code::not_found) {
-      // If not even that can be done, the first error says why.
+      // If this fails too, the first error is reported.
       (void)move_file(to, from.file);
     }
     REPRISE_TRY(done);
@@ -86,8 +86,8 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
   return true;
 }
 
-// Between two files that hold many, the session is in both for a moment; the one that find_file()
-// names counts.
+// Between two files with several sessions, the session is briefly in both; the one that find_file()
+// returns counts.
 Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
                              std::size_t place) {
   REPRISE_TRY(make_private_folders(folder_of(to)));
@@ -123,8 +123,8 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
   return write(from, std::move(document));
 }
 
-// With what is held beside the file, which belongs to another session by the time that this one
-// comes back.
+// Links the whole file, with its pending turn, because the file beside it may belong to another
+// session by the time this one is restored.
 Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
                                const SessionId& id) const {
   REPRISE_ASSIGN(const bool has_turn, holds_turn_of(id));
@@ -160,8 +160,8 @@ Result<> Documents::bring_partial_back(const fs::path& held) const {
   return move_file(held, in_use);
 }
 
-// Where the file would stand for nothing but this session there, and in that place it is in the
-// trash: on a full disk a second name is all that there is room for.
+// Whether the file contains only this session and may be linked into the trash: on a full disk, a
+// second link is all that fits.
 bool Documents::may_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
   const auto held = holds_turn_of(id);
   const auto bytes = read_file(file, files_.file_bytes_max());

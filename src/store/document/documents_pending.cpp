@@ -1,4 +1,4 @@
-// Sessions as readers see them: with the turn that is held beside their file.
+// Sessions for readers: including the pending turn beside their file.
 
 #include "base/file.h"
 #include "store/document/document_format.h"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Without what only a writer needs.
+// Omits what only writers need.
 FileSession copy_for_readers(const FileSession& session) {
   FileSession copy{.stored = session.stored, .damage = session.damage, .gaps = session.gaps};
   copy.stored.log = std::make_shared<Log>(*session.stored.log);
@@ -24,8 +24,8 @@ FileSession copy_for_readers(const FileSession& session) {
 
 }  // namespace
 
-// What is held is looked up first: it may be in the file by the time that this is read, and is
-// recognised there. The other way round it could be in neither.
+// The pending turn is read first: it may be added to the file in between, where it is recognized.
+// In the other order, it could be missed in both.
 Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
   if (!files_.holds_whole_turns()) {
     return find_in_file(id);
@@ -65,7 +65,7 @@ Result<bool> Documents::holds_turn_of(const SessionId& id) const {
   return turn && turn->says_something();
 }
 
-// Where all sessions have the same place for it, it may be another one's.
+// If all sessions share one partial file, it may belong to another one.
 Result<> Documents::remove_partial_of(const SessionId& id) const {
   const fs::path file = files_.partial_file(id);
   if (files_.holds_whole_turns()) {
@@ -77,7 +77,7 @@ Result<> Documents::remove_partial_of(const SessionId& id) const {
   return remove_partial(file);
 }
 
-Result<> Documents::take_in_pending_turn(FileSession& session) const {
+Result<> Documents::merge_pending_turn(FileSession& session) const {
   if (!files_.holds_whole_turns()) {
     return {};
   }

@@ -1,4 +1,4 @@
-// Sessions that were begun, and are not in their file before their first turn is.
+// New sessions, which are not written to their file before their first turn.
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace reprise::store {
 
-// What cannot be written later is refused now.
+// Sessions that could not be written later are refused now.
 Result<> Documents::begin(FileSession session) {
   const SessionId id = session.stored.session.info.id;
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
@@ -24,14 +24,14 @@ Result<> Documents::begin(FileSession session) {
   if (there) {
     return std::unexpected(session_exists(id));
   }
-  // A turn of another session that was begun, whose process died: it is that one's.
+  // The pending file may hold a turn of another new session whose process died.
   REPRISE_ASSIGN(const auto held, read_pending_turn(files_.pending_file()));
   const Found found{
       .file = home_of(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   if (held && !held->unsaved_session.empty() && held->session != id && held->says_something()) {
     REPRISE_ASSIGN(const auto other, find_in_file(held->session));
-    if (other && other->is_unsaved) {  // else it is in the trash, and in nobody's way
+    if (other && other->is_unsaved) {  // otherwise it is in the trash and does not interfere
       draft.document.sessions.push_back(*other->session);
     }
   }
@@ -67,7 +67,7 @@ Result<FileSession> Documents::read_unsaved(const std::string& json) const {
   return session;
 }
 
-// In memory where this process has begun it, else beside the file.
+// In memory if this process started it, otherwise beside the file.
 Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId& id) {
   if (!files_.holds_whole_turns()) {
     return std::nullopt;
@@ -84,7 +84,7 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
     if (!read && read.error().code != Code::corrupt) {
       return std::unexpected(read.error());
     }
-    // What cannot be read names no session; lists and verify() report it.
+    // An unreadable turn names no session; lists and verify() report it.
     const auto pending = read.value_or(std::nullopt);
     if (!pending || pending->unsaved_session.empty()) {
       return std::nullopt;
@@ -101,7 +101,7 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
   return found;
 }
 
-// The file's document, with a session that was begun as the last one in it.
+// The file's document, with the new session as its last one.
 Result<Documents::Draft> Documents::draft_of(const Found& found) {
   if (!found.is_unsaved) {
     return Draft{*found.loaded.document, found.loaded.identity};
@@ -115,7 +115,7 @@ Result<Documents::Draft> Documents::draft_of(const Found& found) {
   return draft;
 }
 
-// As long as nothing was said, what changes of it stays in memory, too. Else it goes into the file.
+// Changes of a session without messages remain in memory; otherwise they are written to the file.
 bool Documents::update_unsaved(const SessionId& id, const FileSession& changed) {
   const std::lock_guard guard(mutex_);
   const auto unsaved_session = unsaved_.find(id);

@@ -1,4 +1,4 @@
-// Replacing a file by what a document has become, where that may be done.
+// Replaces a file by a changed document, if that is allowed.
 
 #include <algorithm>
 #include <mutex>
@@ -28,7 +28,7 @@ Result<Signature> Documents::signature(const Found& found) {
   return signature;
 }
 
-// Of what another program has written since we looked.
+// Checks the signature of what another program has written since.
 Result<> Documents::check_signature(const Found& found) {
   const FileIdentity& identity = found.loaded.identity;
   {
@@ -49,7 +49,7 @@ Result<> Documents::check_signature(const Found& found) {
   return {};
 }
 
-// A file beside the root in which nothing is left.
+// Whether a file beside the root has become empty and can be removed.
 bool Documents::is_spent(const fs::path& file, const Document& document) const {
   return !files_.is_folder() && file != files_.root() && document.sessions.empty() &&
          document.raw_entries.empty() && !document.aside;
@@ -105,7 +105,7 @@ Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
   return {};
 }
 
-// What another program has put there since is not taken for ours.
+// Does not record a file that another program has already replaced as ours.
 void Documents::wrote(const fs::path& file, const FileIdentity& written, Document document) {
   const auto now = identify(file);
   const bool is_ours = now && now->inode == written.inode && now->size == written.size &&

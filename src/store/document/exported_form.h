@@ -1,6 +1,6 @@
 #pragma once
 
-// The format json: a JSON document whose lines can be read one by one.
+// The format json: a JSON document that can be read line by line.
 //
 //   {"format":"reprise","version":1,
 //   "session":{"id":"…","title":"…",…},
@@ -17,7 +17,7 @@
 //   ]}
 //
 // A session's members are those of sidecars (store/document/sidecar.h), a message is that of
-// message_to_json(). A file that does not end with the last line was cut.
+// message_to_json(). A file without the last line is truncated.
 
 #include <string_view>
 

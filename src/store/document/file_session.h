@@ -1,31 +1,31 @@
 #pragma once
 
-// A session as a file holds it: what every store keeps, and what only the bytes of the file say.
+// A session in a file: the state common to all stores, and details of the file's bytes.
 
 #include "store/stored_session.h"
 
 namespace reprise::store {
 
-// Of damaged bytes, in a report.
+// The maximum length of damaged bytes in a report.
 inline constexpr std::size_t kExcerptMax = 10'000;
 
-// Stands among the messages in the file and is none; it is kept and written back in its place.
+// An entry among the messages of the file that is not a message; it is written back in its place.
 struct RawEntry {
-  std::int64_t before = 0;  // the seq of the message that follows
+  std::int64_t before = 0;  // the seq of the following message
   RawJson json;
-  std::string bytes = {};  // as they stand in the file, where the format writes them back so
+  std::string bytes = {};  // as in the file, if the format writes them back unchanged
   friend bool operator==(const RawEntry&, const RawEntry&) = default;
 };
 
-// The first `count` messages (and the kept entries before them) as the format spells them; what
-// the text is, only the format knows. It saves encoding everything again for each message more.
+// The first `count` messages (and the raw entries before them), encoded in a form private to the
+// format. Saves encoding all messages again for each append.
 struct EncodedMessages {
   std::string text;
   std::int64_t count = 0;
-  // Where the text of each message ends; a format that does not say it has all encoded again when
-  // messages give way.
+  // The end of each message's text; a format that does not record it encodes everything again when
+  // messages are replaced.
   std::vector<std::size_t> ends = {};
-  // The same as it is signed, where somebody has looked: "" when that is `text` itself.
+  // The signed form of the text, if it is known; "" if it is `text` itself.
   bool signed_is_known = false;
   std::string signed_as = {};
 
@@ -33,8 +33,8 @@ struct EncodedMessages {
   void cut(std::int64_t messages);
 };
 
-// A part of the file that another program spelled otherwise than it would be written here, or that
-// cannot be read. As long as it would be `written` so ("": not at all), it stays as it was.
+// A part of the file that another program spelled differently from us, or that cannot be read. As
+// long as we would write `written` for it ("" for nothing), its bytes are preserved.
 struct SpelledPart {
   std::string place;
   std::string written;
@@ -43,18 +43,18 @@ struct SpelledPart {
 
 struct FileSession {
   StoredSession stored;
-  std::vector<RawEntry> raw_entries = {};  // by place
+  std::vector<RawEntry> raw_entries = {};  // by position
   std::vector<RawEntry> raw_todos = {};    // the same among the todos
-  std::vector<Damage> damage = {};         // what the file has and could not be read
-  std::vector<Damage> gaps = {};  // what was never there: readers are told, nothing is damaged
+  std::vector<Damage> damage = {};         // parts of the file that could not be read
+  std::vector<Damage> gaps = {};           // parts that never existed: reported, but not as damage
   EncodedMessages encoded = {};
   std::vector<SpelledPart> spelled = {};
 };
 
-// Of what a session is created with, what does not follow from its messages.
+// A new session with the given fields, except those derived from messages.
 FileSession new_file_session(const Session& session);
 
-// Appends a message as it was read: numbers it, counts its usage. For decoders.
+// Appends a decoded message: sets its seq and counts its usage.
 void add_message(StoredSession& stored, Message message);
 
 }  // namespace reprise::store

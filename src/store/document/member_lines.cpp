@@ -9,12 +9,12 @@
 namespace reprise::store {
 namespace {
 
-// What begins a member's line.
+// The beginning of a member's line.
 std::string line_of(int depth) {
   return "\n" + std::string(static_cast<std::size_t>(depth) * 2, ' ');
 }
 
-// What ends the object of such members.
+// The line end and indentation before the closing brace.
 std::string_view last_line(std::string_view line) {
   return line.substr(0, line.size() - 2);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Objects in files that people read, too: a member a line, two blanks for each level, in the order
-// of the calls. Values stand as they are handed in.
+// Formats objects for files that are also read by people: one member per line, indented by two
+// blanks per level, in the order of the calls. Values are written unchanged.
 
 #include "base/json_scan.h"
 
@@ -9,13 +9,13 @@ namespace reprise::store {
 
 class MemberLines {
  public:
-  // The members stand `depth` levels deep.
+  // The members are at depth `depth`.
   explicit MemberLines(int depth);
 
   void raw(std::string_view name, std::string_view json);
   void text(std::string_view name, std::string_view text);
 
-  // The first line as it stands, the others indented.
+  // The object; its first line is not indented.
   std::string object() const;
 
  private:
@@ -23,11 +23,11 @@ class MemberLines {
   std::string out_;
 };
 
-// Appends the value that comes next: an object with its members in their order, any other as it is.
-// False, with something in `out`, when it is not valid JSON.
+// Appends the scanner's next value: an object with its members in order, other values unchanged.
+// Returns false, with `out` partly written, if it is not valid JSON.
 bool append_respelled(std::string& out, json::Scanner& scanner, int depth);
 
-// An object that was read, its members in their order; any other value as it is.
+// The formatted object with its members in order; other values unchanged.
 std::string respelled(std::string_view json, int depth);
 
 }  // namespace reprise::store

@@ -11,7 +11,7 @@
 namespace reprise::store {
 namespace {
 
-// The names of the members that are there.
+// The names of the members of an object.
 Result<std::vector<std::string>> member_names(std::string_view json) {
   std::vector<std::string> names;
   json::Scanner scanner(json);

@@ -28,7 +28,8 @@ fs::path OneFile::place(const Session& session) const {
   return session.info.state == SessionState::trashed ? trash_of(session.info.id) : file_;
 }
 
-// A session that is in both places was being moved when its process died: it is where it was.
+// A session that is in both places was being moved when its process died; its original place
+// counts.
 Result<std::optional<fs::path>> OneFile::find_file(const SessionId& id) const {
   const fs::path trash = trash_of(id);
   REPRISE_ASSIGN(const bool in_trash, is_there(trash));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The places of a format that is one file: FILE itself, FILE.lock where writers queue, FILE.answer
-// with a running answer's text, and FILE.trash, which a format fills in its own way.
+// The paths of a format with a single file: FILE itself, FILE.lock for writers, FILE.answer with
+// the text of a running answer, and FILE.trash, whose form depends on the format.
 
 #include "reprise/open_store.h"
 #include "store/document/document_format.h"
@@ -10,7 +10,7 @@ namespace reprise::store {
 
 class OneFile : public DocumentFormat {
  public:
-  // `file` is absolute and no link.
+  // `file` must be absolute and not a link.
   explicit OneFile(std::filesystem::path file) : file_(std::move(file)) {}
 
   const std::filesystem::path& root() const override { return file_; }
@@ -21,9 +21,9 @@ class OneFile : public DocumentFormat {
   std::filesystem::path place(const Session& session) const override;
 
  protected:
-  // Where this session is when it is in the trash.
+  // The path of this session in the trash.
   virtual std::filesystem::path trash_of(const SessionId& id) const = 0;
-  // All files of the trash that are there, in order.
+  // All existing files of the trash, in order.
   virtual Result<std::vector<std::filesystem::path>> trashed() const = 0;
   std::filesystem::path trash() const;
 
@@ -31,7 +31,7 @@ class OneFile : public DocumentFormat {
   const std::filesystem::path file_;
 };
 
-// not_found when there is nothing to read only: neither the file nor what stands beside it.
+// When opening for reading only: not_found if neither the file nor a file beside it exists.
 Result<> check_one_file(const OneFile& files, const std::filesystem::path& named,
                         const StoreOptions& options);
 

@@ -26,7 +26,7 @@ std::string line_start(const OperationId& answer) {
   return cat(R"({"answer":)", json::quoted(answer.str()), ",");
 }
 
-// The file's length, and whether it begins with a piece of this answer.
+// The file's size, and whether it begins with a piece of this answer.
 struct FileState {
   off_t size = 0;
   bool is_ours = false;
@@ -57,7 +57,7 @@ Result<> add_line(const fs::path& file, const OperationId& answer, std::string_v
   }
   const std::string line = cat(state.ends_a_line ? "" : "\n", line_start(answer), member, "}\n");
   if (auto written = write_all(out.get(), line, file); !written) {
-    // Half a line is left out by readers; without it the next piece begins cleanly.
+    // Readers ignore an incomplete line, but the next piece must begin on a new one.
     (void)::ftruncate(out.get(), state.size);
     return written;
   }
@@ -78,7 +78,7 @@ Result<> add_lease(const fs::path& file, const OperationId& answer, const Lease&
 
 namespace {
 
-// The last lease in whole lines that `text` ends with.
+// The last lease in the whole lines at the end of `text`.
 std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
   while (!text.empty()) {
     const std::size_t before = text.rfind('\n');
@@ -96,7 +96,7 @@ std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
 
 }  // namespace
 
-// It is renewed every few seconds: what came since is read, and not all of a long answer.
+// It is renewed every few seconds, so only the tail of a long answer has to be read.
 Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
   constexpr std::int64_t kTailBytesMin = 64 << 10;
   REPRISE_ASSIGN(const auto in, if_there(open_file(file, O_RDONLY)));

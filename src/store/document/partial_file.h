@@ -1,11 +1,11 @@
 #pragma once
 
-// The text of a running answer, beside the file of its session: appended piece by piece, because
-// writing the whole session anew for each would cost too much. That the answer runs at all is said
-// by the session's own file; pieces of another answer are left over from one that has ended.
+// The text of a running answer, in a file beside that of its session. It is appended in pieces,
+// because rewriting the whole session for each one would cost too much. The session's own file
+// records that the answer is running; pieces of other answers are left over from earlier ones.
 //
-// One JSON object a line: {"answer":"NAME","blocks":[…]}, or {"answer":"NAME","lease":{…}} when the
-// answer's process has renewed its lease; the last one counts. A line that was cut is left out.
+// One JSON object per line: {"answer":"NAME","blocks":[…]}, or {"answer":"NAME","lease":{…}} when
+// the answer's process has renewed its lease; the last lease counts. An incomplete line is ignored.
 
 #include <filesystem>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace reprise::store {
 
-// Durability::os. Pieces of other answers go.
+// Appends a piece, with Durability::os. Removes pieces of other answers.
 Result<> add_partial(const std::filesystem::path& file, const OperationId& answer,
                      std::span<const Block> delta);
 
@@ -22,15 +22,15 @@ Result<> add_partial(const std::filesystem::path& file, const OperationId& answe
 Result<> add_lease(const std::filesystem::path& file, const OperationId& answer,
                    const Lease& lease);
 
-// As it was renewed last; nullopt when it was not.
+// The latest renewal; nullopt if there was none.
 Result<std::optional<Lease>> read_lease(const std::filesystem::path& file,
                                         const OperationId& answer);
 
-// What has come so far; nothing when there is no such file.
+// The text so far; empty if the file does not exist.
 Result<std::vector<Block>> read_partial(const std::filesystem::path& file,
                                         const OperationId& answer);
 
-// Fine when there is none.
+// Succeeds if the file does not exist.
 Result<> remove_partial(const std::filesystem::path& file);
 
 }  // namespace reprise::store

@@ -136,7 +136,7 @@ Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file) {
   REPRISE_ASSIGN(const auto bytes, if_there(read_file(file)));
   const std::string_view line = first_line(bytes ? std::string_view(*bytes) : "");
   if (json::find_member(line, "turn").empty()) {
-    return std::nullopt;  // pieces of an answer whose turn is in the file
+    return std::nullopt;  // the file has pieces of an answer whose turn is in the session's file
   }
   auto turn = TurnReader(line).run();
   if (!turn) {
@@ -162,7 +162,7 @@ Result<> write_pending_turn(const fs::path& file, const PendingTurn& turn,
   array.close();
   text += "}\n";
   if (const auto before = read_file(file); !is_started && before && before->starts_with(start)) {
-    const std::string_view line = first_line(*before);  // of the turn as it was
+    const std::string_view line = first_line(*before);  // the previous version of the turn
     text += std::string_view(*before).substr(std::min(line.size() + 1, before->size()));
   }
   return replace_file(file, text);

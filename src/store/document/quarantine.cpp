@@ -25,7 +25,7 @@ bool holds(const fs::path& file, std::string_view bytes) {
   return there && *there == bytes;
 }
 
-// A crash may leave it half written; the original bytes are still in their place then.
+// A crash may leave it incomplete; then the original bytes are still in their file.
 Result<> fill(const Fd& out, std::string_view bytes, const fs::path& name) {
   REPRISE_TRY(write_all(out.get(), bytes, name));
   REPRISE_TRY(sync_file(out.get(), name));

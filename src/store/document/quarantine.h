@@ -1,7 +1,6 @@
 #pragma once
 
-// Bytes that cannot be understood are kept beside the place where they stood, under a name that
-// says so; no name is ever used twice.
+// Preserves bytes that cannot be read in files beside their original one; names are never reused.
 
 #include <filesystem>
 
@@ -9,8 +8,8 @@
 
 namespace reprise::store {
 
-// A copy of the bytes as FILE.SUFFIX, or FILE.SUFFIX.1, .2…, whichever is free; durable on disk.
-// Returns the name. When the newest one holds these very bytes, it is that one.
+// Copies the bytes to the first unused name among FILE.SUFFIX, FILE.SUFFIX.1, .2…; durable on disk.
+// Returns the name. If the newest copy has the same bytes, returns that one.
 Result<std::filesystem::path> quarantine(const std::filesystem::path& file, std::string_view bytes,
                                          std::string_view suffix = "bak");
 

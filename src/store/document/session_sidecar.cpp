@@ -12,7 +12,7 @@
 namespace reprise::store {
 namespace {
 
-// The fields of a list in which `one` differs from `native`.
+// Writes the fields of a list in which `one` differs from `native`.
 struct ChangeWriter {
   json::ObjectWriter& object;
 
@@ -40,7 +40,7 @@ struct ChangeWriter {
 
 void write_session(json::ObjectWriter& object, const Session& session, const Session& native) {
   const ChangeWriter writer{object};
-  for (const bool are_texts : {true, false}) {  // first
+  for (const bool are_texts : {true, false}) {  // texts first
     model::for_each(model::kInfoFields,
                     [&]<class Value>(const model::Field<SessionInfo, Value>& field) {
                       if (std::is_same_v<Value, std::string> == are_texts) {
@@ -52,7 +52,7 @@ void write_session(json::ObjectWriter& object, const Session& session, const Ses
                   [&](const auto& field) { writer.write_changed(field, session, native); });
 }
 
-// [["ID",first,head],…], the newest last.
+// [["ID",texts first,head],…], oldest first.
 void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
   if (stored.operations.empty()) {
     return;
@@ -108,7 +108,7 @@ class SidecarReader {
   SidecarReader(json::Scanner& scanner, StoredSession& stored)
       : scanner_(scanner), stored_(stored), session_(stored.session) {}
 
-  // false: the value cannot be read.
+  // false if the value cannot be read.
   bool member(std::string_view name) {
     if (name == "operations") {
       return scanner_.array([this] { return operation(); });
@@ -147,7 +147,7 @@ class SidecarReader {
   bool read(std::string& out) { return scanner_.string(out); }
   bool read(bool& out) { return scanner_.boolean(out); }
 
-  // What is no string is left alone.
+  // Leaves `out` unchanged if the value is not a string.
   template <class Value, class Parse>
   bool parse(Value& out, const Parse& parse) {
     std::string_view raw;

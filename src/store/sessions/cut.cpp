@@ -1,4 +1,4 @@
-// What stands before the place at which a file was cut.
+// Extracts the intact beginning of a truncated file.
 
 #include "base/json_scan.h"
 #include "store/sessions/members.h"

@@ -1,5 +1,5 @@
-// What the original looks for in members of its own, and Reprise says elsewhere: they follow from
-// the title and the messages.
+// Derives members that the original program expects, and that Reprise does not store: they follow
+// from the title and the messages.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ std::string shortened(std::string_view text) {
   return std::string(trimmed(grapheme_prefix(text, kNameCharactersMax)));
 }
 
-// "" for what is none.
+// "" if the message is not a prompt.
 std::string prompt_in(const Message& message) {
   return message.role == role::kUser ? std::string(trimmed(plain_text(message))) : "";
 }

@@ -31,7 +31,7 @@ void Members::text(std::string_view name, std::string_view text) {
 }
 
 void Members::extra(const ExtraField& field) {
-  // RawJson is JSON: there is nothing that could be refused.
+  // RawJson is valid JSON, so formatting cannot fail.
   raw(field.name, json::pretty(field.value.text(), {.depth = depth_}).value_or(field.value.text()));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The members of an object on their way into a file: in byte order, each on its line.
+// The members of an object to be written: in byte order, each on its own line.
 
 #include <map>
 #include <span>
@@ -12,21 +12,21 @@ namespace reprise::store::sessions {
 
 class Members {
  public:
-  // The object's members stand `depth` levels deep.
+  // The object's members are at depth `depth`.
   explicit Members(int depth) : depth_(depth) {}
 
-  // `json` is spelled for that depth already.
+  // `json` is already formatted for that depth.
   void raw(std::string_view name, std::string json);
   void text(std::string_view name, std::string_view text);
-  // Pretty, its own spelling and order kept.
+  // Formats the value; the spelling and order of its members are preserved.
   void extra(const ExtraField& field);
 
-  const std::string* find(std::string_view name) const;   // nullptr: it is not there
-  void replace(std::string_view name, std::string json);  // of one that is there
-  // All of them by name, the first of each. Until the next change.
+  const std::string* find(std::string_view name) const;   // nullptr if there is none
+  void replace(std::string_view name, std::string json);  // the member must exist
+  // All members by name; the first one of duplicates. Valid until the next change.
   std::map<std::string_view, std::string_view> texts() const;
-  // Those that would be written as they were give way to what stood in the file, at "PLACE/NAME".
-  // How many did.
+  // Replaces unchanged members by their original bytes in the file, at "PLACE/NAME". Returns how
+  // many.
   int restore(const std::vector<SpelledPart>& spelled, std::string_view place);
   struct Member {
     std::string name;
@@ -43,23 +43,22 @@ class Members {
   std::vector<Member> members_;
 };
 
-// Those of the fields which can stand as members of their own: the others have a name that is
-// taken, or that an earlier one has. As they are read back.
+// The fields that can be written as members: those whose names are neither taken nor repeated.
 Extra extra_members(const Extra& fields, std::span<const std::string_view> taken);
 
-// What other programs' parts of the file, which must outlive it, were spelled like.
+// The original spelling of the parts of a file; they must outlive the object.
 class SpelledBefore {
  public:
   explicit SpelledBefore(const std::vector<SpelledPart>& spelled);
-  // What stood at `place`, where `json` would be written now; nullptr: it was that, or it has
-  // changed.
+  // The original bytes at `place` if `json` would be written now; nullptr if they are equal, or if
+  // the part has changed.
   const std::string* find(std::string_view place, std::string_view json) const;
 
  private:
   std::map<std::pair<std::string_view, std::string_view>, const std::string*> parts_;
 };
 
-// "\n" and two blanks for each level.
+// Appends "\n" and two blanks per level.
 void append_line(std::string& out, int depth);
 
 }  // namespace reprise::store::sessions

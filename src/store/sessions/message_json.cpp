@@ -16,9 +16,9 @@
 namespace reprise::store::sessions {
 namespace {
 
-constexpr int kMessageMemberDepth = 3;  // the object's members: root, conversation, message
+constexpr int kMessageMemberDepth = 3;  // the members of a message: root, conversation, message
 
-// What the format's own members say of a text.
+// The blocks for a text in the format's own members.
 std::vector<Block> blocks_of(std::string text) {
   if (text.empty()) {
     return {};
@@ -26,7 +26,7 @@ std::vector<Block> blocks_of(std::string text) {
   return {TextBlock{std::move(text), {}}};
 }
 
-// The members of one entry.
+// Reads the members of one entry.
 class EntryReader {
  public:
   explicit EntryReader(std::string_view raw) : raw_(raw), scanner_(raw) {}
@@ -99,18 +99,18 @@ class EntryReader {
   std::optional<std::string> content_;
 };
 
-// The id of a message that came without one: it says where the message stands.
+// The id for a message without one, derived from its position.
 std::string id_at(Seq seq) {
   return cat("reprise-", seq.value);
 }
 
-// The id that the message came with; "" when it has none.
+// The message's original id; "" if it has none.
 std::string own_id(const Message& message) {
   const RawJson* const id = json::find_field(message.extra, "id");
   return id == nullptr ? "" : json::text_in(id->text()).value_or("");
 }
 
-// The original refuses a file in which there is another.
+// The original program refuses files with other roles.
 std::string_view role_of(const Message& message) {
   constexpr std::array<std::string_view, 4> kRoles = {role::kUser, role::kAssistant, role::kSystem,
                                                       role::kTool};
@@ -165,7 +165,7 @@ std::string write_message(const Message& message) {
   if (!has_id) {
     taken.emplace_back("id");
   }
-  // What is read back from these members alone.
+  // What a reader gets from these members alone.
   Message native{
       .role = std::string(role), .blocks = blocks_of(content), .created_at = message.created_at};
   if (message.usage) {

@@ -1,34 +1,34 @@
 #pragma once
 
-// One entry of `conversation`, both ways.
+// Reads and writes entries of `conversation`.
 
 #include "reprise/message.h"
 
 namespace reprise::store::sessions {
 
-// An entry as it was read.
+// A parsed entry.
 struct Entry {
-  std::optional<Message> native;     // what the format's own members say; nothing: it is no message
-  std::optional<Time> at;            // of entries that are no messages, too
-  std::vector<std::string> reasons;  // what could not be read of it
+  std::optional<Message> native;     // nullopt if it is not a message
+  std::optional<Time> at;            // also of entries that are not messages
+  std::vector<std::string> reasons;  // the parts that could not be read
   std::string rest;
 };
 // `raw` is a JSON value.
 Entry read_entry(std::string_view raw);
 
-// The message that the entry is, once its place is known. What cannot be read of it joins the
+// The entry's message, once its position is known. Parts that cannot be read are added to the
 // reasons.
 Message finish_message(Message native, Entry& entry, Seq seq);
 
-// At the depth that entries have in the file.
+// Formatted for the depth of entries in the file.
 std::string write_message(const Message& message);
 
-// `usage` and `cumulative_usage`: input_tokens, output_tokens, total_cost, where the cost of a
-// request without one is 0. The object stands `depth` levels deep.
+// `usage` and `cumulative_usage`: input_tokens, output_tokens, total_cost, with cost 0 for a
+// request without one. The object is at depth `depth`.
 std::string write_usage(const Usage& usage, int depth);
-// nullopt: it is something else.
+// nullopt if it is not a usage.
 std::optional<Usage> read_usage(std::string_view raw);
-// What is read back.
+// The usage that is read back from these members.
 Usage native_usage(const Usage& usage);
 
 }  // namespace reprise::store::sessions

@@ -17,15 +17,15 @@
 namespace reprise::store::sessions {
 namespace {
 
-constexpr int kMemberDepth = 2;  // of config
-// Places of SpelledPart.
+constexpr int kMemberDepth = 2;  // of the members of config
+// Values of SpelledPart::place.
 constexpr std::string_view kConfig = "config";
 constexpr std::string_view kTodos = "todos";
 
 constexpr std::array<std::string_view, 5> kTodoMembers = {"active_form", "activeForm", "content",
                                                           "status", kSidecar};
 
-// The members of an object, their values compact.
+// The members of an object with compact values.
 Extra members_of(std::string_view raw) {
   Extra members;
   json::Scanner scanner(raw);
@@ -49,7 +49,7 @@ bool is_active_form(const ExtraField& field) {
          !field.value.text().starts_with('"');
 }
 
-// nullopt: a todo without its words, or in no state there is.
+// nullopt if a todo has no text or an unknown state.
 std::optional<Todo> read_todo(std::string_view raw) {
   Todo todo;
   std::optional<std::string> content;
@@ -86,7 +86,7 @@ std::optional<Todo> read_todo(std::string_view raw) {
   todo.content = *std::move(content);
   todo.status = *status;
   if (todo.active_form == todo.content) {
-    todo.active_form.clear();  // what is written for one that has none
+    todo.active_form.clear();  // the placeholder for a missing one
   }
   return todo;
 }
@@ -119,7 +119,7 @@ Config read_config(std::string_view raw) {
   json::ObjectWriter object(settings);
   for (const ExtraField& member : members_of(raw)) {
     auto text = json::text_in(member.value.text());
-    // "" stays with the settings: there it says that somebody wrote it.
+    // "" remains in the settings, to preserve that it was present.
     if (text && !text->empty() && (member.name == "provider" || member.name == "model")) {
       (member.name == "model" ? config.model : config.provider) = *std::move(text);
     } else {
@@ -276,7 +276,7 @@ std::string write_strings(const std::vector<std::string>& strings) {
 }
 
 std::string write_raw_entry(const RawEntry& entry) {
-  // RawJson is JSON: there is nothing that could be refused.
+  // RawJson is valid JSON, so formatting cannot fail.
   return !entry.bytes.empty()
              ? entry.bytes
              : json::pretty(entry.json.text(), {.depth = kEntryDepth}).value_or(entry.json.text());

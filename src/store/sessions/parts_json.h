@@ -1,49 +1,50 @@
 #pragma once
 
-// The smaller parts of a session file, each both ways: the config, the todos, the prompt history.
-// What is written stands one level deep in the file.
+// Reads and writes the smaller parts of a session file: the config, the todos, the prompt history.
+// They are formatted for depth one of the file.
 
 #include "reprise/store.h"
 #include "store/document/file_session.h"
 
 namespace reprise::store::sessions {
 
-// How deep an entry of the file's lists stands.
+// The depth of the entries of the file's lists.
 inline constexpr int kEntryDepth = 2;
 
-// `config` names provider and model beside the settings. Values that are strings where something
-// else is meant ("true") stay strings.
+// `config` has provider and model besides the settings. Strings that stand for other values
+// ("true") remain strings.
 struct Config {
   std::string provider;
   std::string model;
-  RawJson settings;  // null when there are no others
+  RawJson settings;  // null if there are none
   friend bool operator==(const Config&, const Config&) = default;
 };
 Config read_config(std::string_view raw);
-// With the members that have not changed since they were read as they stood then.
+// Unchanged members keep their original spelling.
 std::string write_config(const Config& config, const std::vector<SpelledPart>& spelled = {});
-// What there is to be remembered of a config or of todos that were read from `raw`.
+// Records the original spelling of a config or of todos that were read from `raw`.
 void note_config(std::string_view raw, const Config& config, std::vector<SpelledPart>& spelled);
-// False when one of them cannot stay as it is: it has no active form, which the original asks for.
+// False if one of them cannot be written back unchanged, because it lacks the active form that the
+// original program requires.
 bool note_todos(std::string_view raw, std::vector<SpelledPart>& spelled);
 
 struct TodoList {
   std::vector<Todo> todos;
-  std::vector<RawEntry> raw_entries;  // entries that are none
+  std::vector<RawEntry> raw_entries;  // entries that are not todos
   std::vector<Damage> damage;         // `where` is "todos[2]"
 };
 TodoList read_todos(std::string_view raw);
 std::string write_todos(const std::vector<Todo>& todos, const std::vector<RawEntry>& raw_entries,
                         const std::vector<SpelledPart>& spelled = {});
 
-// false: it is no list of texts alone; the first ones are read.
+// false if the list has other elements than strings; the ones before them are read.
 bool read_strings(std::string_view raw, std::vector<std::string>& out);
 std::string write_strings(const std::vector<std::string>& strings);
 
-// An entry that is kept as it is.
+// The bytes of a preserved entry.
 std::string write_raw_entry(const RawEntry& entry);
 
-// "[…]" around entries that stand one level deeper, each with its line end.
+// Builds "[…]" around entries one level deeper, one per line.
 class ArrayText {
  public:
   void add(std::string_view json);

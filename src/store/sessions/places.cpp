@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".json";
 struct Kind {
   SessionState state;
-  SessionState before;  // of one in the trash
+  SessionState before;  // of a trashed session
   std::string_view folder;
 };
-// In the order in which they are looked at.
+// In the order of the search.
 constexpr std::array<Kind, 4> kKinds = {{
     {SessionState::active, SessionState::active, "active"},
     {SessionState::closed, SessionState::closed, ""},
@@ -38,7 +38,7 @@ fs::path folder_in(const fs::path& root, const Kind& kind) {
   return kind.folder.empty() ? root : root / kind.folder;
 }
 
-// The names in a folder, in order; none where there is no folder.
+// The sorted names in a folder; empty if it does not exist.
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
   REPRISE_ASSIGN(const auto entries, list_if_there(folder));
   std::vector<std::string> names;
@@ -135,7 +135,8 @@ Result<bool> is_sessions_folder(const fs::path& path) {
   }
   std::vector<Damage> ignored;
   REPRISE_ASSIGN(const std::vector<PlacedFile> found, Places(path).sessions(ignored));
-  // Other programs keep conversations as JSON, too, but say neither where nor since when.
+  // Conversations that other programs store as JSON have neither a working directory nor a creation
+  // time.
   return std::ranges::any_of(found | std::views::take(kLookedAtMax), [](const PlacedFile& one) {
     const auto info = read_info(one.file, one.placed);
     return info && (!info->working_dir.empty() || is_known(info->created_at));

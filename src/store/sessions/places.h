@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the files are: an open session in `active/`, a closed one in the folder itself, where the
-// original finds it; one in the trash in `trash/active/` or `trash/`, after what it was. So a
-// session goes to the trash and comes back without a byte being changed.
+// The paths of session files: an active session is in `active/`, a closed one in the folder itself,
+// where the original program looks for it, a trashed one in `trash/active/` or `trash/`, depending
+// on its previous state. So moving a session to the trash and back changes no bytes.
 
 #include <filesystem>
 
@@ -16,7 +16,7 @@ struct PlacedFile {
   Placed placed;
 };
 
-// Keeps nothing; all functions look at the disk.
+// Stateless; all functions read the disk.
 class Places {
  public:
   explicit Places(std::filesystem::path root) : root_(std::move(root)) {}
@@ -24,22 +24,22 @@ class Places {
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path place(const Placed& placed) const;
   std::vector<std::filesystem::path> folders() const;
-  // The first place that has it, should a copy by hand have put it into several.
+  // The first place that has the session, in case a manual copy put it into several.
   Result<std::optional<std::filesystem::path>> find(const SessionId& id) const;
-  // What the path of a session file says; invalid_argument for a name that is no id.
+  // The id and state in the path of a session file; invalid_argument if the name is not an id.
   Result<Placed> placed(const std::filesystem::path& file) const;
 
-  // All that are named like session files. Others (temporary files, copies kept aside) are passed
-  // over.
+  // All files with names of session files; others (temporary files, quarantined copies) are
+  // skipped.
   Result<std::vector<std::filesystem::path>> files() const;
-  // Those that are listed: each id once, what cannot be one is reported.
+  // The sessions for lists: each id once; invalid names are reported.
   Result<std::vector<PlacedFile>> sessions(std::vector<Damage>& damage) const;
 
  private:
   std::filesystem::path root_;
 };
 
-// Whether a session file is among the first that are looked at.
+// Whether one of the first files in the folder is a session file.
 Result<bool> is_sessions_folder(const std::filesystem::path& path);
 
 }  // namespace reprise::store::sessions

@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How much of each end is read: at first, and of files whose prompts or todos are many.
+// The number of bytes read at each end: at first, and for files with many prompts or todos.
 constexpr std::size_t kEndBytes = 4096;
 constexpr std::size_t kLongEndBytes = 65'536;
-// The first line after the conversation; unknown members may stand before it.
+// The first line after the conversation, except for unknown members.
 constexpr std::string_view kTailLine = "\n  \"created_at\": ";
 
 Result<std::string> read_at(int fd, std::size_t bytes, off_t offset, const fs::path& file) {
@@ -30,7 +30,7 @@ Result<std::string> read_at(int fd, std::size_t bytes, off_t offset, const fs::p
   return out;
 }
 
-// The members before the conversation, as they stand, up to its colon; "" when it does not come.
+// The raw members before the conversation, up to its colon; "" if there is no conversation.
 std::string_view before_conversation(std::string_view head) {
   json::Scanner scanner(head);
   std::string_view found;
@@ -58,7 +58,7 @@ std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view
   if (before.empty() || after == std::string_view::npos) {
     return std::nullopt;
   }
-  // That the braces close at the very end proves that the tail began among the root's members.
+  // The braces match only if the tail began among the root's members.
   const std::string json = cat(before, "[],", tail.substr(after));
   const auto session = read_session(placed, json);
   if (!session) {

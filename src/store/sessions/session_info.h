@@ -1,11 +1,12 @@
 #pragma once
 
-// What a list shows of a session file, without reading all of it.
+// Reads a session's list entry without reading the whole file.
 //
-// The keys of a file are in byte order: closed_at and config come first, then the conversation,
-// and after it all that is small. A file that is spelled as ours are has each of its own members
-// on a line that begins with two blanks and a quotation mark, and no text in it can hold such a
-// line. So the two ends are enough, if they fit together; what they do not tell is read whole.
+// The keys of a file are in byte order: closed_at and config come first, then the conversation, and
+// after it only small members. In a file with our formatting, each top-level member is on a line
+// that begins with two blanks and a quotation mark, and no text can contain such a line. So the
+// beginning and the end of a file are sufficient if they fit together; otherwise the whole file is
+// read.
 
 #include <filesystem>
 
@@ -16,12 +17,12 @@ namespace reprise::store::sessions {
 
 inline constexpr std::int64_t kFileBytesMax = std::int64_t{10} << 20;
 
-// not_found when the file has gone; corrupt and unsupported as read_session(); invalid_argument for
-// what is no file, or too large.
+// not_found if the file does not exist; corrupt and unsupported like read_session();
+// invalid_argument if it is not a file, or too large.
 Result<SessionInfo> read_info(const std::filesystem::path& file, const Placed& placed);
 
-// From the first and the last bytes of a file of ours; nullopt where they do not tell. `head` and
-// `tail` may be all of it.
+// From the first and last bytes of a file with our formatting; nullopt if they are not sufficient.
+// `head` and `tail` may both be the whole file.
 std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view head,
                                           std::string_view tail);
 

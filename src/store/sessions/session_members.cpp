@@ -17,7 +17,7 @@
 namespace reprise::store::sessions {
 namespace {
 
-// What `closed_at` says to a program that only knows closed sessions.
+// The value of `closed_at` for programs that only know closed sessions.
 Time closed_or_updated(const SessionInfo& info) {
   return info.closed_at.value_or(info.updated_at);
 }
@@ -28,7 +28,7 @@ std::string spelled(std::string_view text) {
   return out;
 }
 
-// The prompt history with those before it that are derived.
+// The prompt history, preceded by the derived prompts.
 std::vector<std::string> history_of(const Session& session, std::vector<std::string> derived) {
   const std::vector<std::string>& given = session.prompt_history;
   const std::size_t room = kPromptsMax - derived.size();
@@ -43,18 +43,18 @@ bool is_nothing(const Usage& usage) {
          usage.cost.value_or(Money()).nanos == 0;
 }
 
-// The id inside the file where it is another one than the file's name; "" where it is not.
+// The id in the file if it differs from the file's name; otherwise "".
 std::string other_id(const Session& session) {
   const RawJson* const own = json::find_field(session.extra, "id");
   return own != nullptr && own->text() != spelled(session.info.id.str()) ? own->text() : "";
 }
 
-// The state that the session's place says.
+// The state that the session's path stands for.
 SessionState state_of_place(SessionState state) {
   return state == SessionState::archived ? SessionState::closed : state;
 }
 
-// What is read back without the member `reprise`.
+// What a reader gets without the member `reprise`.
 Session native_of(const StoredSession& stored) {
   const Session& session = stored.session;
   const SessionInfo& info = session.info;
@@ -80,10 +80,10 @@ Session native_of(const StoredSession& stored) {
   return native;
 }
 
-// Our own member: what the others cannot say, as text, so that no program that knows JSON alone
-// spells it anew or puts it in another order.
-std::string rest_of(const StoredSession& stored, const Session& native, std::size_t prompts,
-                    const SigningKey* key) {
+// Our own member with what the others cannot represent, as a string, so that no other program can
+// reformat or reorder it.
+std::string own_member_of(const StoredSession& stored, const Session& native, std::size_t prompts,
+                          const SigningKey* key) {
   std::string rest;
   json::ObjectWriter object(rest);
   object.field("messages", stored.session.info.head.value);
@@ -109,7 +109,7 @@ std::vector<std::string_view> taken_names(bool has_id) {
   return taken;
 }
 
-// The members that other programs know, and those that nobody knows.
+// The members of the original program, and the unknown ones.
 Members own_members(const FileSession& file, const std::vector<std::string>& prompts) {
   const Session& session = file.stored.session;
   const SessionInfo& info = session.info;
@@ -136,7 +136,7 @@ Members own_members(const FileSession& file, const std::vector<std::string>& pro
   return members;
 }
 
-// What is read back where members stand as another program spelled them.
+// What a reader gets from members in the spelling of another program.
 Session read_back(const FileSession& file, Members members) {
   const StoredSession& stored = file.stored;
   const SessionInfo& info = stored.session.info;
@@ -149,8 +149,8 @@ Session read_back(const FileSession& file, Members members) {
   return native;
 }
 
-// Puts the members back that have not changed, then what has not changed in the others. Whether
-// there are any.
+// Restores the original spelling of unchanged members, then that of unchanged parts of the others.
+// Returns whether there are any.
 bool restore(Members& members, const FileSession& file) {
   if (file.spelled.empty()) {
     return false;
@@ -180,7 +180,7 @@ Members file_members(const FileSession& file, const SigningKey* key) {
   const std::string written = *members.find(kPrompts);
   const bool is_restored = restore(members, file);
   if (*members.find(kPrompts) != written) {
-    prompts = 0;  // it stands as somebody else wrote it
+    prompts = 0;  // it has the spelling of another program
   }
   Session native = is_restored ? read_back(file, members) : native_of(file.stored);
   if (is_restored) {
@@ -192,7 +192,7 @@ Members file_members(const FileSession& file, const SigningKey* key) {
                                  history.end());
     native.extra = extra_members(session.extra, taken_names(!other_id(session).empty()));
   }
-  members.text(kSidecar, rest_of(file.stored, native, prompts, key));
+  members.text(kSidecar, own_member_of(file.stored, native, prompts, key));
   return members;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The members of a session file beside the conversation and the signature.
+// The members of a session file except the conversation and the signature.
 
 #include <string>
 #include <string_view>
@@ -13,28 +13,29 @@
 
 namespace reprise::store::sessions {
 
-// As they are written: those that another program spelled and nobody has changed stay as they were.
+// The members to be written; unchanged members of another program keep their spelling.
 Members file_members(const FileSession& file, const SigningKey* key);
 
-// A member as it stands in the file.
+// A member of the file as raw JSON.
 struct RawMember {
   std::string name;
   std::string_view json;
 };
-// Remembers those that would be written otherwise.
+// Records the members that we would spell differently.
 void note_spelling(FileSession& file, const std::vector<RawMember>& members);
 
-// The title as the original takes it: of 1 to 50 characters. Without one it is the folder's name.
+// The title in a form that the original accepts: 1 to 50 characters. Defaults to the name of the
+// folder.
 std::string name_of(const SessionInfo& info);
 
 inline constexpr std::string_view kPrompts = "prompt_history";
-// The original keeps this many prompts. Those that are derived have a limit of bytes besides: they
-// stand in the file twice.
+// The number of prompts that the original keeps. Derived ones are also limited in bytes, because
+// they are in the file twice.
 inline constexpr std::size_t kPromptsMax = 100;
 inline constexpr std::size_t kPromptBytesMax = std::size_t{1} << 18;
 
-// The user's messages that the prompt history does not have, the newest first. It has as many equal
-// ones as stand in it, the oldest messages first.
+// The user's messages that are not in the prompt history, newest first. Of equal messages, the
+// oldest ones are matched with the history.
 std::vector<std::string> prompts_beside(const StoredSession& stored);
 
 }  // namespace reprise::store::sessions

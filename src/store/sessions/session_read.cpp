@@ -54,11 +54,11 @@ class Reader {
   }
 
  private:
-  // One element of the conversation.
+  // An element of the conversation.
   struct Element {
     std::string_view raw;
     Entry entry;
-    std::int64_t index;  // in the file
+    std::int64_t index;  // its position in the file
     Time time;
   };
 
@@ -70,7 +70,7 @@ class Reader {
                             std::string(excerpt.substr(0, kExcerptMax))});
   }
 
-  // Reported, and kept among the fields nobody knows.
+  // Reports the member, and preserves it among the unknown fields.
   bool keep(std::string_view name, std::string_view raw, std::string reason) {
     report(name, std::move(reason), raw);
     session().extra.push_back({std::string(name), json::take(json::compact(raw))});
@@ -108,7 +108,7 @@ class Reader {
     return true;
   }
 
-  // What is written anew each time: our own member, the signature, and a name that can be read.
+  // Members that are always written again: our own one, the signature, and a readable name.
   static bool is_own(std::string_view name, std::string_view raw) {
     return name == kSidecar || name == "signature" ||
            (name == "name" && raw.starts_with('"') && utf8::is_valid(raw));
@@ -119,7 +119,7 @@ class Reader {
     return scanner.integer(version_) || keep("version", raw, "not a number");
   }
 
-  // false: it is none of these.
+  // false for other members.
   bool text_member(std::string_view name, std::string_view raw) {
     std::string text;
     const bool is_text = raw.starts_with('"') && json::Scanner(raw).string(text);
@@ -146,7 +146,7 @@ class Reader {
       if (!is_text) {
         report(name, "no text", raw);
       }
-      // The file is what was shown, whatever name stands in it.
+      // The file's name is the id that lists show, whatever id the file contains.
       return is_text && text == placed_.id.str();
     }
     if (name == kSidecar && is_text) {
@@ -209,7 +209,7 @@ class Reader {
     for (Element& element : elements) {
       take(element);
     }
-    // What follows the last message is written anew, after the messages to come.
+    // Entries after the last message are encoded again, after the messages to be appended.
     EncodedMessages& encoded = file_.encoded;
     encoded.text.resize(encoded.ends.empty() ? 0 : encoded.ends.back());
     encoded.count = info().head.value;
@@ -275,7 +275,7 @@ class Reader {
       }
     }
     if (name_ && *name_ != name_of(info())) {
-      info().title = *name_;  // another program has given it
+      info().title = *name_;  // set by another program
     }
     take_derived_prompts();
     const bool is_archived = !placed_.is_open() && info().state == SessionState::archived;
@@ -287,7 +287,8 @@ class Reader {
     report_missing_turns();
   }
 
-  // Those that a program has changed are not derived any more.
+  // Removes derived prompts from the history; those changed by another program are no longer
+  // derived.
   void take_derived_prompts() {
     const std::size_t count = prompt_count_in(rest_);
     std::vector<std::string>& all = session().prompt_history;
@@ -303,7 +304,7 @@ class Reader {
     }
   }
 
-  // The original may have kept the answers alone.
+  // The original program may have stored only the answers.
   void report_missing_turns() {
     const Log& log = *file_.stored.log;
     const auto has = [&log](std::string_view role) {

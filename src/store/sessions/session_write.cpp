@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kConversation = "conversation";
 constexpr std::string_view kSignature = "signature";
 
-// A part of the file as it is written, and as it is signed.
+// A part of the file in its written and its signed form.
 struct Part {
   std::string written;
   std::string payload;
@@ -32,14 +32,14 @@ void add_entry(std::string& entries, std::string_view json) {
   entries += json;
 }
 
-// The text of entries as it is signed.
+// The signed form of entries.
 Result<std::string> respelled_entries(const std::string& entries) {
   REPRISE_ASSIGN(const std::string array, respelled(cat("[", entries, "]"), kEntryDepth - 1));
   const std::size_t end = entries.empty() ? 1 : array.rfind('\n');
   return array.substr(1, end - 1);
 }
 
-// Adds an entry of the conversation; `signed_as` follows the text where the two differ.
+// Adds an entry of the conversation; updates `signed_as` if it differs from the text.
 Result<> add_encoded(EncodedMessages& encoded, std::string_view json, bool is_signed) {
   if (is_signed) {
     REPRISE_ASSIGN(const std::string payload, respelled(json, kEntryDepth));
@@ -55,7 +55,7 @@ Result<> add_encoded(EncodedMessages& encoded, std::string_view json, bool is_si
   return {};
 }
 
-// Encodes the messages that have come, and what is kept before them.
+// Encodes the new messages, and the raw entries before them.
 Result<> encode_new(FileSession& file, bool is_signed) {
   EncodedMessages& encoded = file.encoded;
   if (is_signed && !encoded.signed_is_known) {
@@ -75,7 +75,7 @@ Result<> encode_new(FileSession& file, bool is_signed) {
   return {};
 }
 
-// What stands after the last message.
+// The entries after the last message.
 Result<Part> last_entries(const FileSession& file, bool is_signed) {
   Part last;
   auto next = std::ranges::lower_bound(file.raw_entries, file.encoded.count, {}, &RawEntry::before);
@@ -111,7 +111,7 @@ Result<> add_member(Part& part, const Members::Member& member, bool is_signed) {
   return {};
 }
 
-// A file may be long: it is put together once.
+// Joins all pieces with one allocation, since a file may be large.
 std::string joined(std::span<const std::string_view> pieces) {
   std::size_t size = 0;
   for (const std::string_view piece : pieces) {

@@ -1,4 +1,5 @@
-// sessions: one file a session, in the folder of the program that the format comes from.
+// The sessions: store, with one file per session, in the folder of the program that defined the
+// format.
 
 #include <array>
 #include <system_error>
@@ -93,7 +94,7 @@ Result<std::string> SessionsFiles::encode(Document& document) const {
   return write_session(document.sessions.front(), key ? &*key : nullptr);
 }
 
-// Of one file, as far as it can be told from it and the secret.
+// Verifies a file's signature using only the file and the secret.
 Result<Signature> check(const SignedText& text, std::string_view secret) {
   if (!text.signature) {
     return Signature::not_signed;
@@ -121,14 +122,13 @@ Result<Signature> SessionsFiles::signature(const fs::path& file) const {
   if (signature != Signature::failed || !text.host.empty()) {
     return signature;
   }
-  // The file does not tell the host that signed it. Where all others fail as well, it is the host's
-  // name that has changed, not the files.
+  // The file does not name the host that signed it. If all other signatures fail as well, the name
+  // of this host has changed, not the files.
   REPRISE_ASSIGN(const bool is_other_host, all_fail(file, *secret));
   return is_other_host ? Signature::unverifiable : Signature::failed;
 }
 
-// Whether other files were signed as if on this host, and the signatures of all that are looked at
-// fail.
+// Whether other files appear to be signed on this host, and all of the checked signatures fail.
 Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secret) const {
   constexpr int kLookedAtMax = 8;
   REPRISE_ASSIGN(const std::vector<fs::path> files, places_.files());
@@ -158,7 +158,7 @@ Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
   for (const PlacedFile& one : files) {
     auto info = read_info(one.file, one.placed);
     if (!info && info.error().code == Code::not_found) {
-      // It has just been moved, or removed.
+      // It was moved or removed meanwhile.
       REPRISE_ASSIGN(const auto moved, places_.find(one.placed.id));
       REPRISE_ASSIGN(const Placed placed,
                      moved ? places_.placed(*moved) : Result<Placed>(one.placed));

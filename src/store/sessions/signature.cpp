@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::string_view kSalt = "jido_code_session_v1_2025";
 constexpr int kRounds = 100'000;
-// The original makes a new secret of one that is shorter.
+// The original replaces shorter secrets by a new one.
 constexpr std::size_t kSecretBytesMin = 32;
 constexpr std::int64_t kSecretBytesMax = 4096;
-constexpr std::size_t kKeysMax = 16;  // hosts whose keys are remembered
+constexpr std::size_t kKeysMax = 16;  // cached keys
 
 using Derivation = std::pair<std::string, std::string>;  // secret and host
 
@@ -70,7 +70,7 @@ std::string host_name() {
 }
 
 Result<std::optional<std::string>> read_secret(const std::filesystem::path& file) {
-  // It lies beside the store, where its owner may have put a link.
+  // Links are followed: the file is beside the store, where its owner may have put one.
   REPRISE_ASSIGN(const std::filesystem::path place, resolve_path(file));
   auto secret = read_file(place, kSecretBytesMax);
   if (!secret && secret.error().code == Code::io) {
@@ -92,7 +92,7 @@ Result<SignedText> read_signed(std::string_view json) {
       return false;
     }
     if (name == "signature") {
-      // What is no string is no signature either, and was put there all the same.
+      // A value that is not a string is an invalid signature, not a missing one.
       text.signature = raw == "null" ? std::nullopt : std::optional(text_in(raw));
       return true;
     }

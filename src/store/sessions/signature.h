@@ -1,8 +1,8 @@
 #pragma once
 
-// Signatures of session files: an HMAC-SHA256 over the file as the original program spells it,
-// without its member `signature`. The key is made of a secret of the machine, in the file
-// `machine_secret` beside the folder, and of the host's name.
+// Signatures of session files: an HMAC-SHA256 over the file in the spelling of the original
+// program, without its member `signature`. The key is derived from a secret of the machine, in the
+// file `machine_secret` beside the folder, and the host name.
 
 #include <filesystem>
 #include <optional>
@@ -14,11 +14,11 @@ namespace reprise::store::sessions {
 
 class SigningKey {
  public:
-  // Takes tens of milliseconds the first time; a process remembers what it derived.
+  // Takes tens of milliseconds for the first call; keys are cached per process.
   static Result<SigningKey> derive(std::string_view secret, std::string_view host);
 
   const std::string& host() const { return host_; }
-  // In base64. The pieces are signed as one text.
+  // The signature in base64. The pieces are signed as one text.
   Result<std::string> sign(std::span<const std::string_view> pieces) const;
 
  private:
@@ -27,19 +27,19 @@ class SigningKey {
   std::string host_;
 };
 
-// The part of this host's name that goes into the key: up to the first point.
+// The part of this host's name used for the key: up to the first dot.
 std::string host_name();
 
-// nullopt: there is none that the original would use. io when it cannot be told.
+// nullopt if there is none that the original would use. io if it cannot be read.
 Result<std::optional<std::string>> read_secret(const std::filesystem::path& file);
 
-// What a file says of its signature.
+// The signature of a file.
 struct SignedText {
-  std::optional<std::string> signature;  // nullopt: it is not signed
-  std::string host;                      // who signed; "" where the file does not tell
-  std::string payload;                   // what was signed
+  std::optional<std::string> signature;  // nullopt if it is not signed
+  std::string host;                      // the signing host; "" if the file does not name it
+  std::string payload;                   // the signed text
 };
-// corrupt for what is no JSON object.
+// corrupt if it is not a JSON object.
 Result<SignedText> read_signed(std::string_view json);
 
 }  // namespace reprise::store::sessions

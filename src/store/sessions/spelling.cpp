@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kSortedMembersMax = 32;
 
-// A float as its decimal digits, which mean DIGITS * 10^exponent.
+// The decimal digits of a float; its value is DIGITS * 10^exponent.
 struct Decimal {
   std::string digits;
   int exponent = 0;
@@ -44,8 +44,8 @@ Decimal shortest_decimal(double magnitude) {
   return decimal;
 }
 
-// Erlang takes the shorter one of the two forms and the plain one when both are as long, but not
-// from 2^53 on, where it says that digits are missing.
+// Erlang uses the shorter form, and the plain one if both have the same length, except from 2^53
+// on, where the plain form would suggest digits that the number does not have.
 bool is_plain(const Decimal& decimal, double magnitude) {
   const auto count = static_cast<int>(decimal.digits.size());
   const int scientific = decimal.exponent + count - 1;
@@ -82,7 +82,7 @@ void append_number(std::string& out, std::string_view number) {
   }
   double value = 0;
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
-  // What is too large for a float has no spelling there: it stays.
+  // A number too large for a float has no such spelling and is unchanged.
   out += code == std::errc{} ? float_text(value) : std::string(number);
 }
 
@@ -123,7 +123,7 @@ class Respeller {
   }
 
  private:
-  // Where a member stands in `out_`, from the line end before it on.
+  // A member in `out_`, including the line end before it.
   struct Member {
     std::string key;
     std::size_t from;
@@ -194,7 +194,7 @@ class Respeller {
     return whole;
   }
 
-  // What was written from `start` on are the members one after the other, as they came.
+  // Sorts the members written from `start` on.
   void put_in_order(std::vector<Member>& members, std::size_t start) {
     if (members.size() <= kSortedMembersMax) {
       std::ranges::stable_sort(members, {}, &Member::key);

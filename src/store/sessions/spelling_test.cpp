@@ -14,8 +14,8 @@ std::string respell(std::string_view json) {
   return text ? *text : text.error().message;
 }
 
-// As Erlang's float_to_binary(X, [short]) writes them.
-TEST(FloatText, IsErlangs) {
+// Expected values are from Erlang's float_to_binary(X, [short]).
+TEST(FloatText, MatchesErlang) {
   EXPECT_EQ(float_text(0.0), "0.0");
   EXPECT_EQ(float_text(-0.0), "-0.0");
   EXPECT_EQ(float_text(0.7), "0.7");
@@ -38,7 +38,7 @@ TEST(FloatText, IsErlangs) {
   EXPECT_EQ(float_text(std::numeric_limits<double>::max()), "1.7976931348623157e308");
 }
 
-TEST(Respelled, SortsIndentsAndCloses) {
+TEST(Respelled, SortsAndIndents) {
   EXPECT_EQ(respell(R"({"b":[1,{}],"a":{"d":[],"c":null}})"),
             "{\n"
             "  \"a\": {\n"
@@ -79,7 +79,7 @@ TEST(Respelled, SpellsStrings) {
   EXPECT_EQ(respell("{\"\\u0061\":1}"), "{\n  \"a\": 1\n}") << "in keys, too";
 }
 
-TEST(Respelled, TakesTheLastOfEqualKeys) {
+TEST(Respelled, UsesTheLastOfDuplicateKeys) {
   EXPECT_EQ(respell(R"({"a":1,"b":2,"a":3})"), "{\n  \"a\": 3,\n  \"b\": 2\n}");
 }
 
@@ -93,13 +93,13 @@ TEST(Respelled, LeavesLargeObjectsInTheirOrder) {
   EXPECT_EQ(respell(json), json);
 }
 
-TEST(Respelled, RefusesWhatIsNoJson) {
+TEST(Respelled, RefusesInvalidJson) {
   for (const char* text : {"", "{", "[1,]", "{\"a\" 1}", "tru", "1 2", "\"\x01\""}) {
     EXPECT_FALSE(respelled(text)) << text;
   }
 }
 
-TEST(AppendString, ReplacesWhatIsNotUtf8) {
+TEST(AppendString, ReplacesInvalidUtf8) {
   std::string out;
   append_string(out, "a\xFF");
   EXPECT_EQ(out, "\"a\xEF\xBF\xBD\"");
