@@ -27,7 +27,7 @@ Result<std::string> adopt_session(Context& context, std::string sel) {
   const std::string url = cat(kind->name, ":");
   const std::string named = sel.substr(url.size());
   REPRISE_ASSIGN(const std::unique_ptr<Source> source, context.stores().open_source_at(url));
-  // Numbers are those of its own list.
+  // Numbers refer to the tool's own list.
   REPRISE_ASSIGN(const SessionInfo info,
                  context.stores().select(*source, named.empty() ? "last" : named, Use::read,
                                          every_state(), url));

@@ -18,14 +18,14 @@ bool has_name(const OptionSpec& option, std::string_view name) {
   return false;
 }
 
-// "--store x" takes the next word, "--store=x" and "--json" do not.
+// True for "--store x"; false for "--store=x" and "--json".
 bool takes_next_word(const ArgumentTable& globals, std::string_view word) {
   return std::ranges::any_of(globals.options, [&](const OptionSpec& option) {
     return !option.value.empty() && has_name(option, word);
   });
 }
 
-// "-qv" goes by its first letter.
+// Only the first letter counts: "-qv" is "-q".
 bool is_global(const ArgumentTable& globals, std::string_view word) {
   const std::string_view name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
   return std::ranges::any_of(globals.options,
@@ -67,7 +67,7 @@ CommandLine split_command_line(const ArgumentTable& globals, std::vector<std::st
     }
     if (words[i].starts_with('-') && words[i] != "-") {
       if (!is_global(globals, words[i])) {
-        break;  // a flag of the command that goes without saying: `reprise -r SEL`
+        break;  // an option of the default command: `reprise -r SEL`
       }
       i += takes_next_word(globals, words[i]) ? 1U : 0U;
       continue;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a command takes on its command line, as data: the parser, `--help`, the man page and the
-// shell completions are all made from the same table.
+// The command line of a command as data: the parser, `--help`, the man page and the shell
+// completions all use this table.
 
 #include <optional>  // IWYU pragma: export
 #include <variant>
@@ -12,8 +12,8 @@
 
 namespace reprise::cli {
 
-// Where a value goes. A bool is a switch. What is not given stays untouched; a string is for what
-// must be given.
+// Where a value is stored. A bool is a switch. Targets of omitted options are unchanged; a plain
+// string is for required arguments.
 using Target =
     std::variant<bool*, std::string*, std::optional<std::string>*, std::optional<std::int64_t>*,
                  std::optional<double>*, std::vector<std::string>*>;
@@ -23,20 +23,20 @@ struct OptionSpec {
   std::string_view value;  // "SEL"; "" for a switch
   std::string_view help;   // one line, lower case, no full stop
   Target target;
-  std::vector<std::string_view> choices = {};  // all that is accepted; empty: anything
-  bool value_optional = false;                 // without its value the target becomes ""
-  std::vector<std::string_view> offered = {};  // by completions, where anything is accepted
-  NumberRange range = {};                      // of a number
+  std::vector<std::string_view> choices = {};  // accepted values; empty: any
+  bool value_optional = false;                 // if the value is omitted, the target becomes ""
+  std::vector<std::string_view> offered = {};  // completion candidates when any value is accepted
+  NumberRange range = {};                      // for numbers
 };
 
-// A word without a dash, in this order. The last one may take many.
+// A positional argument. The last one may take several values.
 struct ArgumentSpec {
   std::string_view name;  // "SEL"
   std::string_view help;
   Target target;
   bool required = false;
   std::vector<std::string_view> choices = {};
-  bool dashed = false;  // takes words that begin with a dash and are no option, too
+  bool dashed = false;  // accepts words that begin with a dash but are not options
 };
 
 struct ArgumentTable {
@@ -44,7 +44,7 @@ struct ArgumentTable {
   std::vector<ArgumentSpec> arguments;
 };
 
-// The global flags, as they were given.
+// The values of the global flags.
 struct Globals {
   std::optional<std::string> store;
   std::optional<std::string> config;
@@ -62,16 +62,16 @@ struct Globals {
 
 ArgumentTable global_arguments(Globals& globals);
 
-// `given` are all that followed the program's name, without the command's name. Fills the targets
-// of both tables. invalid_argument says what is wrong and what was perhaps meant.
+// Parses `given`, the words after the program's name without the command's name, into the targets
+// of both tables. invalid_argument may suggest the nearest name.
 Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& command,
                          const std::vector<std::string>& given);
 
-// The command's name is the first word that is neither a global flag nor the value of one. There
-// is none when another flag comes before it: that is one of the command that goes without saying.
+// The command's name is the first word that is neither a global flag nor its value. If another flag
+// comes first, there is none: the flag belongs to the default command.
 struct CommandLine {
-  std::string command;             // "" when there is none
-  std::vector<std::string> words;  // all the others
+  std::string command;             // "" if there is none
+  std::vector<std::string> words;  // all other words
 };
 CommandLine split_command_line(const ArgumentTable& globals, std::vector<std::string> words);
 

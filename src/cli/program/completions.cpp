@@ -2,8 +2,8 @@
 
 namespace reprise::cli {
 
-// Bash splits words at ':' and '='; they are joined before, and the part that bash has already is
-// cut off the candidates after.
+// Bash splits words at ':' and '='. The script joins them, and removes the part that bash already
+// has from the candidates.
 std::string_view bash_completions() {
   return R"bash(# bash completion for reprise
 _reprise() {

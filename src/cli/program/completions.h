@@ -1,6 +1,6 @@
 #pragma once
 
-// Completion: the scripts that shells read, and the candidates that they ask the program for.
+// Completion: the scripts for the shells, and the candidates that the scripts request.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace reprise::cli {
 
-// Each calls `reprise __complete` for every word.
+// These scripts run `reprise __complete` for each word.
 std::string_view bash_completions();
 std::string_view zsh_completions();
 std::string_view fish_completions();
@@ -18,7 +18,7 @@ struct Candidate {
   std::string help = {};
 };
 
-// What may stand for the last word; empty words count.
+// The candidates for the last word, which may be empty.
 struct Completion {
   enum class Rest : unsigned char { nothing, files, folders };
   std::vector<Candidate> candidates = {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// What every command is given: the global flags, the settings, the store and the voice.
+// What every command receives: global flags, settings, store and output.
 
 #include <filesystem>  // IWYU pragma: export
 
@@ -16,14 +16,14 @@ namespace reprise::cli {
 
 class Context {
  public:
-  // All of them outlive the context.
+  // The arguments must outlive the context.
   Context(const Globals& globals, const ProcessEnvironment& environment, Output& out, Output& err)
       : voice_(globals, out, err),
         config_(globals, environment, voice_),
         stores_(config_, voice_) {}
-  // For work in another folder: its settings, and its store where they name another than `parent`
-  // has. With `same_store` it is the parent's, whatever they name. The parent outlives it, says
-  // what it has to say, and is used by the same thread.
+  // A context for another folder, with the settings of that folder. Uses the parent's store if the
+  // settings name the same one, or always with `same_store`. The parent must outlive it, writes its
+  // output, and is used by the same thread.
   Context(Context& parent, std::filesystem::path folder, bool same_store)
       : voice_(&parent.voice_),
         config_(parent.config_, std::move(folder), same_store, voice_),
@@ -36,7 +36,7 @@ class Context {
   ProgramConfig& config() { return config_; }
   const ProgramConfig& config() const { return config_; }
   StoreOpener& stores() { return stores_; }
-  // --color, --no-color and NO_COLOR; without them whether `is_terminal`.
+  // --color, --no-color or NO_COLOR; by default, `is_terminal`.
   bool is_coloured(bool is_terminal) const {
     const auto& when = globals().color;
     if (globals().no_color || when == "never") {

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the program ends.
+// Exit codes of the program.
 
 #include "reprise/error.h"
 
@@ -8,13 +8,13 @@ namespace reprise::cli {
 
 enum class Exit : std::uint8_t {
   done = 0,
-  failed = 1,         // it could not be done
-  unsaved = 2,        // the answer was given but could not be saved
-  usage = 64,         // the command line is wrong
+  failed = 1,         // the command failed
+  unsaved = 2,        // there was an answer, but it could not be saved
+  usage = 64,         // invalid command line
   interrupted = 130,  // stopped by a signal, after saving
 };
 
-// The one table from what failed to the exit code.
+// The exit code for an error.
 Exit exit_for(Code code);
 
 }  // namespace reprise::cli

@@ -49,7 +49,7 @@ Result<> check_folder(Context& context, const SessionInfo& info, bool in_project
   return {};
 }
 
-// What a person can do about it.
+// Adds advice to the error.
 Error advised(Store& store, const SessionId& id, Error error) {
   Signatures* const signatures = store.capabilities().signatures;
   if (error.code == Code::corrupt && signatures != nullptr &&
@@ -86,11 +86,12 @@ bool is_whole_id(std::string_view text) {
          });
 }
 
-// Behind every session's end: what is asked there becomes a fork at the end when it is brought in.
+// A position beyond the end of any session: the new messages become a fork at the end when they are
+// copied to the server.
 constexpr Seq kUnknownHead{1'000'000'000'000};
 
-// Sessions of which this machine has nothing but the id: the one that is named by it, and those of
-// the last list shown here.
+// Adds sessions of which only the id is known on this machine: the session named by id, and those
+// in the last list.
 Result<> add_named(Context& context, WaitingSessions& waiting, std::string_view sel,
                    const std::string& title) {
   REPRISE_ASSIGN(std::vector<SessionId> ids, context.stores().listed_ids());
@@ -112,9 +113,8 @@ Result<> add_named(Context& context, WaitingSessions& waiting, std::string_view 
   return {};
 }
 
-// Of a session whose server is away: what could not be saved on this machine
-// before. When that is nothing, there is a conversation all the same, unless
-// a session was asked for that nobody here can tell from others.
+// Resumes the unsaved part of a session while the server is unreachable. Without one, starts a new
+// session, unless a session was named that cannot be identified here.
 Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
                                     const StartRequest& request, const Error& away,
                                     bool has_tools) {

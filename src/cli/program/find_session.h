@@ -1,7 +1,6 @@
 #pragma once
 
-// The first half of a start: the store, and the session in it that a run goes
-// on with.
+// The first half of a start: opens the store and finds the session to continue.
 
 #include "cli/program/context.h"        // IWYU pragma: export
 #include "cli/program/start_session.h"  // IWYU pragma: export
@@ -11,31 +10,30 @@ namespace reprise::cli {
 
 void warn_unsaved(Context& context, const Error& away);
 
-// The store is on a server, and this says that it cannot be reached. It was waited for.
+// Whether the error means that the store's server is unreachable, after waiting for it.
 bool is_server_away(Context& context, const Settings& settings, const Error& error);
 
-// Waits as a running conversation does, for a standby that takes over. The
-// error when that is in vain. nullopt: it is there, or fails in another way, or
-// the store is no server's.
+// Waits for the server as a conversation does, in case a standby takes over. Returns the error if
+// it stays unreachable; nullopt if it is reachable, fails in another way, or the store is not on a
+// server.
 std::optional<Error> wait_for_server(Context& context, const Settings& settings,
                                      const std::stop_token& stop);
 
 struct FoundSession {
-  Store* store = nullptr;          // that has it
-  std::optional<Session> session;  // nullopt: a new one is to be begun
+  Store* store = nullptr;          // the session's store
+  std::optional<Session> session;  // nullopt: start a new one
   bool cut = false;
-  std::vector<Message> earlier = {};  // what this machine has of it while the server is away
+  std::vector<Message> earlier = {};  // the part on this machine while the server is unreachable
 };
 
-// `away`: why the store's server cannot be had. A session that is named by its id is then gone on
-// with; a name that this machine does not know is an error, never another session.
-// `away` is set when the server goes away meanwhile. `has_tools`: they would work in the session's
-// folder.
+// `away` is the reason why the store's server is unreachable, and is set if it becomes unreachable
+// here. In that case a session named by its id is continued; any other unknown name is an error.
+// `has_tools`: tools would run in the session's folder.
 Result<FoundSession> find_session(Context& context, const Settings& settings,
                                   const StartRequest& request, std::optional<Error>& away,
                                   bool has_tools);
 
-// Going on with a session of another tool.
+// Continues a session of another tool.
 
 // For a SEL like "claude:SEL" (or "claude:", the newest one of this folder): the session comes into
 // the store, a fork of it is begun, and the fork's id is returned. Any other SEL is returned as it

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSlice{200};  // in which somebody may ask to stop
+constexpr milliseconds kSlice{200};  // how often the stop token is checked
 constexpr milliseconds kPollEvery{10'000};
 constexpr std::uint32_t kChanges = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE;
 
@@ -22,7 +22,7 @@ Error stopped() {
   return {Code::cancelled, "stopped watching"};
 }
 
-// False when `time` has passed, or something is there to be read; true when it was asked to stop.
+// Sleeps until `time` has passed or `fd` is readable (false), or a stop is requested (true).
 bool sleep_or_stop(int fd, milliseconds time, const std::stop_token& stop, bool& readable) {
   readable = false;
   for (milliseconds left = time; left.count() > 0 && !readable; left -= kSlice) {
@@ -49,7 +49,7 @@ bool FolderWatch::add(const fs::path& folder) {
   return ::inotify_add_watch(inotify_.get(), folder.c_str(), kChanges) >= 0;
 }
 
-// What is watched already stays as it is.
+// Adds watches for new folders; existing watches are unchanged.
 void FolderWatch::add_all() {
   if (!inotify_.is_open()) {
     inotify_ = Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
@@ -67,7 +67,7 @@ void FolderWatch::add_all() {
       }
     }
     if (!is_watched) {
-      inotify_ = Fd();  // no watches are left: look again from time to time
+      inotify_ = Fd();  // out of watches: fall back to polling
       return;
     }
   }
@@ -91,7 +91,7 @@ Result<> FolderWatch::wait(milliseconds pause, const std::stop_token& stop) {
       return std::unexpected(stopped());
     }
   }
-  // What is written in many small steps is read once.
+  // Debounces a series of small writes.
   if (sleep_or_stop(-1, pause, stop, readable)) {
     return std::unexpected(stopped());
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Waits until something changes below some places (inotify). Nothing there is touched.
+// Waits for changes in folders and their subfolders, with inotify. Does not modify them.
 
 #include <chrono>
 #include <filesystem>
@@ -14,12 +14,13 @@ namespace reprise::cli {
 
 class FolderWatch {
  public:
-  // Folders that come later are watched after the next wait(). unsupported where the system has no
-  // watches left; then wait() looks again every ten seconds.
+  // New folders are watched from the next wait() on. If the system has no watches left, wait()
+  // polls every ten seconds.
   static FolderWatch begin(const std::vector<std::filesystem::path>& places);
 
   bool is_polling() const { return !inotify_.is_open(); }
-  // Until something has changed and `pause` has passed since, or somebody asks to stop (cancelled).
+  // Waits until something has changed and `pause` has passed since. cancelled if a stop is
+  // requested.
   Result<> wait(std::chrono::milliseconds pause, const std::stop_token& stop);
 
  private:

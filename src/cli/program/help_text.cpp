@@ -14,10 +14,10 @@ struct Row {
 
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kLeftMax = 28;
-constexpr std::size_t kNameColumns = 11;   // of the longest command's name
-constexpr std::size_t kGroupColumns = 37;  // of a group's commands, broken there
+constexpr std::size_t kNameColumns = 11;   // the longest command's name
+constexpr std::size_t kGroupColumns = 37;  // where a group's list of commands wraps
 
-// Words up to the right edge, the next lines below the first.
+// Wraps words at the right edge and indents the following lines.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
   const std::size_t room = kColumns - indent;
   std::string_view gap = "  ";
@@ -78,7 +78,7 @@ std::vector<Row> option_rows(const ArgumentTable& table) {
   return rows;
 }
 
-// A group's commands on a line or two, and what they are for.
+// A group's commands and its description, on one or two lines.
 std::string group_lines(std::span<const CommandEntry> commands, const GroupHelp& group) {
   std::vector<std::string> lines(1);
   for (const CommandEntry& entry : commands) {

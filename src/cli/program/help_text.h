@@ -1,6 +1,6 @@
 #pragma once
 
-// `--help`, made from the tables.
+// The texts of `--help`, generated from the tables.
 
 #include "cli/commands/command.h"  // IWYU pragma: export
 
@@ -11,17 +11,18 @@ std::string version_line();
 // "reprise ask [OPTION]… [PROMPT]…"
 std::string synopsis(std::string_view command, const ArgumentTable& table);
 
-// What `reprise help` shows: fits a terminal of 80 columns and 24 lines with its prompt.
+// The output of `reprise help`; fits an 80x24 terminal including the prompt.
 std::string program_help(std::span<const CommandEntry> commands);
-// Every command in a line of its own, and the options of all.
+// Every command on its own line, and the global options.
 std::string all_help(std::span<const CommandEntry> commands);
-// The groups in the order of help, with what they are for.
+// The groups in the order of the help, with their descriptions.
 struct GroupHelp {
   CommandGroup group;
   std::string_view heading;
 };
 std::span<const GroupHelp> command_groups();
-// "  reprise list\n" for each example.
+// "  reprise list
+// " for each example.
 std::string example_lines(std::string_view examples);
 std::string command_help(const CommandEntry& entry, const ArgumentTable& table);
 

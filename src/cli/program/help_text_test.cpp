@@ -10,7 +10,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::size_t kScreenColumns = 80;
-constexpr std::size_t kLines = 23;  // of 24: the prompt stands below
+constexpr std::size_t kLines = 23;  // 24 minus the prompt
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> out;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// What the handler touches: the write end of the pipe, the signal that came, and how often.
+// State of the signal handler: the pipe's write end, the signal received, and the count.
 std::atomic<int> wake_fd{-1};
 std::atomic<int> received{0};
 std::atomic<int> times{0};
@@ -36,19 +36,19 @@ void on_signal(int signal) {
   }
   const int saved_errno = errno;
   const char byte = 1;
-  // A full pipe already wakes the reader, and a handler has nobody to tell.
+  // If the pipe is full, the reader wakes up anyway.
   (void)!::write(wake_fd.load(), &byte, 1);
   errno = saved_errno;
 }
 
 }  // namespace
 
-// The thread waits at the pipe, because a handler may not request a stop itself.
+// A thread reads the pipe, because request_stop() is not async-signal-safe.
 class Interrupts::Impl {
  public:
   explicit Impl(int patience) {
     if (::pipe(pipe_.data()) != 0) {
-      return;  // without the pipe the signals keep their default effect
+      return;  // without the pipe the signals keep their default action
     }
     received = 0;
     times = 0;
@@ -72,7 +72,7 @@ class Interrupts::Impl {
       ::sigaction(kSignals.at(i), &before_.at(i), nullptr);
     }
     const char byte = 0;
-    (void)!::write(pipe_[1], &byte, 1);  // the thread has one byte of room: this cannot block
+    (void)!::write(pipe_[1], &byte, 1);  // cannot block: the pipe has room
     watcher_.join();
     wake_fd = -1;
     ::close(pipe_[0]);
@@ -104,7 +104,7 @@ class Interrupts::Impl {
       if (count <= 0 || byte == 0) {
         return;
       }
-      source().request_stop();  // without the lock: it calls whoever waits
+      source().request_stop();  // unlocked: runs the stop callbacks
     }
   }
 

@@ -1,27 +1,27 @@
 #pragma once
 
-// SIGINT, SIGTERM and SIGHUP as a stop token, for commands that have something to save first.
+// Turns SIGINT, SIGTERM and SIGHUP into a stop token, for commands that must save before exiting.
 
 #include <memory>
 #include <stop_token>
 
 namespace reprise::cli {
 
-// At most one at a time in a process. The signals have their default effect again when it is gone.
+// At most one instance per process. The destructor restores the previous signal actions.
 class Interrupts {
  public:
-  // The first `patience` signals ask to stop, the next one ends the process at once.
+  // The first `patience` signals request a stop; the next one ends the process at once.
   explicit Interrupts(int patience = 1);
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
   std::stop_token token() const;
-  // The signal that came; 0 for none. Of several, the one that asks for more than SIGINT.
+  // The signal received; 0 for none. Of several, SIGTERM and SIGHUP take precedence over SIGINT.
   int signal() const;
-  // How many came.
+  // How many signals were received.
   int count() const;
-  // Forgets the signal and begins a new token: a loop goes on after a stopped answer.
+  // Clears the signal and starts with a new token, to continue after a stopped answer.
   void reset();
 
  private:

@@ -23,8 +23,7 @@ constexpr std::int64_t kFileBytesMax = 1 << 20;
 constexpr std::chrono::hours kAgeMax{24};
 constexpr std::chrono::hours kUnusedMax{24 * 30};
 
-// The shell that the program was started from, and what it starts, told apart from a later one with
-// the same id.
+// Identifies the terminal session by its leader's pid and start time, as pids are reused.
 std::string this_terminal() {
   const pid_t session = ::getsid(0);
   return cat(session, ":", started_ticks(session).value_or(0));
@@ -39,7 +38,7 @@ fs::path file_of(const ListPlace& place, std::string_view terminal) {
   return place.state_folder / kFolder / cat(name, ".json");
 }
 
-// Terminals come and go; what they leave behind is in nobody's way.
+// Removes the lists of closed terminals.
 void remove_unused(const fs::path& folder) {
   std::error_code error;
   const auto now = fs::file_time_type::clock::now();
@@ -92,14 +91,14 @@ Result<> save_last_list(const ListPlace& place, const LastList& list) {
   array.close();
   object.close();
   out += '\n';
-  // Not synced and not renamed into place: a torn list only means that there are no numbers, and
-  // a sync would cost more than all else that `reprise list` does.
+  // Not synced and not replaced atomically: a torn list only means that numbers do not work, and a
+  // sync would cost more than everything else in `reprise list`.
   const fs::path path = file_of(place, terminal);
   std::error_code unknown;
   if (!fs::exists(path, unknown)) {
     REPRISE_TRY(make_private_folders(path.parent_path()));
     remove_unused(path.parent_path());
-    fs::remove(place.state_folder / "last-list.json", unknown);  // of an earlier version
+    fs::remove(place.state_folder / "last-list.json", unknown);  // written by an earlier version
   }
   REPRISE_ASSIGN(Fd file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
   REPRISE_TRY(write_all(file.get(), out, path));

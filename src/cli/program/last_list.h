@@ -1,7 +1,7 @@
 #pragma once
 
-// The order of the last shown list, so that "2" means what the person saw: of this store, in this
-// folder, in this terminal. Kept 0600 in `$XDG_STATE_HOME/reprise/lists/`, a file for each.
+// The ids of the last list shown, so that "2" means the second session on screen: per store, folder
+// and terminal. Stored in `$XDG_STATE_HOME/reprise/lists/`, a file each, with mode 0600.
 
 #include <filesystem>
 #include <vector>
@@ -21,13 +21,13 @@ struct LastList {
   Time shown_at;
 };
 
-// Its numbers name nothing that is to be changed: it was shown more than a day ago, or it comes
-// from the future, as the clock was set back by we do not know how much.
+// Whether numbers may no longer select sessions to change: the list is more than a day old, or from
+// the future because the clock was set back.
 bool is_old(const LastList& list, Time now);
 
 Result<> save_last_list(const ListPlace& place, const LastList& list);
 
-// nullopt when none was shown here, or it cannot be read: then there are no numbers to choose by.
+// nullopt if no list was shown here or it cannot be read; then numbers do not work.
 std::optional<LastList> load_last_list(const ListPlace& place);
 
 }  // namespace reprise::cli

@@ -1,5 +1,4 @@
-// The program `reprise`. Everything it does stands in the commands; this puts the pieces together
-// and holds the one place where exceptions end.
+// The program `reprise`: sets up the environment and catches all exceptions.
 
 #include <unistd.h>
 
@@ -15,9 +14,9 @@
 
 int main(int argc, char** argv, char** environment) {
   using reprise::cli::Output;
-  // A closed pipe is an error of the write that meets it: the answer is stored all the same.
-  (void)std::signal(SIGPIPE, SIG_IGN);  // fails only for what is no signal
-  // So is a file that may not grow.
+  // Writing to a closed pipe fails with EPIPE instead, so that the answer is still stored.
+  (void)std::signal(SIGPIPE, SIG_IGN);  // fails only for invalid signals
+  // Likewise EFBIG at the file size limit.
   (void)std::signal(SIGXFSZ, SIG_IGN);
   Output err(STDERR_FILENO, "standard error");
   try {

@@ -1,4 +1,4 @@
-// The only file that includes CLI11, which is slow to compile. Its exceptions end here.
+// The only file that includes CLI11, which is slow to compile. Catches its exceptions.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -67,12 +67,12 @@ std::string join(const std::vector<std::string_view>& words) {
   return out;
 }
 
-// The first fault a value had; CLI11's own words for it are not shown.
+// The first invalid value. CLI11's own message is not shown.
 struct Fault {
   std::string message;
 };
 
-// What a value is given to, and what it may be.
+// The target of a value and its constraints.
 struct Slot {
   std::string_view name;
   const Target& target;
@@ -117,7 +117,8 @@ void add_option(CLI::App& app, const OptionSpec& spec, Fault& fault) {
                                                     : CLI::MultiOptionPolicy::TakeLast);
 }
 
-// Goes before a word with a dash that is no option, so that CLI11 takes it for an argument.
+// Prefix for words that begin with a dash but are not options, so that CLI11 takes them as
+// arguments.
 constexpr char kNoOption = '\x1F';
 
 bool is_option(const ArgumentTable& table, std::string_view word) {
@@ -137,7 +138,7 @@ bool is_option(const ArgumentTable& table, std::string_view word) {
   });
 }
 
-// "-without" beside "-n 5": words of an argument that takes such.
+// Marks words such as "-without", but not "-n5", if the command's argument accepts dashes.
 std::vector<std::string> marked_words(const ArgumentTable& globals, const ArgumentTable& command,
                                       std::vector<std::string> words) {
   if (command.arguments.empty() || !command.arguments.back().dashed) {
@@ -172,7 +173,7 @@ void add_argument(CLI::App& app, const ArgumentSpec& spec, Fault& fault) {
   }
 }
 
-// The long ones: those that a mistyped name may have meant.
+// Long option names, as candidates for suggestions.
 std::vector<std::string_view> long_names(const ArgumentTable& a, const ArgumentTable& b) {
   std::vector<std::string_view> names;
   for (const ArgumentTable* table : {&a, &b}) {
@@ -190,7 +191,7 @@ std::vector<std::string_view> long_names(const ArgumentTable& a, const ArgumentT
   return names;
 }
 
-// The words nobody took. "--" is handed back by CLI11 though it has had its effect.
+// The words that were not parsed. CLI11 includes "--".
 std::vector<std::string> left_over(const CLI::App& app) {
   std::vector<std::string> words = app.remaining();
   std::erase(words, "--");
@@ -205,13 +206,13 @@ std::string unknown_word(const std::vector<std::string>& words,
     return cat("unexpected argument '", words.front(), "'");
   }
   const std::string name = flag->substr(0, flag->find('='));
-  // One letter is near every other one, and was not meant.
+  // A single letter is similar to every other one.
   const std::string_view suggestion = name.size() > 2 ? nearest(name, known) : "";
   return suggestion.empty() ? cat("unknown option ", name)
                             : cat("unknown option ", name, "; did you mean ", suggestion, "?");
 }
 
-// CLI11 would take "--all=yes" for a switch that is set.
+// CLI11 would accept "--all=yes" for a switch.
 Result<> check_switches(const ArgumentTable& a, const ArgumentTable& b,
                         const std::vector<std::string>& words) {
   for (const std::string& word : words) {

@@ -17,7 +17,7 @@ ProcessEnvironment ProcessEnvironment::read(const char* const* variables) {
     const std::string_view pair = *variables;
     const std::size_t equals = pair.find('=');
     if (equals != std::string_view::npos) {
-      // The first of two wins, as with getenv(3).
+      // Of duplicates, the first one wins, as in getenv(3).
       out.emplace(pair.substr(0, equals), pair.substr(equals + 1));
     }
   }

@@ -14,10 +14,10 @@ class ProcessEnvironment {
   ProcessEnvironment() = default;
   explicit ProcessEnvironment(std::map<std::string, std::string, std::less<>> variables)
       : variables_(std::move(variables)) {}
-  // From main's third argument. A HOME that is not set is the one of the system's list of users.
+  // From main's third argument. If HOME is not set, it comes from the user database.
   static ProcessEnvironment read(const char* const* variables);
 
-  // An empty variable counts as not set.
+  // nullopt if the variable is unset or empty.
   std::optional<std::string> find(std::string_view name) const;
 
  private:

@@ -11,7 +11,7 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// `reprise` alone is `reprise chat`, and `reprise --resume` is `reprise resume`.
+// `reprise` means `reprise chat`, and `reprise --resume` means `reprise resume`.
 void complete_command(CommandLine& line) {
   if (line.command.empty()) {
     const auto resume = std::ranges::find(line.words, "--resume");
@@ -66,7 +66,7 @@ Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment
   Globals globals;
   const ArgumentTable global_table = global_arguments(globals);
   CommandLine line = split_command_line(global_table, words);
-  // So that an error of the command line itself is JSON too.
+  // Set before parsing, so that errors of the command line are JSON, too.
   globals.json = contains(line.words, "--json");
   Context context(globals, environment, out, err);
   Exit exit = dispatch(context, global_table, std::move(line));
@@ -77,7 +77,7 @@ Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment
       context.voice().report(written.error());
     }
   }
-  // There is nobody left to tell when standard error fails.
+  // A failure of standard error cannot be reported.
   (void)err.flush();
   return exit;
 }

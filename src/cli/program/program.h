@@ -1,6 +1,6 @@
 #pragma once
 
-// The whole program as a function.
+// The program as a function.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace reprise::cli {
 
-// `words`: the command line without the program's name. Everything is flushed when it returns.
+// `words` is the command line without the program's name. Flushes both outputs.
 Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment& environment,
                  Output& out, Output& err);
 

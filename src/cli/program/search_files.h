@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the search index is, and what it calls the store of the settings.
+// The location of the search index, and the name of the settings' store in it.
 
 #include "cli/program/context.h"  // IWYU pragma: export
 #include "reprise/capabilities.h"
@@ -10,23 +10,23 @@ namespace reprise::cli {
 
 std::filesystem::path search_index_file(const Context& context);
 
-// Shows how far indexing has come.
+// Reports progress while it is indexing.
 Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context);
 
-// Takes the words of purged sessions of the store out of the index, where there is one. What is
-// left of them, and why, when that cannot be done.
+// Removes purged sessions of the store from the index, if there is one. If that fails, returns what
+// remains and why.
 std::optional<Remnant> forget_in_search(Context& context, std::span<const SessionId> purged);
 
-// How the index names a store or source: the same wherever the program was started, and without a
-// password.
+// The name of a store or source in the index: independent of the working folder, and without
+// passwords.
 std::string search_url(std::string_view url, const ProcessEnvironment& environment);
-// Of the settings' one.
+// The name of the settings' store.
 Result<std::string> search_url(Context& context);
 
-// The histories of other tools in their usual places on this machine, as far as they can be read;
-// with `only` (a kind's name) those of one tool. What is there and cannot be read is warned of.
+// The readable histories of other tools in their usual places; with `only` (a kind's name), of that
+// tool. Warns of those that cannot be read.
 struct FoundHistory {
-  std::string url;  // "claude:", as commands take it
+  std::string url;  // as commands accept it: "claude:"
   std::unique_ptr<Source> source;
 };
 std::vector<FoundHistory> find_histories(Context& context, std::string_view only = {});

@@ -1,4 +1,4 @@
-// A start is a list of steps, each of which takes values and gives one.
+// A start is a sequence of steps, each of which returns its result as a value.
 
 #include "cli/program/start_session.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The session that is gone on with, where none was named.
+// The usual session, if the request does not name one.
 Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request, bool is_away) {
   SessionChoice choice = request.session;
   if (!is_away && !choice.newest && !choice.sel && !choice.fresh) {
@@ -80,7 +80,7 @@ Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::pa
   return folder;
 }
 
-// A project's prompt is used, but not unseen.
+// A system prompt from an untrusted project is used, with a warning.
 Result<std::string> new_instructions(Context& context, const Settings& settings, const Mode* mode,
                                      const fs::path& folder, std::stop_token stop) {
   if (mode != nullptr) {
@@ -94,7 +94,7 @@ Result<std::string> new_instructions(Context& context, const Settings& settings,
   return settings.system.value_or("");
 }
 
-// A new session, not stored yet.
+// A new session; not stored yet.
 Result<Session> new_session(Context& context, const Settings& settings, const StartRequest& request,
                             const Mode* mode, const ProviderChoice& choice) {
   REPRISE_ASSIGN(const fs::path folder, session_folder(context, mode, request.session.mode_path));
@@ -113,8 +113,8 @@ Result<Session> new_session(Context& context, const Settings& settings, const St
                  .config = session_config(choice.options.base_url)};
 }
 
-// Null when the session can only be held in memory: a store that cannot be had
-// is no reason not to talk. A wrong URL is.
+// Null if the session is only held in memory, because the store is unavailable. Invalid URLs are
+// errors.
 Result<Store*> store_new(Context& context, const Provider& provider, Session& session) {
   const auto store = context.stores().open(Access::write);
   const Result<> created = store ? create_session(**store, provider, session, context.clock())
@@ -130,7 +130,7 @@ Result<Store*> store_new(Context& context, const Provider& provider, Session& se
   return nullptr;
 }
 
-// What both kinds of start have by then.
+// The input of both kinds of start.
 struct Prepared {
   const Settings& settings;
   const StartRequest& request;
@@ -172,7 +172,7 @@ Result<Session> go_on_with(Context& context, const Prepared& with, const Started
   return session;
 }
 
-// The setting `retention`, which was checked when it was read.
+// Applies the setting `retention`, which was validated when it was read.
 void retain(Context& context, Store& store, const Settings& settings) {
   if (!settings.retention || store.capabilities().trash == nullptr) {
     return;
@@ -195,7 +195,7 @@ void retain(Context& context, Store& store, const Settings& settings) {
   }
 }
 
-// What a run does to the store besides its own session.
+// Other changes to the store: retention, and the current session.
 void tidy_store(Context& context, Store& store, const Settings& settings, const SessionId& id,
                 bool archive) {
   retain(context, store, settings);
@@ -209,7 +209,7 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
   }
 }
 
-// A server that cannot say who asks is no reason not to ask.
+// The author is optional: a server that cannot tell is only warned about.
 void take_author(Context& context, const Settings& settings, Source* store,
                  ConversationOptions& options) {
   auto author = choose_author(settings, store);

@@ -14,14 +14,14 @@
 namespace reprise::cli {
 namespace {
 
-// The stores that are a file or a folder.
+// Stores that are a file or a folder.
 constexpr std::string_view kPlaces[] = {"sqlite", "chatdir", "sessions", "context", "chain"};
 
 constexpr std::size_t kNumberDigitsMax = 4;
 constexpr std::int64_t kSlowCallMs = 1'000;
 constexpr std::string_view kListAgain = "; run `reprise list` again, or name the session by its id";
 
-// A number of a list. Longer ones are ids.
+// A list number; longer ones are ids.
 std::optional<std::size_t> parse_number(std::string_view sel) {
   const std::string_view digits = trimmed(sel);
   if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0' ||
@@ -47,7 +47,7 @@ Result<Store*> StoreOpener::open(Access access) {
   if (of_parent) {
     return parent_->open(access);
   }
-  // Who may write may read as well.
+  // A writer can also read.
   if (writer_) {
     return writer_.get();
   }
@@ -66,7 +66,7 @@ Result<Store*> StoreOpener::open(Access access) {
   return slot.get();
 }
 
-// When there is something for this store, unless its writer is still at it.
+// Reports unsaved conversations for this store, unless their writer is still running.
 void StoreOpener::tell_of_outbox(std::string_view store_url) {
   const auto count = count_waiting(config_.outbox_folder(), store_url);
   if (!count) {
@@ -92,14 +92,14 @@ Result<> StoreOpener::check_place(std::string_view url) {
     return {};
   }
   REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
-  // A context file's first turn stands beside it until it is whole.
+  // A context file's first turn is stored beside it until the turn is complete.
   REPRISE_ASSIGN(const FileKind beside, kind_behind(cat(place.native(), ".answer")));
   if (at_place != FileKind::none || beside != FileKind::none) {
     return {};
   }
   std::filesystem::path folder = place.parent_path();
   if (!place.has_filename()) {
-    folder = folder.parent_path();  // "notes/"
+    folder = folder.parent_path();  // the path ends in '/', as in "notes/"
   }
   if (!folder.empty()) {
     REPRISE_ASSIGN(const FileKind kind, kind_behind(folder));
@@ -169,9 +169,9 @@ Result<Store*> StoreOpener::open_existing() {
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   const std::string url = config_.opening_url(*settings);
   if (url.find("://") != std::string::npos) {
-    return open(Access::write);  // a server says itself what is there
+    return open(Access::write);  // a server reports missing stores itself
   }
-  // A file or folder, perhaps with settings behind it.
+  // A file or folder; the URL may have parameters.
   const std::string place = url.substr(url.find(':') + 1, url.rfind('?') - url.find(':') - 1);
   REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
   REPRISE_ASSIGN(const FileKind at_url, kind_behind(url.substr(url.find(':') + 1)));
@@ -179,8 +179,8 @@ Result<Store*> StoreOpener::open_existing() {
   if (!missing) {
     return open(Access::write);
   }
-  // Reading creates nothing and says in the store's own words that there is none. A session whose
-  // first answer was cut may be there all the same, beside its file that is not.
+  // Opening for reading creates nothing and reports a missing store. A context file may be missing
+  // although its session exists: its first answer was cut.
   REPRISE_ASSIGN(Store* const reader, open(Access::read));
   REPRISE_ASSIGN(const SessionPage page, reader->list({.limit = 1}));
   return page.sessions.empty() ? Result<Store*>(reader) : open(Access::write);

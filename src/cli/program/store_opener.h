@@ -1,6 +1,6 @@
 #pragma once
 
-// The door to the store: opens it when it is first asked for, and finds sessions in it.
+// Opens the store on first use, and finds sessions in it.
 
 #include "base/text.h"  // IWYU pragma: export
 #include "cli/program/last_list.h"
@@ -13,11 +13,10 @@ namespace reprise::cli {
 std::vector<SessionState> every_state();
 std::vector<SessionState> open_states();  // active and closed
 
-// What a session is selected for: a number of a list that is older than a day is good for reading
-// alone.
+// What a session is selected for: numbers of a list older than a day may only be used for reading.
 enum class Use : std::uint8_t { read, change };
 
-// What a store may offer, or unsupported: "this store cannot WHAT".
+// `offer`, or unsupported if null: "this store cannot WHAT".
 template <class Offer>
 Result<Offer*> offered(Offer* offer, std::string_view what) {
   if (offer == nullptr) {
@@ -28,62 +27,63 @@ Result<Offer*> offered(Offer* offer, std::string_view what) {
 
 class StoreOpener {
  public:
-  // All of them outlive it.
+  // The arguments must outlive it.
   StoreOpener(ProgramConfig& config, Voice& voice) : config_(config), voice_(voice) {}
-  // For another folder: opens the parent's store where `config` names no other. The parent outlives
-  // it and is used by the same thread.
+  // For another folder: uses the parent's store unless `config` names another. The parent must
+  // outlive it and is used by the same thread.
   StoreOpener(StoreOpener& parent, ProgramConfig& config, Voice& voice)
       : config_(config), voice_(voice), parent_(&parent) {}
   ~StoreOpener() = default;
   StoreOpener(const StoreOpener&) = delete;
   StoreOpener& operator=(const StoreOpener&) = delete;
 
-  // The store of the settings, opened once for each access.
+  // The store of the settings, opened once per access.
   Result<Store*> open(Access access = Access::write);
-  // The same to read only, which may also be another tool's history.
+  // The same for reading only, which may also be another tool's history.
   Result<Source*> source();
-  // To change what is there: not_found, and nothing created, when there is none.
+  // For changing existing data: not_found, without creating anything, if there is no store.
   Result<Store*> open_existing();
-  // Opens any store. The password of store_key_command is added to `options` for the server that it
-  // was set for, and for no other; the error of another one says so.
+  // Opens any store. Adds the password of store_key_command to `options`, but only for the server
+  // that it was set for; errors of other servers mention that.
   Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
 
-  // Whose history the settings name; null when they name a store.
+  // The tool whose history the settings name; null if they name a store.
   Result<const SourceKind*> source_kind();
-  // What open_at() opens the store of the settings with, for what does not open it as a store.
+  // The URL and options for opening the settings' store directly.
   struct Place {
     std::string url;
     StoreOptions options;
   };
   Result<Place> place();
 
-  // Of all stores that were opened here.
+  // Watches all stores opened here.
   StoreWatch& watch() { return parent_ != nullptr ? parent_->watch() : watch_; }
 
-  // Opens any store or other tool's history to read only.
+  // Opens any store or other tool's history for reading only.
   Result<std::unique_ptr<Source>> open_source_at(std::string_view url);
 
-  // SEL as this person sees it: the last list shown here, this folder. `from` is where numbers were
-  // shown when that is not the store of the settings.
+  // Resolves SEL, using the last list shown here and this folder. `from` is the place of the list
+  // that numbers refer to, if it is not the settings' store.
   Result<SessionInfo> select(Source& source, std::string_view sel, Use use,
                              std::vector<SessionState> states = open_states(),
                              const std::optional<std::string>& from = std::nullopt);
-  // All of them, each once: what is wrong with one is known before any is changed.
+  // Resolves all of them and removes duplicates, so that errors are found before anything is
+  // changed.
   Result<std::vector<SessionInfo>> select_all(
       Source& source, const std::vector<std::string>& sels, Use use,
       const std::vector<SessionState>& states = open_states(),
       const std::optional<std::string>& from = std::nullopt);
-  // Of the last list shown here.
+  // The ids of the last list shown here.
   Result<std::vector<SessionId>> listed_ids();
-  // So that their numbers name them in other commands. That they cannot be kept is no error.
+  // Stores the list, so that numbers work in other commands. It is no error if that fails.
   Result<> remember_numbers(const std::vector<SessionInfo>& shown);
 
  private:
-  // unsupported when they name another tool's history.
+  // unsupported if the settings name another tool's history.
   Result<> refuse_source();
   static Error read_only(std::string_view url);
-  // A mistyped path becomes no folders: the folder that a new store goes to must be there, but for
-  // the usual place. Says what will be new.
+  // Prevents a mistyped path from creating folders: except for the default store, the parent folder
+  // must exist. Reports a new store.
   Result<> check_place(std::string_view url);
   Result<ListPlace> list_place(const std::optional<std::string>& from);
   void tell_of_outbox(std::string_view store_url);
@@ -91,15 +91,15 @@ class StoreOpener {
   ProgramConfig& config_;
   Voice& voice_;
   StoreOpener* parent_ = nullptr;
-  StoreWatch watch_{voice_};  // outlives the stores
+  StoreWatch watch_{voice_};  // must outlive the stores
   bool has_reported_outbox_ = false;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;
   std::unique_ptr<Source> source_;
 };
 
-// A tool's history without a place ("claude:") with its usual place by these variables; other URLs
-// as they are.
+// Expands a tool's history without a place ("claude:") to its usual place; other URLs are
+// unchanged.
 std::string source_url(std::string_view url, const ProcessEnvironment& environment);
 
 }  // namespace reprise::cli

@@ -15,7 +15,7 @@ using std::chrono::microseconds;
 
 constexpr std::size_t kPendingMax = 100;
 
-// "0.8 ms", "1.25 s"
+// "0.8 ms" or "1.25 s".
 std::string duration_text(microseconds time) {
   const bool is_long = time >= std::chrono::seconds(1);
   std::array<char, 32> digits{};
@@ -25,7 +25,7 @@ std::string duration_text(microseconds time) {
   return cat(std::string_view(digits.data(), end.ptr), is_long ? " s" : " ms");
 }
 
-// "2 in 3.0 ms, longest 2.1 ms"
+// "2 in 3.0 ms, longest 2.1 ms".
 std::string timing_text(const Timing& timing) {
   const std::string total = cat(timing.count, " in ", duration_text(timing.total));
   return timing.count < 2 ? total : cat(total, ", longest ", duration_text(timing.longest));
@@ -73,7 +73,7 @@ void StoreWatch::watch(StoreOptions& options, std::chrono::milliseconds slow_cal
   options.on_slow_call = [this](const SlowCall& call) { say_slow(call); };
 }
 
-// The voice belongs to one thread.
+// The voice is not thread-safe, so other threads' messages are queued.
 void StoreWatch::say_slow(const SlowCall& call) {
   std::string text = slow_text(call);
   if (std::this_thread::get_id() == thread_) {
@@ -97,7 +97,7 @@ void StoreWatch::finish(const Globals& globals) {
     return;
   }
   voice_.end_progress();
-  // Standard output first. Its failure is reported at the end.
+  // Keeps the order of both outputs. A failure is reported at the end.
   (void)voice_.out().flush();
   std::string object;
   json::ObjectWriter(object).raw("stats", store_counts_to_json(counts)).close();

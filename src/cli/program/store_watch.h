@@ -1,7 +1,6 @@
 #pragma once
 
-// What the stores of a run do: counted for --stats and `reprise doctor`; slow calls are reported
-// with -v.
+// Measures the calls of the stores, for --stats and `reprise doctor`; reports slow calls with -v.
 
 #include <mutex>
 #include <thread>
@@ -11,21 +10,20 @@
 
 namespace reprise::cli {
 
-// In one line, without what there was nothing of: "append 2 in 3.0 ms, longest 2.1 ms; open 1 in
-// 4.1 ms; retries 1".
+// One line without zero counts: "append 2 in 3.0 ms, longest 2.1 ms; open 1 in 4.1 ms; retries 1".
 std::string statistics_line(const StoreCounts& counts);
 
-// Stores may be used by several threads; all else here by the one that made it.
+// The stores may be used by any thread, this object only by the one that created it.
 class StoreWatch {
  public:
-  // `voice` outlives it.
+  // `voice` must outlive it.
   explicit StoreWatch(Voice& voice) : voice_(voice) {}
 
-  // Has calls of a store counted, and slow ones reported. The store must not outlive it.
+  // Counts the calls of a store and reports slow ones. Must outlive the store.
   void watch(StoreOptions& options, std::chrono::milliseconds slow_call);
   StoreStatistics& statistics() { return statistics_; }
-  // At the end of a run: what threads beside this one found slow, and with --stats or -v a line
-  // with all counts, with --json as an object.
+  // Reports other threads' slow calls and, with --stats or -v, all counts: as a line, or with
+  // --json as an object.
   void finish(const Globals& globals);
 
  private:

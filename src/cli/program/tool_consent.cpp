@@ -12,8 +12,8 @@ constexpr std::int64_t kConsentBytesMax = 1 << 20;
 
 constexpr std::string_view kFiles = "files";
 
-// What is agreed to together; "" for what needs no consent. A tool of somebody else's is asked
-// about by its own name.
+// The group of tools that one consent covers; "" if no consent is needed. Foreign tools are their
+// own group.
 std::string reach_of(std::string_view tool) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOurs = {{
       {"todo_write", ""},
@@ -37,7 +37,7 @@ bool is_of_files(std::string_view tool) {
 using Reaches = std::set<std::string, std::less<>>;
 using Remembered = std::map<std::string, Reaches, std::less<>>;  // by folder
 
-// {"/folder":["files","sessions"]}.
+// Parses {"/folder":["files","sessions"]}.
 Result<Remembered> read_remembered(const std::filesystem::path& file) {
   const auto text = read_file(file, kConsentBytesMax);
   if (!text && text.error().code == Code::not_found) {
@@ -90,7 +90,7 @@ ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& 
   if (reach == kFiles && !folder_.empty() && is_trusted(folder_, trusted_)) {
     return {.approval = Approval::allow};
   }
-  // What cannot be read allows nothing.
+  // An unreadable file allows nothing.
   const Remembered remembered = read_remembered(file_).value_or(Remembered{});
   if (const auto here = remembered.find(folder_);
       here != remembered.end() && here->second.contains(reach)) {

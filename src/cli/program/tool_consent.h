@@ -1,9 +1,9 @@
 #pragma once
 
-// Whether a tool may run. todo_write and recall may: they stay within the session and its folder's
-// sessions. For files, for the sessions of other folders and for a tool that is none of ours the
-// person is asked. Files of a folder in the setting `trust` are read unasked; for the rest --yes is
-// needed where nobody can be asked.
+// Decides whether a tool may run. todo_write and recall always may, as they stay within the session
+// and its folder's sessions. Access to files, to sessions of other folders and foreign tools needs
+// the user's consent, except for reading files in folders of the setting `trust`. Without a
+// terminal, --yes is needed.
 
 #include <set>
 
@@ -13,8 +13,8 @@
 
 namespace reprise::cli {
 
-// What a person has agreed to: for a session as long as the program runs, and what is remembered
-// for a folder in `consents.json` of the state folder. One thread at a time.
+// The user's consents: for a session until the program exits, and permanently for a folder in
+// `consents.json` of the state folder. Not thread-safe.
 class ToolConsents {
  public:
   using Ask = std::function<Choice(const ToolUseBlock& call)>;
@@ -25,14 +25,14 @@ class ToolConsents {
       trusted_ = (*settings)->trust;
     }
   }
-  // In the folders of `trusted`, and below, files may be read unasked.
+  // Files in and below the folders of `trusted` may be read without asking.
   ToolConsents(std::filesystem::path file, bool allow_all, std::vector<std::string> trusted = {})
       : file_(std::move(file)), allow_all_(allow_all), trusted_(std::move(trusted)) {}
-  // Of a session that works in this folder; before the first call.
+  // Sets the session's folder; called before the first call.
   void begin(std::string folder) { folder_ = std::move(folder); }
 
-  // Asks where nothing answers it that was agreed to before. An error where that cannot be
-  // remembered: the tool may run all the same.
+  // Asks unless an earlier consent applies. `error` is set if a permanent consent could not be
+  // stored; the tool may run anyway.
   struct Answer {
     Approval approval = Approval::deny;
     Result<> remembered = {};
@@ -49,8 +49,8 @@ class ToolConsents {
   std::set<std::string, std::less<>> agreed_;
 };
 
-// Whether tools may work in a folder that is neither that of the start nor below it: the person is
-// asked, once. invalid_argument where nobody can be, without --yes.
+// Whether tools may run in a folder that is not in the start folder: asks the user once.
+// invalid_argument without a terminal and without --yes.
 Result<> allow_tools_in(Context& context, const std::filesystem::path& folder);
 
 // Asks on the terminal. `context` and `consents` must outlive it.

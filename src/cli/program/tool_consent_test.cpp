@@ -24,7 +24,7 @@ class ToolConsentsTest : public testing::Test {
     out.begin(std::move(folder));
     return out;
   }
-  // Whether the tool may run; whoever is asked answers so.
+  // Whether the tool may run if the user answers `says`.
   bool approves(ToolConsents& consents, std::string tool, Choice says) {
     const auto answer =
         consents.approve(ToolUseBlock{"1", std::move(tool), {}, {}}, [&](const ToolUseBlock&) {

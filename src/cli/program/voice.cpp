@@ -13,7 +13,7 @@
 namespace reprise::cli {
 namespace {
 
-// One line of the person's answer, without reading further.
+// Reads one line and nothing beyond it.
 std::string read_answer() {
   std::string line;
   char c = 0;
@@ -23,7 +23,7 @@ std::string read_answer() {
   return line;
 }
 
-// The terminal gives each key at once, Ctrl-C among them, for as long as this lives.
+// Makes the terminal deliver each key immediately, including Ctrl-C, while it exists.
 class KeyMode {
  public:
   KeyMode() : is_set_(::tcgetattr(STDIN_FILENO, &before_) == 0) {
@@ -37,7 +37,7 @@ class KeyMode {
   KeyMode& operator=(const KeyMode&) = delete;
   ~KeyMode() {
     if (is_set_) {
-      // A terminal that is gone needs no mode.
+      // Nothing to restore if the terminal is gone.
       (void)::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
     }
   }
@@ -62,11 +62,11 @@ void Voice::say(std::string_view text, Kind kind) {
     return;
   }
   begin_speaking();
-  // Standard output first, so that both are in order when they are the same terminal. Its failure
-  // is reported at the end.
+  // Keeps the order of both outputs if they are the same terminal. A failure is reported at the
+  // end.
   (void)out_.flush();
   err_.write(cat("reprise: ", kind == Kind::warning ? "warning: " : "", terminal_line(text), "\n"));
-  // There is nobody left to tell when standard error fails.
+  // A failure of standard error cannot be reported.
   (void)err_.flush();
 }
 
@@ -149,7 +149,7 @@ Exit Voice::wrong_usage(std::string_view message) {
     return Exit::usage;
   }
   report({Code::invalid_argument, std::string(message)});
-  // There is nobody left to tell when standard error fails.
+  // A failure of standard error cannot be reported.
   err_.write(cat("usage: ", usage_, "\n"));
   (void)err_.flush();
   return Exit::usage;
@@ -162,7 +162,7 @@ bool Voice::can_ask() const {
 char Voice::ask_key(std::string_view question, std::string_view keys) {
   constexpr char kCtrlC = 3;
   constexpr char kCtrlD = 4;
-  // A failure is reported at the end, or there is nobody left to tell.
+  // A failure is reported at the end or cannot be reported.
   (void)out_.flush();
   err_.write(cat(terminal_line(question), " "));
   (void)err_.flush();
@@ -183,7 +183,7 @@ char Voice::ask_key(std::string_view question, std::string_view keys) {
 
 Choice Voice::ask_choice(std::string_view question) {
   begin_speaking();
-  // A failure is reported at the end, or there is nobody left to tell.
+  // A failure is reported at the end or cannot be reported.
   (void)out_.flush();
   err_.write(cat(terminal_line(question), " [y/once/always/N] "));
   (void)err_.flush();
@@ -206,7 +206,7 @@ Result<bool> Voice::confirm(std::string_view question) {
                 cat(question, " no terminal to ask on; use --yes to confirm"));
   }
   begin_speaking();
-  (void)out_.flush();  // its failure is reported at the end
+  (void)out_.flush();  // a failure is reported at the end
   err_.write(cat(terminal_line(question), " [y/N] "));
   REPRISE_TRY(err_.flush());
   const std::string answer = ascii_lower(trimmed(read_answer()));

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the program says to a person or a script, and asks a person.
+// The program's messages and questions to the user or a script.
 
 #include <functional>
 
@@ -11,16 +11,16 @@
 
 namespace reprise::cli {
 
-// An answer to whether something may be done: this time only, as long as the program runs (yes), or
+// The answer to whether something is allowed: this time only, until the program exits (yes), or
 // always in this folder.
 enum class Choice : std::uint8_t { no, once, yes, always };
 
 class Voice {
  public:
-  // All of them outlive it.
+  // The arguments must outlive it.
   Voice(const Globals& globals, Output& out, Output& err)
       : globals_(globals), out_(out), err_(err) {}
-  // Speaks through the parent, which outlives it and is used by the same thread.
+  // Uses the parent, which must outlive it and is used by the same thread.
   explicit Voice(Voice* parent)
       : globals_(parent->globals_), out_(parent->out_), err_(parent->err_), parent_(parent) {}
   ~Voice() = default;
@@ -30,55 +30,54 @@ class Voice {
   Output& out() { return out_; }
   Output& err() { return err_; }
 
-  // On standard error, made safe for a terminal. A warning is said even with -q; a remark is not;
-  // a note only with -v.
+  // Writes to standard error, sanitized for terminals. warn() writes even with -q, remark() does
+  // not, note() only with -v.
   void warn(std::string_view text);
   void remark(std::string_view text);
   void note(std::string_view text);
-  // A warning that is said once, however often a conversation is built anew.
+  // Warns only once, however often a conversation is rebuilt.
   void warn_once(std::string_view text);
 
-  // How far the work is, on a terminal, once it takes longer than a second (ProgressBar). The bar
-  // goes with the next thing that is said.
+  // Shows progress on a terminal after one second (ProgressBar). The next message removes the bar.
   void progress(std::string_view work, std::int64_t done, std::int64_t total);
   void end_progress();
 
-  // From now on that goes there instead of to standard error, as it is: somebody else owns the
-  // terminal. Warnings are told apart.
+  // From now on, messages go to this sink unchanged instead of standard error, as something else
+  // owns the terminal.
   enum class Kind : std::uint8_t { remark, warning };
   using Sink = std::function<void(Kind kind, std::string_view text)>;
   void divert(Sink sink) { sink_ = std::move(sink); }
-  // Likewise for questions that are answered with yes or no.
+  // Likewise for yes or no questions.
   using QuestionSink = std::function<bool(std::string question)>;
   void divert_questions(QuestionSink sink) { question_sink_ = std::move(sink); }
 
-  // Called before anything is written to the terminal here; nothing when empty.
+  // Called before each write to the terminal; may be empty.
   void before_speaking(std::function<void()> hook) { before_speaking_ = std::move(hook); }
 
-  // One JSON document and its line end, on standard output.
+  // Writes a JSON document and a newline to standard output.
   void print_json(std::string_view document);
-  // A part of a long document; cut between values or members.
+  // Writes a part of a long document, split between values or members.
   void print_json_piece(std::string_view piece);
-  // From now on warnings are printed as JSON events, too.
+  // From now on, also prints warnings as JSON events.
   void warn_by_events() { warn_by_events_ = true; }
 
-  // "reprise: MESSAGE" on standard error, and with --json as an object on standard output too.
+  // Writes "reprise: MESSAGE" to standard error and, with --json, an object to standard output.
   void report(const Error& error);
-  // Reports it with the usage line of the command that runs.
+  // Reports an error with the usage line of the running command.
   Exit wrong_usage(std::string_view message);
-  // "reprise list [OPTION…]"; without one wrong_usage() names `reprise help`.
+  // "reprise list [OPTION…]"; if not set, wrong_usage() refers to `reprise help`.
   void set_usage(std::string usage) { usage_ = std::move(usage); }
 
-  // A yes or no question on the terminal. Without one (and without --yes) the answer is an error
-  // that names --yes.
+  // Asks a yes or no question on the terminal. Without a terminal and without --yes, returns an
+  // error that names --yes.
   Result<bool> confirm(std::string_view question);
-  // On the terminal; can_ask() must be true.
+  // Asks on the terminal; requires can_ask().
   Choice ask_choice(std::string_view question);
-  // One key of `keys`, on the terminal, without Enter; 0 when the person leaves (Ctrl-C, Ctrl-D).
+  // Reads one of `keys` from the terminal without Enter; 0 if the user cancels (Ctrl-C, Ctrl-D).
   char ask_key(std::string_view question, std::string_view keys);
-  bool can_ask() const;  // standard input and standard error are a terminal
-  // The same question is asked once as long as the answer is yes. `unasked` is the error where
-  // nobody can be asked, `refused` the one after no; both are invalid_argument.
+  bool can_ask() const;  // whether standard input and standard error are a terminal
+  // Asks, but not again after a yes. `no_terminal` is the error if nobody can be asked, `refused`
+  // the one after a no; both are invalid_argument.
   Result<> agree_once(const std::string& question, std::string no_terminal, std::string refused);
 
  private:
@@ -90,8 +89,8 @@ class Voice {
   Output& err_;
   Voice* parent_ = nullptr;
   ProgressBar bar_{err_};
-  std::vector<std::string> warnings_;  // said once; those of a parent are not said twice
-  std::vector<std::string> agreed_;    // questions
+  std::vector<std::string> warnings_;  // for warn_once(); the parent's count, too
+  std::vector<std::string> agreed_;    // questions answered with yes
   std::string usage_;
   bool warn_by_events_ = false;
   Sink sink_;

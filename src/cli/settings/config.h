@@ -1,6 +1,6 @@
 #pragma once
 
-// Reading settings; see settings.h for what they mean.
+// Reads settings; see settings.h for their meaning.
 
 #include <filesystem>  // IWYU pragma: export
 
@@ -11,8 +11,8 @@ namespace reprise::cli {
 
 struct ConfigSources {
   std::filesystem::path user_file;     // may be missing
-  bool user_file_required = false;     // it was named by a flag or variable
-  std::filesystem::path project_from;  // the search for `.reprise.toml` begins here, upwards
+  bool user_file_required = false;     // named by a flag or variable
+  std::filesystem::path project_from;  // where the upward search for `.reprise.toml` begins
 };
 
 struct LoadedSettings {
@@ -20,27 +20,27 @@ struct LoadedSettings {
   std::vector<std::string> warnings;  // unknown keys, ignored parts of a project's file
 };
 
-// Files and environment put together; flags are laid over them by the commands. invalid_argument
-// with file, line and column for what is no TOML or a value of a wrong type.
+// The merged settings of files and environment; commands apply flags on top. invalid_argument, with
+// file, line and column, for invalid TOML or a value of the wrong type.
 Result<LoadedSettings> load_settings(const ConfigSources& sources,
                                      const ProcessEnvironment& environment);
 
-// The nearest `.reprise.toml` at or above `folder`; empty when there is none. io when that cannot
-// be told: other settings may name another store.
+// The nearest `.reprise.toml` at or above `folder`; empty if there is none. io if that cannot be
+// determined: the settings in it may name another store.
 Result<std::filesystem::path> find_project_file(const std::filesystem::path& folder);
 
-// Whether the folder is one of `trust`, or below one. Links are resolved on both sides, so that one
-// cannot borrow another folder's trust.
+// Whether the folder is in or below one of `trust`. Resolves symbolic links on both sides, so that
+// a link cannot gain another folder's trust.
 bool is_trusted(const std::filesystem::path& folder, const std::vector<std::string>& trust);
 
-// The settings as they are shown: by name, with secrets left out.
+// A setting for display, without secrets.
 
 struct ShownSetting {
-  std::string name;   // as `config get` takes it: "providers.work.model"
+  std::string name;   // as for `config get`: "providers.work.model"
   std::string value;  // "(set)" for a secret
 };
 
-// All that are set, in the order of the table of keys.
+// All that are set, in the order of config_keys().
 std::vector<ShownSetting> shown_settings(const Settings& settings);
 
 }  // namespace reprise::cli

@@ -60,7 +60,7 @@ bool is_auth(std::string_view text) {
   return std::ranges::find(kAuths, text) != kAuths.end();
 }
 
-// A tier costs money, and a cache key tells others apart; the rest is the model's business.
+// Tiers cost money and cache keys separate users; the other options only affect the model.
 Reach reach_of(const provider::RequestOption& option) {
   return option.name == "service_tier" || option.name == "prompt_cache_key" ? Reach::trusted
                                                                             : Reach::anyone;
@@ -206,7 +206,7 @@ std::vector<ConfigKey> all_keys() {
        {},
        false,
        {"none", "optional", "required"}},
-      // It reads files and runs commands, and what they print is sent to a provider.
+      // Reads files and runs commands, and sends their output to a provider.
       {"context", kMode, Reach::trusted, &Mode::context,
        "files and commands that are added to the system prompt"},
   };
@@ -261,7 +261,7 @@ bool is_number(std::string_view text, const NumberRange& range) {
          range.holds(static_cast<double>(number));
 }
 
-// TOML takes the escapes of JSON.
+// TOML strings accept JSON's escapes.
 std::string list_of(const std::vector<std::string>& values) {
   std::string out;
   for (const std::string& value : values) {
@@ -270,7 +270,7 @@ std::string list_of(const std::vector<std::string>& values) {
   return cat("[", out, "]");
 }
 
-// As TOML; nothing when it is no such value.
+// Formats a value as TOML; nullopt if it is invalid.
 struct Spell {
   const ConfigKey& key;
   const std::string& text;
@@ -303,7 +303,7 @@ std::string full_name(const KeyPath& path) {
                                              : cat("mode.", path.name, ".", path.key->name);
 }
 
-// Numbers and truths stand in a file as they are given, texts in quotes.
+// Numbers and booleans are written as given, strings are quoted.
 Result<std::string> option_value(const provider::RequestOption& option, const std::string& text) {
   RequestOptions taken;
   REPRISE_TRY(provider::set_option(taken, option.name, text));
@@ -397,7 +397,7 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
   }
   auto spelled = std::visit(Spell{key, values.front()}, key.slot);
   if (!spelled) {
-    // A key given by mistake is not repeated.
+    // Does not repeat a value that may be a key given by mistake.
     const std::string given = key.name == "env_key" ? "" : values.front();
     return fail(Code::invalid_argument, cat(full_name(path), " must be ", expected_value(key),
                                             given.empty() ? "" : cat(", not '", given, "'")));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every key that a file of settings may hold, once: reading and checking a file, `reprise config`,
-// the flags' ranges, docs/config.md's test and the completions walk this table.
+// The table of all keys in settings files. Parsing, `reprise config`, the ranges of flags, the test
+// of docs/config.md and the completions use it.
 
 #include <vector>  // IWYU pragma: export
 
@@ -11,13 +11,13 @@
 
 namespace reprise::cli {
 
-// Where a key may stand: at the top of a file, in [providers.NAME], in [mode.NAME].
+// Where a key is allowed: at the top of a file, in [providers.NAME], in [mode.NAME].
 enum class Section : std::uint8_t { top = 1, provider = 2, mode = 4 };
 
-// Who may set it: any project, a project that the user trusts, or the user's own file alone.
+// Who may set a key: any project, a trusted project, or only the user's own file.
 enum class Reach : std::uint8_t { anyone, trusted, user };
 
-// Where the value goes.
+// Where the value is stored.
 using KeySlot = std::variant<
     std::optional<std::string> Settings::*, std::optional<bool> Settings::*,
     std::optional<std::int64_t> Settings::*, std::optional<double> Settings::*,
@@ -33,11 +33,11 @@ struct ConfigKey {
   Reach reach;
   KeySlot slot;
   std::string_view help;                        // one line, lower case, no full stop
-  std::string_view expected = {};               // what a text must be: "a URL"; "" for any
-  bool (*accepts)(std::string_view) = nullptr;  // whether a text is that
+  std::string_view expected = {};               // describes a string: "a URL"; "" for any
+  bool (*accepts)(std::string_view) = nullptr;  // validates a string
   NumberRange range = {};                       // of a number
   bool is_secret = false;                       // shown as "(set)"
-  std::vector<std::string_view> choices = {};   // all that is accepted; empty: anything
+  std::vector<std::string_view> choices = {};   // accepted values; empty: any
 
   bool stands_in(Section section) const {
     return (sections & static_cast<std::uint8_t>(section)) != 0;
@@ -46,24 +46,23 @@ struct ConfigKey {
 
 // In the order in which `reprise config` shows them.
 std::span<const ConfigKey> config_keys();
-// Null when there is none.
+// Null if there is none.
 const ConfigKey* find_config_key(Section section, std::string_view name);
 std::vector<std::string_view> config_key_names(Section section);
 
-// What a value must be: "a string", "a whole number of 1 or more", "true or false".
+// A description of valid values: "a string", "a whole number of 1 or more", "true or false".
 std::string expected_value(const ConfigKey& key);
 
-// "model", "providers.work.model", "mode.draft.system": what a person calls a key.
+// A key as the user writes it: "model", "providers.work.model", "mode.draft.system".
 struct KeyPath {
   Section section = Section::top;
   std::string name = {};  // of the provider or mode; "" at the top
   const ConfigKey* key = nullptr;
 };
-// not_found names the nearest key.
+// not_found suggests the nearest key.
 Result<KeyPath> parse_key_path(std::string_view text);
 
-// Whether `text` is a value for it, and if so as TOML. invalid_argument says what it must be;
-// unsupported for a table, which is no single value.
+// The value as TOML. invalid_argument describes valid values; unsupported for a table.
 Result<std::string> toml_value(const KeyPath& path, const std::vector<std::string>& values);
 
 }  // namespace reprise::cli

@@ -4,7 +4,7 @@
 namespace reprise::cli {
 namespace {
 
-// Reads one file into the settings that are there already.
+// Merges one file into the existing settings.
 class Reader {
  public:
   explicit Reader(ConfigValues values) : values_(std::move(values)) {}
@@ -19,7 +19,7 @@ class Reader {
   }
 
  private:
-  // What stands beside each other in this file belongs together, whatever another file says.
+  // Binds keys to the provider or store in the same file, regardless of other files.
   void bind() {
     Settings& settings = values_.settings();
     for (auto& [name, section] : sections_) {
@@ -87,7 +87,7 @@ class Reader {
         return provider(name, table);
       });
     }
-    // TOML has no room for both `provider = "x"` and [provider.x].
+    // TOML does not allow both `provider = "x"` and [provider.x].
     if (key == "provider" && node.is_table()) {
       return values_.wrong(node, "provider",
                            "a string; settings of one provider belong in [providers.NAME]");

@@ -26,7 +26,7 @@ std::string path_text(PathPolicy policy) {
                                           : "";
 }
 
-// Whose value is asked for.
+// The settings to read from.
 struct From {
   const Settings& settings;
   const ProviderSettings& provider;
@@ -34,7 +34,7 @@ struct From {
   const Mode* mode = nullptr;
 };
 
-// "" when it is not set.
+// The text of a value; "" if it is not set.
 struct ValueText {
   const From& from;
 
@@ -117,7 +117,7 @@ std::vector<ShownSetting> shown_settings(const Settings& settings) {
   std::vector<ShownSetting> out;
   const ProviderSettings top = settings.any();
   add(out, Section::top, "", {settings, top, requests_of(settings, "")});
-  // Those of a context file.
+  // Set by a context file.
   if (settings.stream) {
     out.push_back({"stream_default", *settings.stream ? "true" : "false"});
   }

@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, PathPolicy> kPathPolicies[] = {
     {"required", PathPolicy::required},
 };
 
-// As JSON, on one line.
+// Appends the value as JSON on one line.
 void append_json(std::string& out, const toml::node& node) {
   if (const toml::table* const table = node.as_table(); table != nullptr) {
     json::ObjectWriter object(out);
@@ -36,13 +36,13 @@ void append_json(std::string& out, const toml::node& node) {
   } else if (const auto text = node.value_exact<std::string>()) {
     json::append_string(out, *text);
   } else {
-    std::ostringstream spelled;  // numbers and truths read the same; dates become no JSON
+    std::ostringstream spelled;  // same as JSON for numbers and booleans; invalid for dates
     spelled << toml::default_formatter(node);
     out += std::move(spelled).str();
   }
 }
 
-// Takes one value into the slot that its key has.
+// Stores a value in the slot of its key.
 struct Take {
   ConfigValues& values;
   const ConfigKey& key;

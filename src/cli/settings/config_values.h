@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of one file of settings: each is checked, and what is wrong is reported with its
-// place. Only the files of that name (config*) include toml++, compiled without its exceptions.
+// Validates the values of one settings file and reports errors with their position. Only the
+// config* files include toml++, which is compiled without exceptions.
 
 #include <optional>  // IWYU pragma: export
 #include <vector>    // IWYU pragma: export
@@ -15,7 +15,7 @@
 
 namespace reprise::cli {
 
-// Whose file it is.
+// The origin of a file.
 enum class FileRank : std::uint8_t { project, trusted_project, user };
 
 class ConfigValues {
@@ -30,19 +30,19 @@ class ConfigValues {
   std::string at(const toml::source_region& place) const;
   std::unexpected<Error> wrong(const toml::node& node, std::string_view name,
                                std::string_view expected) const;
-  // False with a warning where the file may not set it.
+  // False, with a warning, if the file may not set it.
   bool allowed(const toml::key& key, Reach reach, std::string_view name);
   void unknown(const toml::key& key, std::string_view name,
                std::span<const std::string_view> known);
   void set_origin(std::string_view name);
 
-  // Where the value of a key goes.
+  // Where the value of a key is stored.
   struct Targets {
-    ProviderSettings* provider = nullptr;  // of the table, or of the top of the file
+    ProviderSettings* provider = nullptr;  // of the table, or the top of the file
     std::string section = {};              // the provider's name; "" at the top
     Mode* mode = nullptr;
   };
-  // Checks the value and puts it there.
+  // Validates and stores the value.
   Result<> take(const ConfigKey& key, const toml::node& node, const std::string& name,
                 const Targets& targets);
 
@@ -52,9 +52,9 @@ class ConfigValues {
   LoadedSettings& out_;
 };
 
-// What the keys of a file of settings mean.
+// Interprets the keys of a settings file.
 
-// Lays the file over the settings that are there already.
+// Merges the file into the existing settings.
 Result<> read_config(const toml::table& table, ConfigValues values);
 
 }  // namespace reprise::cli

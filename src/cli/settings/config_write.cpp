@@ -14,7 +14,7 @@ struct Bytes {
   std::size_t end = 0;
 };
 
-// toml++ counts lines and columns from 1, and columns in code points.
+// toml++ counts lines and columns from 1, columns in code points.
 std::size_t offset_of(std::string_view text, const toml::source_position& place) {
   std::size_t at = 0;
   for (toml::source_index line = 1; line < place.line && at < text.size(); ++line) {
@@ -28,7 +28,7 @@ std::size_t offset_of(std::string_view text, const toml::source_position& place)
   return at;
 }
 
-// The table that the key stands in; null when there is none yet.
+// The table of the key; null if it does not exist yet.
 const toml::table* table_of(const toml::table& root, const KeyPath& path) {
   if (path.section == Section::top) {
     return &root;
@@ -52,7 +52,7 @@ std::string header_of(const KeyPath& path) {
   return cat("[", path.section == Section::provider ? "providers." : "mode.", path.name, "]");
 }
 
-// Behind the last line with a key, of the lines from `begin` to the next header.
+// The end of the last line with a key, between `begin` and the next header.
 std::size_t end_of_keys(std::string_view text, std::size_t begin) {
   std::size_t end = begin;
   for (std::size_t at = begin; at < text.size();) {
@@ -67,11 +67,11 @@ std::size_t end_of_keys(std::string_view text, std::size_t begin) {
   return end == begin && begin == 0 ? text.size() : end;
 }
 
-// Where a new line for the key goes; nothing when its table has no header.
+// Where to insert a line for the key; nullopt if its table has no header.
 std::optional<std::size_t> place_for(std::string_view text, const KeyPath& path) {
   if (path.section == Section::top) {
     const std::size_t end = end_of_keys(text, 0);
-    // Only comments before the first header: above it.
+    // If the top has only comments, this is before the first header.
     return end;
   }
   const std::string header = header_of(path);
@@ -107,7 +107,7 @@ Result<toml::table> parse(std::string_view text, std::string_view file) {
   return std::move(parsed).table();
 }
 
-// What the whole should be afterwards.
+// The expected document after the change, to verify the edit.
 Result<toml::table> expected(const toml::table& before, const KeyPath& path,
                              std::string_view literal) {
   REPRISE_ASSIGN(toml::table value, parse(cat(path.key->name, " = ", literal), "the value"));
@@ -161,7 +161,7 @@ Result<std::string> with_trusted_folder(std::string_view text, std::string_view 
   if (!value) {
     return with_setting(text, path, cat("[", json::quoted(folder), "]"));
   }
-  // As the first one, so that whatever follows stays as it is.
+  // Inserted as the first element, so that the others are unchanged.
   const std::string_view old = text.substr(value->begin, value->end - value->begin);
   const toml::array* const folders = before["trust"].as_array();
   if (folders == nullptr || !old.starts_with('[')) {

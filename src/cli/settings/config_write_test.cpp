@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The text afterwards, or the error.
+// The text after the change, or the error.
 std::string set(std::string_view text, std::string_view key,
                 const std::vector<std::string>& values) {
   const auto path = parse_key_path(key);

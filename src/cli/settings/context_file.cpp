@@ -26,7 +26,7 @@ bool was_given(const Settings& settings, std::string_view key, std::string_view 
   return origin != settings.origin.end() && origin->second == variable;
 }
 
-// Takes the file's values for the provider it names.
+// Applies the file's values to the provider that it names.
 class Taker {
  public:
   Taker(Settings& settings, const fs::path& file, const Defaults& defaults, std::string refusal)
@@ -56,7 +56,7 @@ class Taker {
   }
 
  private:
-  // A model without a provider beside it is that of the provider before.
+  // Models set without a provider belong to the previous provider.
   void drop_models_of_another() {
     for (TopSettings& top : settings_.tops) {
       if (!top.provider && top.from != "REPRISE_MODEL") {
@@ -66,8 +66,8 @@ class Taker {
     }
   }
 
-  // Without one it is the provider's own, whatever a config says. A key of the config still goes
-  // only to the server that it was set for.
+  // If the file names no server, the provider's own is used, whatever the config says. Keys from
+  // the config still go only to the servers that they were set for.
   void take_server(ProviderSettings& own, const std::string& prefix) {
     own.base_url.reset();
     for (TopSettings& top : settings_.tops) {
@@ -86,7 +86,7 @@ class Taker {
     }
   }
 
-  // What the file does not say stays as it is.
+  // Values missing in the file are unchanged.
   template <class Value>
   void set(std::optional<Value>& slot, const std::optional<Value>& value, std::string_view key) {
     if (!value) {
@@ -102,7 +102,7 @@ class Taker {
   std::string refusal_;
 };
 
-// Where programs keep what they run and believe: .git, .hg, .ai, .github, .envrc and their like.
+// Where programs store data that they execute or trust: .git, .hg, .ai, .github, .envrc, etc.
 bool is_hidden(const fs::path& part) {
   return part.native().starts_with('.');
 }
@@ -112,8 +112,8 @@ bool is_in_trusted_folder(const Settings& settings, const fs::path& file) {
   return root && is_trusted(*root, settings.trust);
 }
 
-// The provider's usual variable needs no word of the file: it is used for the provider's own server
-// anyway, and for another one only where the file may bind it to that.
+// The provider's usual variable is used for the provider's own server anyway; for another server,
+// only if the file's folder is trusted.
 void take_usual_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
                     Defaults& defaults) {
   if (!defaults.env_key.empty() && defaults.env_key != provider.key_variable) {
@@ -125,8 +125,8 @@ void take_usual_key(const Settings& settings, const fs::path& file, const NamedP
   defaults.env_key = binds ? provider.key_variable : "";
 }
 
-// A file that came with the project's code could send what is said, and any variable as a key, to
-// anybody. Who names the file means its server; only who trusts its folder means its key.
+// A file checked out with a project could send the conversation to any server, and any variable as
+// a key. Naming the file permits its server; only trusting its folder permits its key.
 std::string refusal(const Settings& settings, const ContextChoice& choice, const Defaults& defaults,
                     const std::optional<NamedProvider>& provider) {
   if (is_in_trusted_folder(settings, choice.file)) {
@@ -173,7 +173,7 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
                             std::vector<std::string>& warnings) {
   std::error_code error;
   const fs::path file = fs::absolute(choice.file, error);
-  // What nobody has named came with the project: a link in it is not the person's.
+  // A file found by search came with the project, so links in its path are not trusted.
   if (choice.was_searched) {
     REPRISE_TRY(refuse_links(file));
   }

@@ -37,8 +37,7 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
     const std::string_view name = trimmed(list.substr(0, comma));
     list.remove_prefix(std::min(comma + 1, list.size()));
     if (name == "recall:all") {
-      // What was said in other projects is shown by name only, never as one of
-      // all.
+      // Sessions of other projects are available only if the tool is named, not with "all".
       REPRISE_TRY(chosen.add(make_recall_all_tool()));
       continue;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// With what a conversation is held: its mode, its tools, and what goes into every request.
+// Chooses a conversation's mode, tools and request options.
 
 #include "cli/settings/provider_choice.h"
 #include "reprise/conversation.h"
@@ -8,20 +8,20 @@
 
 namespace reprise::cli {
 
-// Null without --mode. not_found, naming the modes that there are.
+// Null without --mode. not_found lists the existing modes.
 Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags);
 
-// "all", "none", or names between commas. not_found, naming the tools that there are.
+// "all", "none", or comma-separated names. not_found lists the existing tools.
 Result<ToolRegistry> choose_tools(std::string_view list);
 
 ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice);
 
-// From the flags, what the session (or null) was held with, and the settings, in this order.
+// In order of precedence: flags, the session's own values (it may be null), settings.
 ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,
                                          const ProviderChoice& choice, const Session* session);
 
-// Who asks: as the settings say, or else whom the server of the store knows. nullopt for nobody.
-// invalid_argument for a name that is none.
+// The author of questions: from the settings, else the user known to the store's server; nullopt if
+// there is none. invalid_argument for an invalid name.
 Result<std::optional<Author>> choose_author(const Settings& settings, Source* source);
 
 }  // namespace reprise::cli

@@ -19,7 +19,7 @@ constexpr Unit kUnits[] = {{"minute", 1}, {"min", 1},       {"m", 1},         {"
                            {"w", 10080},  {"month", 43200}, {"year", 525600}, {"y", 525600}};
 constexpr std::int64_t kYearsMax = 1000;
 
-// "2 weeks", "2w".
+// Parses "2 weeks" or "2w".
 std::optional<std::chrono::minutes> parse_age(std::string_view text) {
   std::int64_t count = 0;
   const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -40,7 +40,7 @@ std::optional<std::chrono::minutes> parse_age(std::string_view text) {
   return std::chrono::minutes(count * found->minutes);
 }
 
-// Where the person is, `days` after the day of `time`.
+// In local time, `days` after the day of `time`.
 Time begin_of_day(std::tm day, int days) {
   day.tm_mday += days;
   day.tm_hour = day.tm_min = day.tm_sec = 0;

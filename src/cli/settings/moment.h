@@ -1,20 +1,20 @@
 #pragma once
 
-// A moment as people name it.
+// Points in time as users write them.
 
 #include "reprise/types.h"
 
 namespace reprise::cli {
 
-// Which end of a day a date means.
+// Which end of the day a date refers to.
 enum class DayEnd : unsigned char { begin, end };
 
-// "2 weeks", "3 days ago", "12h", "today", "yesterday", a date where the person is ("2026-11-23"),
-// or a time as parse_time() takes it, but for a bare number. Units are minutes, hours, days, weeks,
-// months of 30 days and years of 365, or their first letters (m is minutes). nullopt for all else.
+// "2 weeks", "3 days ago", "12h", "today", "yesterday", a local date ("2026-11-23"), or a time as
+// for parse_time() except for bare numbers. Units are minutes, hours, days, weeks, months of 30
+// days and years of 365, or their first letters (m is minutes). Otherwise nullopt.
 std::optional<Time> parse_moment(std::string_view text, Time now, DayEnd day);
 
-// The value of `flag`, when it was given. invalid_argument when it is no moment.
+// The value of `flag`, if given. invalid_argument if it cannot be parsed.
 Result<std::optional<Time>> parse_moment_flag(std::string_view flag,
                                               const std::optional<std::string>& value, Time now,
                                               DayEnd day);

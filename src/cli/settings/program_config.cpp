@@ -13,13 +13,13 @@
 namespace reprise::cli {
 namespace {
 
-// The XDG base directories: relative paths in them are to be ignored.
+// An XDG base directory; relative paths are ignored, as the specification requires.
 std::filesystem::path base_folder(const ProcessEnvironment& environment, std::string_view variable,
                                   std::string_view below_home) {
   if (const auto value = environment.find(variable); value && value->starts_with('/')) {
     return std::filesystem::path(*value) / "reprise";
   }
-  // Without a home nothing is read or written, see check_home().
+  // Without a home folder, nothing is read or written: see check_home().
   const std::string home = environment.find("HOME").value_or("/dev/null");
   return std::filesystem::path(home) / below_home / "reprise";
 }
@@ -113,7 +113,8 @@ Result<const Settings*> ProgramConfig::settings() {
   return &*settings_;
 }
 
-// A context file has settings of its own; an index of response ids needs who keeps the words.
+// Applies the settings of a context file. A chain: store is an index of OpenAI's response ids, so
+// that is its default provider.
 Result<> ProgramConfig::take_store_settings(Settings& settings) {
   const std::string url = whole_store_url(opening_url(settings));
   const std::filesystem::path& folder = same_store_ ? parent_->working_dir() : working_dir();
@@ -132,7 +133,7 @@ Result<> ProgramConfig::take_store_settings(Settings& settings) {
   return {};
 }
 
-// The same URL may mean another file: "context:" is searched from the folder.
+// Equal URLs may mean different files: "context:" is searched for from the folder.
 Result<bool> ProgramConfig::has_store_of_parent() {
   if (parent_ == nullptr || same_store_) {
     return parent_ != nullptr;

@@ -9,7 +9,7 @@
 namespace reprise::cli {
 namespace {
 
-// The settings, then what the environment has keys for; "" when nothing is set.
+// From the settings, else by the keys in the environment; "" if nothing is set.
 std::string usual_provider(const ProcessEnvironment& environment, const RunFlags& flags,
                            const Settings& settings) {
   if (flags.base_url) {
@@ -49,7 +49,7 @@ class Chooser {
     }
     if (const std::string own = sessions_provider(); !own.empty()) {
       auto choice = named(own);
-      // A model's name only hints at who has it: without a key there, the usual provider answers.
+      // The model's name is only a hint: if that provider has no key, the usual provider is used.
       if (choice || !session_->info.provider.empty() || choice.error().code != Code::unauthorized) {
         return choice;
       }
@@ -63,7 +63,7 @@ class Chooser {
     return choice;
   }
 
-  // Who would answer a new session; nobody is asked, and no key is fetched.
+  // The choice for a new session, without requests and without reading keys.
   Result<ProviderChoice> expect() const {
     ProviderChoice choice;
     const std::string usual = usual_provider(context_.environment(), flags_, settings_);
@@ -83,7 +83,7 @@ class Chooser {
     return choice;
   }
 
-  // Which of those that a server offers.
+  // The usual one of the models that a server offers.
   std::string usual_model(const ProviderChoice& choice,
                           const std::vector<ModelInfo>& offered) const {
     const std::string usual =
@@ -92,7 +92,7 @@ class Chooser {
     if (!provider || provider->kind->name != choice.name) {
       provider = find_provider(settings_, choice.name);
     }
-    if (!provider) {  // the choice is one of them
+    if (!provider) {  // `choice` is already a known provider
       return choice.model;
     }
     std::string named = named_model(*provider, choice);
@@ -116,7 +116,7 @@ class Chooser {
                     "; the providers are ", names, ", and each [providers.NAME] with a base_url"));
   }
 
-  // "" when the session does not tell, or names nobody who is known here.
+  // "" if the session does not name a known provider.
   std::string sessions_provider() const {
     if (session_ == nullptr) {
       return "";
@@ -142,7 +142,7 @@ class Chooser {
     }
   }
 
-  // Never in silence: what was said to one is now said to another.
+  // Warns that the conversation continues with another provider or model.
   void warn_of_another(ProviderChoice& choice) const {
     if (session_ == nullptr || flags_.model || session_->info.model.empty() ||
         (session_->info.provider.empty() && session_->info.model == choice.model)) {
@@ -183,7 +183,7 @@ class Chooser {
     if (!named.empty() || flags_.model) {
       return named;
     }
-    // Well-known servers have too many to take any of them.
+    // Well-known servers offer too many models to pick one.
     if (find_provider_at(*provider.kind, choice.options.base_url) &&
         !http::is_local_url(choice.options.base_url)) {
       return fail(Code::invalid_argument,
@@ -196,7 +196,7 @@ class Chooser {
     return model_of_server(context_, *provider.kind, flags_, choice);
   }
 
-  // "" when nobody says which.
+  // "" if none is named.
   std::string named_model(const NamedProvider& provider, const ProviderChoice& choice) const {
     if (flags_.model) {
       return *flags_.model;
@@ -205,7 +205,7 @@ class Chooser {
       return setting(settings_, provider, &ProviderSettings::dev_model).value_or("");
     }
     std::string own = session_ == nullptr ? "" : session_->info.model;
-    // A session that names no provider, at a server that may have any model.
+    // The session has no provider, and the server may have any model.
     const bool is_open = session_ != nullptr && session_->info.provider.empty() &&
                          !choice.options.base_url.empty() && !has_own_models(provider, choice);
     if (!own.empty() && (choice.is_sessions_own || is_open)) {

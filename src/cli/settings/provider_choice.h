@@ -1,6 +1,6 @@
 #pragma once
 
-// Which provider answers, with which model and key.
+// Chooses the provider, its model and its key.
 
 #include "cli/program/context.h"     // IWYU pragma: export
 #include "cli/settings/run_flags.h"  // IWYU pragma: export
@@ -14,28 +14,27 @@ struct ProviderChoice {
   std::string name;
   std::string model;
   ProviderOptions options;
-  bool is_sessions_own = false;       // the one that the session was held with
-  std::vector<std::string> warnings;  // what a person should know of the choice, a line each
+  bool is_sessions_own = false;       // the one that the session used before
+  std::vector<std::string> warnings;  // for the user, one line each
 };
 
-// `session`: the one that is resumed (or null), whose provider and model go on unless a flag says
-// otherwise. `mode_model`: the model of a mode, "" for none. Asks the usual local ports when
-// nothing else is set (the error shows the three ways on), and a server that is not the provider's
-// own for its models when nobody names one.
+// `session` is the resumed one (or null); its provider and model are used unless flags override
+// them. `mode_model` is the model of a mode, "" for none. Probes the usual local ports if nothing
+// else is set (the error lists the alternatives), and asks a server other than the provider's own
+// for its models if none is named.
 Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
                                        const Session* session, std::string_view mode_model = "");
 
-// Who would answer, with which model and where, as far as settings and environment tell: nobody is
-// asked and no key is fetched. Without a name when nothing is set, without a model when the server
-// is to be asked for one.
+// The provider, model and server that settings and environment imply, without requests and without
+// reading keys. The name is empty if nothing is set, the model if the server would be asked.
 Result<ProviderChoice> expected_provider(Context& context);
 
-// Which of the models that the provider offers answers when no flag and no session names one.
+// The offered model that is used if neither a flag nor a session names one.
 Result<std::string> usual_model(Context& context, const RunFlags& flags,
                                 const ProviderChoice& choice,
                                 const std::vector<ModelInfo>& offered);
 
-// Whether HTTP is likely to be needed, as far as flags, settings and environment tell.
+// Whether HTTP will probably be needed, judging by flags, settings and environment.
 bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings);
 
 }  // namespace reprise::cli

@@ -38,7 +38,7 @@ class ProviderChoiceTest : public testing::Test {
   Result<ProviderChoice> choose_with_config(
       std::map<std::string, std::string, std::less<>> variables, const Session* session = nullptr,
       std::string_view mode = "") {
-    flags_.sends_nothing = true;  // no server is asked for its models
+    flags_.sends_nothing = true;  // do not ask servers for their models
     Globals globals;
     globals.config = (folder_ / "config.toml").string();
     variables.emplace("HOME", folder_.string());
@@ -67,7 +67,7 @@ TEST_F(ProviderChoiceTest, AKeyInTheEnvironmentChooses) {
   const auto openai = choose({{"OPENAI_API_KEY", "k2"}});
   EXPECT_EQ(openai->name, "openai-responses");
   EXPECT_EQ(openai->options.api_key, "k2");
-  flags_.model = "m";  // else the server is asked
+  flags_.model = "m";  // else the server would be asked
   EXPECT_EQ(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "https://h/v1"}})->name,
             "openai-chat");
 }
@@ -146,14 +146,14 @@ std::string sent(const Result<ProviderChoice>& choice) {
 TEST_F(ProviderChoiceTest, AKeyAtTheTopGoesOnlyToWhatStandsBesideIt) {
   config("provider = 'openai-responses'\nkey_command = 'echo top'\n");
   EXPECT_EQ(sent(choose_with_config({})), "top>");
-  // Another provider, however it is chosen, gets none of it.
+  // Another provider does not get the key, however it is chosen.
   EXPECT_THAT(sent(choose_with_config({{"REPRISE_PROVIDER", "anthropic"}})),
               AllOf(HasSubstr("no key for anthropic"), Not(HasSubstr("top"))));
   const Session claude = session("anthropic", "m", "null");
   EXPECT_THAT(sent(choose_with_config({}, &claude)), HasSubstr("no key for anthropic"));
   flags_.base_url = "https://other.test/v1";
   EXPECT_EQ(sent(choose_with_config({{"OPENAI_API_KEY", "k"}})), ">https://other.test/v1");
-  // One beside which nothing stands goes nowhere.
+  // A key without a provider or a server beside it is not used.
   flags_ = {};
   config("key_command = 'echo top'\n");
   EXPECT_THAT(sent(choose_with_config({{"REPRISE_PROVIDER", "anthropic"}})),
@@ -184,7 +184,7 @@ TEST_F(ProviderChoiceTest, ASectionBindsAKeyToAServer) {
   EXPECT_EQ(sent(choose_with_config(variables)), "my>https://mine.test/v1/other");
   flags_.base_url = "https://mine.test:8443/v1";
   EXPECT_EQ(sent(choose_with_config(variables)), ">https://mine.test:8443/v1");
-  // A session that was held there goes back, for the settings name the server.
+  // A session returns to its server, as the settings name the server.
   flags_ = {};
   const Session held =
       session("openai-chat", "x", R"({"base_url":"https://mine.test/v1?key=***"})");
@@ -268,7 +268,7 @@ TEST(KeyCommand, TakesOneLine) {
   EXPECT_FALSE(run_key_command("exit 3"));
 }
 
-// Else files would be begun in "/.local".
+// Otherwise files would be created in "/.local".
 TEST(ProgramConfig, WithoutAHomeIsAnError) {
   const Fd nowhere = *open_file("/dev/null", O_WRONLY);
   Output out(nowhere.get(), "out");

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t kKeyBytesMax = 16 << 10;
 
-// A key that is set, and whose it is.
+// A configured key and the server that it belongs to.
 struct SetKey {
   const ProviderSettings* settings;
-  std::string url;    // the server's; "" when neither a provider nor a server stands beside it
+  std::string url;    // "" if neither a provider nor a server is beside it
   std::string where;  // "[providers.x]", or the file
 };
 
@@ -22,7 +22,7 @@ bool has_key(const ProviderSettings& settings) {
   return settings.env_key || settings.key_command;
 }
 
-// Those of one vendor share keys: openai-chat and openai-responses do.
+// openai-chat and openai-responses, for example, share keys.
 bool shares_keys(const NamedProvider& a, const NamedProvider& b) {
   return a.kind->key_variable == b.kind->key_variable;
 }
@@ -31,7 +31,7 @@ std::string server_of_key(const ProviderSettings& key, const NamedProvider& prov
   return key.key_url.empty() ? provider.own_url : key.key_url;
 }
 
-// The section of the provider first, then the tops of the files, then all other sections.
+// The provider's section, then the tops of the files, then all other sections.
 std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& provider) {
   std::vector<SetKey> keys;
   std::vector<SetKey> others;
@@ -64,7 +64,7 @@ std::string description(const SetKey& set) {
                          : cat(name, " belongs to ", http::host_of(set.url));
 }
 
-// The provider's usual variable need not be set: a server may do without a key.
+// The provider's usual variable may be unset, as a server may need no key.
 Result<std::string> read_key(const Context& context, const ProviderSettings& settings,
                              const NamedProvider& provider) {
   if (!settings.env_key) {
@@ -82,7 +82,7 @@ Result<std::string> read_key(const Context& context, const ProviderSettings& set
 
 struct Variable {
   std::string name;
-  std::string url;  // the server's whose key it holds
+  std::string url;  // the server that the key is for
 };
 
 std::vector<Variable> key_variables(const Context& context, const NamedProvider& provider,

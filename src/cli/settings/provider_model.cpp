@@ -44,7 +44,7 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
-  if (!offered || offered->empty()) {  // whoever cannot be reached says so to the request
+  if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
     std::string usual = default_model(known, dev, url, {});
     context.voice().remark(cat("no model is named, and ", http::host_of(url),
                                " lists none: trying ", usual, "; --model names another"));
@@ -61,7 +61,7 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
   return model;
 }
 
-// What is no port is left out, so that "none" looks for no server.
+// Ignores words that are not ports, so that "none" disables the search.
 std::vector<LocalServer> local_servers(Context& context, std::chrono::milliseconds timeout) {
   const auto given = context.environment().find("REPRISE_LOCAL_PORTS");
   if (!given || given->empty()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which model answers where nobody names one.
+// Chooses a model if none is named.
 
 #include "cli/program/context.h"           // IWYU pragma: export
 #include "cli/settings/provider_choice.h"  // IWYU pragma: export
@@ -12,18 +12,18 @@ namespace reprise::cli {
 
 bool is_own_server(const ProviderKind& known, std::string_view base_url);
 
-// The provider's default where it is on offer, else the first.
+// The provider's default if it is offered, else the first one.
 std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
                           const std::vector<ModelInfo>& offered);
 
-// Another server than the provider's own knows best which models it has.
+// Asks a server that is not the provider's own for its models.
 Result<std::string> model_of_server(Context& context, const ProviderKind& known,
                                     const RunFlags& flags, const ProviderChoice& choice);
 
-// Servers of this machine that answer, on their usual ports or on those of REPRISE_LOCAL_PORTS.
+// Servers that respond on this machine, on the usual ports or on REPRISE_LOCAL_PORTS.
 std::vector<LocalServer> local_servers(Context& context, std::chrono::milliseconds timeout);
 
-// A server of this machine that has models. not_found says what else there is.
+// A local server that has models. not_found names the alternatives.
 Result<ProviderChoice> local_server(const ChoiceSources& from);
 
 }  // namespace reprise::cli

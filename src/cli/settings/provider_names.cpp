@@ -17,7 +17,7 @@ struct Server {
   std::string_view key_variable;
 };
 
-// What their documentation says; all of them speak OpenAI's chat protocol.
+// From their documentation; all use OpenAI's chat protocol.
 constexpr Server kServers[] = {
     {"cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"},
     {"deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"},
@@ -31,7 +31,7 @@ constexpr Server kServers[] = {
     {"xai", "https://api.x.ai/v1", "XAI_API_KEY"},
 };
 
-// Other names that programs store for them.
+// Other names for them, as stored by programs.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"claude", "anthropic"},         {"gemini", "google"},
     {"lm_studio", "lmstudio"},       {"openai", kChat},

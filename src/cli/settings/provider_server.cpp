@@ -14,21 +14,21 @@ bool is_called(const Settings& settings, std::string_view name, const NamedProvi
   return named && named->name == provider.name;
 }
 
-// Where the session was held, when that was not the provider's own server.
+// The server that the session used, if it was not the provider's own.
 std::string base_url_of(const Session& session) {
   json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
   std::string url;
   return scanner.string(url) ? url : "";
 }
 
-// Azure's servers take a key in a header of their own.
+// Azure's servers expect the key in their own header.
 bool wants_azure_header(std::string_view url) {
   const std::string server = http::server_of(url);
   const std::string_view host = std::string_view(server).substr(0, server.rfind(':'));
   return host.ends_with(".openai.azure.com") || host.ends_with(".cognitiveservices.azure.com");
 }
 
-// Where the provider's own server is asked, a key is needed.
+// A missing key is an error for the provider's own server only.
 Result<> do_without_key(const NamedProvider& provider, const std::string& url,
                         const std::string& elsewhere, ProviderOptions& options) {
   const auto known = find_provider_at(*provider.kind, url);
@@ -45,7 +45,7 @@ Result<> do_without_key(const NamedProvider& provider, const std::string& url,
   return {};
 }
 
-// The URL by which the settings, or everybody, know the server of `url`; "" when they do not.
+// The URL of the same server in the settings or among well-known servers; "" if there is none.
 std::string configured_url(const ChoiceSources& from, const NamedProvider& provider,
                            const std::string& url) {
   for (const auto& [name, section] : from.settings.providers) {
@@ -59,7 +59,7 @@ std::string configured_url(const ChoiceSources& from, const NamedProvider& provi
   return known ? known->own_url : "";
 }
 
-// "" for the kind's own.
+// "" for the kind's default.
 std::string base_url(const ChoiceSources& from, const NamedProvider& provider,
                      ProviderChoice& choice) {
   if (from.flags.base_url) {
@@ -73,7 +73,7 @@ std::string base_url(const ChoiceSources& from, const NamedProvider& provider,
   if (before.empty() || http::is_same_server(before, usual)) {
     return usual;
   }
-  // Only where the settings name the server, too: a session may come from somebody else.
+  // The session may come from somebody else, so the settings must name the server, too.
   if (const std::string configured = configured_url(from, provider, before); !configured.empty()) {
     return configured;
   }

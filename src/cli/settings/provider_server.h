@@ -1,6 +1,6 @@
 #pragma once
 
-// Which server a provider is asked at, and with which key.
+// Chooses a provider's server and key.
 
 #include "cli/program/context.h"           // IWYU pragma: export
 #include "cli/settings/provider_choice.h"  // IWYU pragma: export
@@ -10,7 +10,7 @@
 
 namespace reprise::cli {
 
-// What a choice is made from; `session` may be null.
+// The input of a choice; `session` may be null.
 struct ChoiceSources {
   Context& context;
   const Settings& settings;
@@ -20,16 +20,16 @@ struct ChoiceSources {
 
 using Slot = std::optional<std::string> ProviderSettings::*;
 
-// The provider's own section first; the keys at the top of a file belong to the provider named
-// beside them, and without one to the provider of the settings.
+// The value in the provider's own section, else at the top of a file. The latter belongs to the
+// provider named beside it, or else to the provider of the settings.
 std::optional<std::string> setting(const Settings& settings, const NamedProvider& provider,
                                    Slot slot);
 
-// The provider's base URL where the session does not say another; "" for the kind's own.
+// The provider's base URL unless the session has another; "" for the kind's default.
 std::string usual_url(const ChoiceSources& from, const NamedProvider& provider);
 
-// The server, and the key that belongs to it. unauthorized where there is none, or where it would
-// cross the network in clear text.
+// Sets the server and the key that belongs to it. unauthorized if there is no key, or if it would
+// be sent in clear text.
 Result<> reach(const ChoiceSources& from, const NamedProvider& provider, ProviderChoice& choice);
 
 }  // namespace reprise::cli

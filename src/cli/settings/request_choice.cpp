@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kSchemaBytesMax = 1 << 20;
 
-// Whether the server that is asked is the one that [providers.NAME] is about.
+// Whether [providers.NAME] describes the chosen server.
 bool is_about(const Context& context, const Settings& settings, std::string_view section,
               const RunFlags& flags, const ProviderChoice& choice) {
   const ProviderKind* const kind = find_provider_kind(choice.name);
@@ -54,7 +54,7 @@ void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
   }
 }
 
-// Without those that the provider has no field for.
+// Removes options that the provider does not support.
 RequestOptions fitting(Context& context, const RequestOptions& options, std::string_view provider) {
   RequestOptions out;
   for (const provider::RequestOption& option : provider::request_options()) {
@@ -111,7 +111,7 @@ Result<RequestOptions> options_of(const RunFlags& flags) {
   return out;
 }
 
-// A text, at any depth, that is called like a secret or looks like one.
+// Whether there is a string, at any depth, that is named like a secret or looks like one.
 bool holds_secret(json::Scanner& scanner) {
   bool found = false;
   if (scanner.kind() == json::Kind::array) {
@@ -134,7 +134,7 @@ bool holds_secret(json::Scanner& scanner) {
   return found;
 }
 
-// What a person adds is sent as a key is.
+// Headers and fields added by the user may be secrets and must not be sent in clear text.
 Result<> check_clear_text(const Context& context, const Settings& settings,
                           const ProviderOptions& options) {
   json::Scanner extra(options.extra.text());

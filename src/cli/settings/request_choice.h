@@ -1,6 +1,6 @@
 #pragma once
 
-// What settings and flags say of requests, for the provider that was chosen.
+// Applies settings and flags to the chosen provider's requests.
 
 #include "cli/program/context.h"           // IWYU pragma: export
 #include "cli/settings/provider_choice.h"  // IWYU pragma: export
@@ -10,9 +10,9 @@
 
 namespace reprise::cli {
 
-// The options of this run's requests. What a flag asks for and the provider has no field for is
-// unsupported; a setting that it has no field for is warned of and left out. Headers, extra and
-// auth go into `choice`; those of a [providers.NAME] only where its own server is asked.
+// The options of this run's requests. If the provider does not support a flag, fails with
+// unsupported; unsupported settings are ignored with a warning. Headers, extra and auth are added
+// to `choice`; those of a [providers.NAME] only for its own server.
 Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
                                       const Settings& settings, ProviderChoice& choice);
 

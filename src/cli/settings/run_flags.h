@@ -1,6 +1,6 @@
 #pragma once
 
-// The flags of `ask` and `chat` that hold for one run.
+// The flags of `ask` and `chat` that apply to one run.
 
 #include "cli/program/arguments.h"
 
@@ -19,12 +19,12 @@ struct RunFlags {
   std::optional<std::string> schema;  // a file
   std::vector<std::string> set;       // NAME=VALUE, options of requests
   std::optional<std::string> mode;
-  std::optional<std::string> tools;  // "all", "none", or names with commas
-  bool sends_nothing = false;        // no server is asked for its models, either
-  bool force = false;                // a session whose signature failed, too
+  std::optional<std::string> tools;  // "all", "none", or comma-separated names
+  bool sends_nothing = false;        // make no requests, not even for models
+  bool force = false;                // even if the session's signature failed
 };
 
-// Adds their options to a command's table.
+// Adds these options to a command's table.
 void add_run_flags(ArgumentTable& table, RunFlags& flags);
 
 }  // namespace reprise::cli
