@@ -1,4 +1,4 @@
-// Archived sessions: rows in that state, which lists leave out unless they are asked for.
+// Archived sessions are rows in that state, which lists omit unless requested.
 
 #include "reprise/capabilities.h"
 #include "store/rules.h"

@@ -17,7 +17,7 @@
 namespace reprise::sqlite {
 namespace {
 
-// Never 0, which says that a blob was released.
+// Never 0, which marks a released blob.
 std::int64_t put_time(Clock& clock) {
   return std::max<std::int64_t>(1, microseconds_of(clock.now()));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Large bytes in pieces, and which of them may go.
+// Blobs, stored in pieces, and their garbage collection.
 
 #include <cstddef>
 
@@ -11,7 +11,7 @@ namespace reprise::sqlite {
 
 inline constexpr std::size_t kPieceMax = std::size_t{1} << 18;
 
-// `bytes` in pieces of at most kPieceMax; one empty piece for none.
+// Calls `store` with pieces of at most kPieceMax; with one empty piece if `bytes` is empty.
 template <class Store>
 Result<> each_piece(std::string_view bytes, Store store) {
   std::size_t at = 0;
@@ -22,14 +22,15 @@ Result<> each_piece(std::string_view bytes, Store store) {
   return {};
 }
 
-// All inside the caller's transaction.
+// All functions run inside the caller's transaction.
 
-// Before a session goes, with what is kept for it: what only it names may go with it.
+// Called before a session and its retained ones are deleted: releases the blobs that only they
+// reference.
 Result<> release_blobs(Connection& connection, const SessionId& id);
-// Removes what no message names and nobody has put for kBlobPinned: all that was released, and a
-// bounded number of others. Costs nothing for what is named.
+// Removes blobs that no message references and that were not put within kBlobPinned: all released
+// ones, and a bounded number of others. Referenced blobs cost nothing.
 Result<> collect_blobs(Connection& connection, Clock& clock);
-// Blobs that no message names and that are not yet to go.
+// The number of unreferenced blobs that are not due for removal yet.
 Result<std::int64_t> count_unnamed_blobs(Connection& connection);
 
 }  // namespace reprise::sqlite

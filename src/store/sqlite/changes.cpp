@@ -13,14 +13,14 @@
 namespace reprise::sqlite {
 namespace {
 
-// New rows have the highest numbers. So the last session and the last message, as they were seen,
-// tell what came since, as long as both stand where they stood: rows that were removed, or numbered
-// anew by VACUUM, show there or in the number of sessions. A replacement moves messages to a
-// session of its own, whose row is new, too; a session in another folder gets a new number
-// (update_session). Only the trash shows by itself.
+// New rows have the highest rowids. So the last session and message at the earlier position
+// determine what is new, provided both still have their rowids: rows that were removed, or
+// renumbered by VACUUM, are detected there or by the number of sessions. A replacement moves
+// messages to a retained session, whose row is new, too; a session that moves to another folder
+// gets a new rowid (update_session). Only the trash needs a check of its own.
 struct Position {
   std::int64_t sessions = 0;
-  std::int64_t last_session = 0;  // a row's number; 0 for none
+  std::int64_t last_session = 0;  // a rowid; 0 for none
   std::int64_t session_name = 0;  // a hash
   std::int64_t last_message = 0;  // likewise
   std::int64_t message_name = 0;
@@ -66,14 +66,14 @@ std::int64_t hash_of(std::string_view text) {
   return static_cast<std::int64_t>(fnv1a(text));
 }
 
-// Of a row that may have gone: 0 then.
+// 0 if the row no longer exists.
 Result<std::int64_t> session_name(Connection& connection, std::int64_t row) {
   REPRISE_ASSIGN(Statement found, connection.query("SELECT id FROM sessions WHERE rowid = ?", row));
   REPRISE_ASSIGN(const bool is_there, found.step());
   return is_there ? hash_of(found.bytes("id")) : 0;
 }
 
-// By the session that it was appended to.
+// A hash of the session to which the message was appended.
 Result<std::int64_t> message_name(Connection& connection, std::int64_t row) {
   REPRISE_ASSIGN(
       Statement found,
@@ -119,7 +119,7 @@ Result<Position> position_now(Connection& connection, const std::vector<SessionI
   return now;
 }
 
-// Whether all that was there then is there still, under its number.
+// Whether all rows of the earlier position still exist with the same rowids.
 Result<bool> is_whole(Connection& connection, const Position& then, const Position& now) {
   REPRISE_ASSIGN(
       const std::int64_t added,
@@ -130,7 +130,7 @@ Result<bool> is_whole(Connection& connection, const Position& then, const Positi
          message == then.message_name;
 }
 
-// nullopt when the row of one cannot be read.
+// nullopt if a row cannot be read.
 Result<std::optional<std::vector<SessionInfo>>> read_changed(Connection& connection,
                                                              const Position& then) {
   static const std::string sql =

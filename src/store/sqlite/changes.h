@@ -1,6 +1,6 @@
 #pragma once
 
-// What changed since a position, found by the numbers of rows.
+// Finds the changes since a position by rowids.
 
 #include "reprise/capabilities.h"
 #include "store/sqlite/connection.h"

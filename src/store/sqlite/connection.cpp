@@ -13,7 +13,7 @@
 namespace reprise::sqlite {
 namespace {
 
-constexpr int kPrimary = 0xFF;  // the part of a result code that names its family
+constexpr int kPrimary = 0xFF;  // the bits of a result code for its primary code
 
 int int_size(std::string_view bytes) {
   return bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())
@@ -21,7 +21,7 @@ int int_size(std::string_view bytes) {
              : static_cast<int>(bytes.size());
 }
 
-// A file name as a URI, so that SQLite's open takes options with it.
+// A file name as a URI, which can have options for SQLite.
 std::string uri_of(const std::filesystem::path& file, std::string_view options) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string uri = "file:";
@@ -105,7 +105,7 @@ void Statement::check_bound(int code) {
 
 Statement& Statement::bind(std::string_view text) {
   const int size = int_size(text);
-  // An empty view may hold a null pointer, which SQLite would take for NULL.
+  // An empty view may have a null pointer, which SQLite would bind as NULL.
   check_bound(size < 0 ? SQLITE_TOOBIG
                        : sqlite3_bind_text(statement_, ++bound_, text.empty() ? "" : text.data(),
                                            size, SQLITE_STATIC));
@@ -194,7 +194,7 @@ std::string_view Statement::bytes(store::Column column) const {
     return {};
   }
   const int at = static_cast<int>(column);
-  // Blob access never converts: text comes as the bytes that are stored.
+  // Reading as a blob never converts: it returns the stored bytes of text.
   const void* data = sqlite3_column_blob(statement_, at);
   if (data == nullptr) {
     return {};
@@ -263,11 +263,11 @@ Result<> Connection::configure(OpenMode mode) {
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nullptr);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  // Our triggers are for the statements of others. Even one whose WHEN is false costs an insert
-  // more than the insert itself. Foreign keys go on working.
+  // Our triggers are for the statements of other programs. Even a trigger with a false WHEN costs
+  // more than the insert itself. Foreign keys are still enforced.
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   add_functions(handle_, titles_left_);
-  // Takes the place of the automatic checkpoint.
+  // Replaces the automatic checkpoint.
   sqlite3_wal_hook(handle_, note_log_pages, this);
   if (mode == OpenMode::read_alone || mode == OpenMode::read_unlocked) {
     return script("PRAGMA locking_mode=EXCLUSIVE");
@@ -325,10 +325,10 @@ Error Connection::error(int code) const {
 
 TickWatch::TickWatch(Connection& connection, std::function<void()> tick)
     : connection_(connection), tick_(std::move(tick)) {
-  constexpr int kSteps = 20'000;  // of SQLite's machine: some milliseconds
+  constexpr int kSteps = 20'000;  // instructions of SQLite's virtual machine: some milliseconds
   const auto call = [](void* watch) {
     static_cast<TickWatch*>(watch)->tick_();
-    return 0;  // go on
+    return 0;  // continue
   };
   sqlite3_progress_handler(connection_.handle(), kSteps, call, this);
 }
@@ -344,13 +344,13 @@ Result<Transaction> Transaction::begin(Connection& connection, std::string_view 
 
 Transaction::~Transaction() {
   if (connection_ != nullptr && connection_->in_transaction()) {
-    // SQLite rolls back by itself when even this fails.
+    // If this fails too, SQLite rolls back by itself.
     (void)connection_->run("ROLLBACK");
   }
 }
 
 Result<> Transaction::commit() {
-  REPRISE_ASSERT(connection_ != nullptr);  // once
+  REPRISE_ASSERT(connection_ != nullptr);  // commit() may be called once
   REPRISE_TRY(connection_->run("COMMIT"));
   connection_ = nullptr;
   return {};

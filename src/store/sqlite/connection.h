@@ -1,6 +1,6 @@
 #pragma once
 
-// SQLite's C interface behind results and destructors. One thread at a time.
+// Wraps SQLite's C interface with results and destructors. One thread at a time.
 
 #include <chrono>      // IWYU pragma: export
 #include <filesystem>  // IWYU pragma: export
@@ -22,7 +22,7 @@ namespace reprise::sqlite {
 
 class Connection;
 
-struct Blob {  // bytes that are bound as such, not as text
+struct Blob {  // bytes bound as a blob, not as text
   std::string_view bytes;
 };
 
@@ -31,8 +31,8 @@ struct Prepared {
   store::ColumnNames columns;
 };
 
-// A prepared statement with its values, borrowed from the connection's cache and given back by the
-// destructor. Text is bound in place: it must outlive the statement's last step.
+// A prepared statement with its values, borrowed from the connection's cache and returned by the
+// destructor. Text is not copied: it must outlive the statement's last step.
 class Statement {
  public:
   Statement(Connection& connection, Prepared& prepared)
@@ -48,40 +48,40 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
-  // Binds the next parameters, in order. A failure shows at the next step().
+  // Binds the next parameters, in order. Errors are returned by the next step().
   Statement& bind(std::string_view text);
   Statement& bind(const char* text) { return bind(std::string_view(text)); }
   Statement& bind(const std::string& text) { return bind(std::string_view(text)); }
   Statement& bind(std::int64_t number);
   Statement& bind(Blob blob);
   Statement& bind_real(double number);
-  // Text that is not UTF-8: one of SQLite's encodings.
+  // Text in another of SQLite's encodings.
   Statement& bind_encoded(std::string_view text, std::uint32_t encoding);
   Statement& bind(std::nullopt_t);
-  // A column of another statement's row, whatever its type.
+  // A column of another statement's row, of any type.
   Statement& bind_column(const Statement& row, std::string_view column);
   template <class Value>
   Statement& bind(const std::optional<Value>& value) {
     return value ? bind(*value) : bind(std::nullopt);
   }
 
-  // True: a row is there.
+  // True if there is a row.
   Result<bool> step();
-  // Runs it to its end.
+  // Runs the statement to its end.
   Result<> run();
-  // Calls `row`, which returns nothing or a Result<>, at each row that is left.
+  // Calls `row`, which returns nothing or a Result<>, for each remaining row.
   template <class Row>
   Result<> each(const Row& row);
 
-  // Columns by their names, which the statement's text gives them.
+  // Columns by their names in the statement.
   bool is_null(std::string_view column) const { return is_null(columns_->at(column)); }
   bool is_integer(std::string_view column) const;
   std::int64_t integer(std::string_view column) const { return integer(columns_->at(column)); }
-  // Text or blob bytes as they are; valid until the next step().
+  // The raw bytes of text or a blob; valid until the next step().
   std::string_view bytes(std::string_view column) const { return bytes(columns_->at(column)); }
-  std::string text(std::string_view column) const;  // valid UTF-8: what is not becomes U+FFFD
+  std::string text(std::string_view column) const;  // invalid UTF-8 becomes U+FFFD
 
-  // The same by what column() and columns() found once for all rows.
+  // The same by column(), or by columns() that are looked up once for all rows.
   store::Column column(std::string_view name) const { return columns_->at(name); }
   template <class Fields>
   std::span<const store::Column> columns(const Fields& fields) const {
@@ -121,11 +121,11 @@ Result<> Statement::each(const Row& row) {
 }
 
 enum class OpenMode : std::uint8_t {
-  read,            // never creates or changes a file
-  read_immutable,  // nobody can change it: no locks, no log
-  read_alone,      // shuts out others, needs no shared memory file
-  read_unlocked,   // read_alone where the file system cannot lock
-  write,           // the file exists
+  read,            // creates and changes no files
+  read_immutable,  // for a file that nobody can change: no locks, no log
+  read_alone,      // locks out others, needs no shared memory file
+  read_unlocked,   // read_alone on file systems without locks
+  write,           // the file must exist
 };
 
 class Connection {
@@ -134,13 +134,13 @@ class Connection {
   // close, no memory mapping.
   static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, OpenMode mode,
                                                   std::chrono::milliseconds busy_timeout);
-  // A connection to a new database that is nobody else's and goes with it. Messages name `file`.
+  // A connection to a private temporary database, which is deleted with it. Messages name `file`.
   static Result<std::unique_ptr<Connection>> open_temporary(const std::filesystem::path& file);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Prepared once, kept. `sql` is one statement.
+  // Prepares `sql`, a single statement, once and caches it.
   Result<Statement> prepare(std::string_view sql);
   template <class... Values>
   Result<Statement> query(std::string_view sql, const Values&... values) {
@@ -154,7 +154,7 @@ class Connection {
     REPRISE_ASSIGN(Statement statement, query(sql, values...));
     return statement.run();
   }
-  // The first column of the first row; 0 when there is no row.
+  // The first column of the first row; 0 if there is no row.
   template <class... Values>
   Result<std::int64_t> integer(std::string_view sql, const Values&... values) {
     REPRISE_ASSIGN(Statement statement, query(sql, values...));
@@ -170,10 +170,10 @@ class Connection {
     return all;
   }
 
-  // Any number of statements, not kept.
+  // Runs any number of statements, without caching them.
   Result<> script(const std::string& sql);
 
-  // Rows that the last statement changed.
+  // The number of rows that the last statement changed.
   std::int64_t changes() const;
   bool in_transaction() const;
   void set_busy_timeout(std::chrono::milliseconds timeout);
@@ -181,17 +181,17 @@ class Connection {
   int log_pages() const { return log_pages_; }
   void set_log_pages(int pages) { log_pages_ = pages; }
 
-  // A statement that looks for a word in more titles (reprise_contains) fails.
+  // The number of titles that a statement may search (reprise_contains) before it fails.
   static constexpr std::int64_t kTitlesAny = std::numeric_limits<std::int64_t>::max();
   void set_titles_max(std::int64_t count) { titles_left_ = count; }
   bool titles_exceeded() const { return titles_left_ < 0; }
 
-  // The error of a failed call, in our words.
+  // The error of a failed call.
   Error error(int code) const;
   sqlite3* handle() const { return handle_; }
   const std::filesystem::path& file() const { return file_; }
   std::string name() const { return file_.filename().string(); }
-  // The file that messages name, where another one is open in its place.
+  // Sets the file that messages name if a copy is open instead of it.
   void set_file(std::filesystem::path file) { file_ = std::move(file); }
 
  private:
@@ -215,7 +215,7 @@ class Connection {
   std::int64_t titles_left_ = kTitlesAny;
 };
 
-// Calls `tick` every now and then while the connection's statements run, as long as it lives.
+// Calls `tick` repeatedly while the connection's statements run, during its own lifetime.
 class TickWatch {
  public:
   TickWatch(Connection& connection, std::function<void()> tick);
@@ -246,12 +246,12 @@ class Transaction {
   Connection* connection_;
 };
 
-// The error a SQLite result code means, for messages about `file`.
+// The error for a SQLite result code, for messages about `file`.
 Error error_of(int code, int os_errno, std::string_view detail, const std::filesystem::path& file);
 
-// reprise_contains(text, word): whether the word, in small letters, stands in the text, the case of
-// ASCII letters apart. Each call takes one off `left`, which outlives the handle; when none is left
-// the statement fails.
+// Registers reprise_contains(text, word): whether the text contains the lower-case word, ignoring
+// the case of ASCII letters. Each call decrements `left`, which must outlive the handle; when it is
+// used up, the statement fails.
 void add_functions(sqlite3* handle, std::int64_t& left);
 
 }  // namespace reprise::sqlite

@@ -16,7 +16,7 @@ using std::filesystem::path;
 
 constexpr int kPagesAtOnce = 1024;
 
-// A snapshot: what is read is held by a transaction. Writers go on meanwhile, in the log.
+// Copies a snapshot: a read transaction keeps it stable, while writers continue in the log.
 Result<> copy_pages(Connection& source, Connection& copy, const ProgressSink& progress) {
   sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", source.handle(), "main");
   if (backup == nullptr) {
@@ -42,7 +42,7 @@ using Fill = std::function<Result<>(Connection& empty)>;
 Result<> fill_file(const path& file, const Fill& fill) {
   REPRISE_ASSIGN(const auto connection,
                  Connection::open(file, OpenMode::write, std::chrono::milliseconds(0)));
-  // Nobody sees the file before it is complete and synced, so it needs no journal.
+  // The file is not visible before it is complete and synced, so it needs no journal.
   REPRISE_TRY(connection->script("PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF"));
   return fill(*connection);
 }
@@ -88,7 +88,8 @@ Result<> copy_database(Connection& source, const path& target, const path& besid
     if (!progress) {
       return copy_pages(source, empty, {});
     }
-    // Else each step would show another state, and begin anew after each commit.
+    // Without it, each step could see another state, and the backup would restart after each
+    // commit.
     REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(source, "BEGIN"));
     REPRISE_TRY(source.integer("SELECT count(*) FROM main.sqlite_schema"));
     return copy_pages(source, empty, progress);

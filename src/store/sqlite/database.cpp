@@ -27,9 +27,9 @@ namespace {
 using std::filesystem::path;
 
 constexpr std::size_t kIdleMax = 4;
-constexpr std::size_t kFormatAt = 18;  // in the header: 2 when the database has a log
+constexpr std::size_t kFormatAt = 18;  // in the header: 2 if the database has a log
 
-// 0600, before SQLite would make it 0644.
+// Creates the file with mode 0600, since SQLite would create it with 0644.
 Result<> create_file(const path& file) {
   const path folder = folder_of(file);
   REPRISE_TRY(make_private_folders(folder));
@@ -41,7 +41,7 @@ Result<> create_file(const path& file) {
   return sync_folder(folder);
 }
 
-// SQLite follows no link to these either, but cannot say so.
+// SQLite follows no links to these files either, but cannot report them.
 Result<> check_files(const path& file, Access access) {
   for (const char* const suffix : {"", "-wal", "-shm", "-journal"}) {
     const path one = store::beside(file, suffix);
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreO
   if (kind == FileKind::folder) {
     return fail(Code::invalid_argument, cat(file.string(), " is a folder: name a file in it"));
   }
-  // Reading from a pipe or a device might never end.
+  // Reading from a pipe or a device might block forever.
   if (kind == FileKind::other) {
     return fail(Code::invalid_argument, cat(file.string(), " is not a file; choose another"));
   }
@@ -98,10 +98,9 @@ Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreO
   return database;
 }
 
-// Looks at what the file is. For writing it is made current; a database that can be read only (the
-// disk is full, the folder is read-only) opens, and says so when something is written. The previous
-// version goes on as it is where there is no room, time or right for more, until it is opened
-// again.
+// Checks the shape of the file. For writing it is migrated; a database that cannot be written (the
+// disk is full, the folder is read-only) opens, and returns errors on writes. A previous version is
+// used without migration if space, time or permissions are insufficient, until it is opened again.
 Result<> Database::prepare() {
   REPRISE_ASSIGN(const Reader first, reader());
   if (options_.access == Access::read) {
@@ -111,7 +110,7 @@ Result<> Database::prepare() {
   if (shape == Shape::current) {
     REPRISE_ASSIGN(const bool has_log, has_log_format(file_));
     if (!has_log) {
-      // A repaired one, say. Where it cannot be now, commits are as durable without a log.
+      // For example, a repaired one. If it is impossible now, commits are as durable without a log.
       (void)writer_.run_alone([](Connection& connection) { return begin_log(connection); });
     }
     return {};
@@ -182,8 +181,9 @@ Result<bool> Database::empty_log(std::chrono::milliseconds patience) {
   return writer_.empty_log(patience);
 }
 
-// SQLite opens for reading only what it cannot open for writing, a full disk's shared memory file
-// among them, and connections of one process share that: the next writer is to look anew.
+// SQLite opens files read-only if it cannot open them for writing, including the shared memory file
+// on a full disk, and connections of one process share that file: close idle connections so that
+// the next writer opens it again.
 void Database::forget_idle() {
   std::vector<Idle> forgotten;
   const std::lock_guard guard(mutex_);
@@ -209,7 +209,7 @@ Result<Database::Reader> Database::connect() {
     if (usual || usual.error().code != Code::io) {
       return usual;
     }
-    // Never past a journal: without it the pages are not a database.
+    // Never ignore a journal: without it, the pages are inconsistent.
     auto other = journal ? connect_rolled_back(*journal) : connect_without_shared_memory();
     if (other || !journal) {
       return other ? std::move(other) : std::move(usual);
@@ -220,8 +220,8 @@ Result<Database::Reader> Database::connect() {
   }
 }
 
-// A full disk or a read-only folder has no room for the shared memory file, and reading creates
-// nothing: what the log holds is then indexed in memory, for one operation at a time.
+// On a full disk or in a read-only folder, the shared memory file cannot be created, and reading
+// creates no files: the log is indexed in memory instead, for one operation at a time.
 Result<Database::Reader> Database::connect_without_shared_memory() {
   REPRISE_ASSIGN(const bool has_no_log, is_empty_or_missing(store::beside(file_, "-wal")));
   if (has_no_log) {
@@ -247,7 +247,7 @@ Result<Database::Reader> Database::connect_rolled_back(const JournalMark& journa
   });
 }
 
-// With the columns of the current version, whatever it is.
+// Presents the database with the columns of the current version, whatever its own version.
 Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, bool keep,
                                         std::function<bool()> is_current) {
   REPRISE_ASSIGN(const Shape shape, shape_of(*connection));
@@ -257,7 +257,7 @@ Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, 
   }
   if (shape == Shape::previous || (reads && shape == Shape::original)) {
     REPRISE_TRY(show_as_current(*connection, shape));
-    keep = keep && reads;  // else it may become current any time
+    keep = keep && reads;  // otherwise it may be migrated at any time
   }
   return Reader(*this, std::move(connection), keep, std::move(is_current));
 }

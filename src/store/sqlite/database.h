@@ -1,6 +1,6 @@
 #pragma once
 
-// One database file as the parts of the store see it: connections to read with and the writer.
+// One database file: a pool of connections for reading, and the writer.
 
 #include <mutex>
 
@@ -14,11 +14,11 @@ namespace reprise::sqlite {
 // Thread-safe.
 class Database {
  public:
-  // As open_sqlite_store().
+  // Like open_sqlite_store().
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& named,
                                                 const StoreOptions& options);
 
-  // A connection for one thread, given back by its destructor.
+  // A connection for one thread, returned to the pool by its destructor.
   class Reader {
    public:
     Reader(Database& database, std::unique_ptr<Connection> connection, bool keep,
@@ -35,19 +35,19 @@ class Database {
     ~Reader();
     Connection& operator*() const { return *connection_; }
     Connection* operator->() const { return connection_.get(); }
-    // It shows a copy with what can be read of a damaged database.
+    // Whether it reads a copy with the readable parts of a damaged database.
     bool is_salvaged() const { return is_salvaged_; }
 
    private:
     Database* database_;
     std::unique_ptr<Connection> connection_;
-    bool keep_;                         // one that shuts out others goes when it is done
-    std::function<bool()> is_current_;  // of a copy: whether it is still one
+    bool keep_;                         // false for one that locks out others
+    std::function<bool()> is_current_;  // for a copy: whether it is still current
     bool is_salvaged_;
   };
-  // Of a database that is open for reading and cannot be read as it is, a salvaged one.
+  // A salvaged copy if the database is open for reading only and cannot be read.
   Result<Reader> reader();
-  // What `make` makes with a reader; with a salvaged one where it meets damage.
+  // Returns `make(reader)`; with a salvaged copy if the first attempt finds damage.
   template <class Make>
   auto read(Make make) -> decltype(make(std::declval<const Reader&>())) {
     REPRISE_ASSIGN(const Reader usual, reader());
@@ -59,13 +59,12 @@ class Database {
     return other ? make(*other) : std::move(made);
   }
 
-  // unsupported when the store was opened for reading.
+  // unsupported if the store was opened for reading.
   Result<> write(Durability durability, const Work& work);
-  // The same, durable on disk, for deleting: on a full disk with the room that is kept for it, and
-  // where that is too little by `in_steps`.
+  // The same, durable on disk, for deletions: on a full disk it uses the reserved space, and if
+  // that is insufficient, `in_steps`.
   Result<> make_room(const Work& work, const std::function<Result<>()>& in_steps = {});
-  // Moves what the log holds into the database and cuts the log; false when somebody who reads is
-  // still in the way after that time.
+  // Checkpoints the log and truncates it; false if a reader still blocks that after `patience`.
   Result<bool> empty_log(std::chrono::milliseconds patience);
   template <class Value, class Make>
   Result<Value> write_for(Durability durability, Make make) {

@@ -1,4 +1,4 @@
-// Todos and artefacts: what stands beside the messages.
+// Todos and artefacts.
 
 #include <algorithm>
 

@@ -34,7 +34,7 @@ Result<std::unique_ptr<ForeignDatabase>> ForeignDatabase::open(
   REPRISE_ASSIGN(const PrivateFolder folder, PrivateFolder::make());
   const fs::path copy = folder.path() / "copy.db";
   REPRISE_TRY(copy_foreign_files(file, copy));
-  // Alone, so that the files stay open when they have no name any more.
+  // Exclusive, so that the files remain open when they are unlinked.
   REPRISE_ASSIGN(auto connection,
                  Connection::open(copy, OpenMode::read_alone, std::chrono::milliseconds(0)));
   connection->set_file(file);
@@ -50,7 +50,7 @@ Result<std::unique_ptr<ForeignDatabase>> ForeignDatabase::open(
   return database;
 }
 
-// A virtual table or a view has no page of its own.
+// Virtual tables and views have no root page.
 Result<> ForeignDatabase::find_columns(std::span<const std::string_view> tables) {
   for (const std::string_view name : tables) {
     REPRISE_ASSIGN(const std::int64_t is_table,
@@ -64,7 +64,7 @@ Result<> ForeignDatabase::find_columns(std::span<const std::string_view> tables)
     REPRISE_ASSIGN(Statement column,
                    connection_->prepare(cat("PRAGMA table_info(\"", name, "\")")));
     REPRISE_TRY(column.each([&] { table.columns.push_back(ascii_lower(column.text("name"))); }));
-    // Tables WITHOUT ROWID have none.
+    // Tables WITHOUT ROWID have no rowid.
     table.has_row_number =
         sqlite3_table_column_metadata(connection_->handle(), "main", table.name.c_str(), "rowid",
                                       nullptr, nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
@@ -107,7 +107,7 @@ std::string ForeignDatabase::statement_of(std::string_view table,
                                           std::string_view tail) const {
   std::string sql = "SELECT ";
   for (const std::string_view column : columns) {
-    REPRISE_ASSERT(is_plain_name(column));  // ours, never the database's
+    REPRISE_ASSERT(is_plain_name(column));  // from us, never from the database
     sql += has_column(table, column) ? cat('"', column, "\", ") : cat("NULL AS \"", column, "\", ");
   }
   const Table* const found = find(table);

@@ -1,11 +1,12 @@
 #pragma once
 
-// Another program's database, which is not opened where it stands: even reading one changes the
-// files beside it. Its files are copied into a private folder first, and the copy is read.
-//  (1) The copy is a state that the database had: what was written meanwhile is noticed by the
-//      files, and the copy is made again.
-//  (2) Whatever its schema holds, nothing runs but reading rows of the tables that were named: no
-//      views, triggers and virtual tables.
+// The database of another program, which is not opened in place: even reading it would change the
+// files beside it. Its files are first copied to a private folder, and the copy is read.
+//
+//  (1) The copy is a state that the database had: concurrent writes are detected by the files, and
+//      the copy is repeated.
+//  (2) Whatever the schema contains, only rows of the named tables are read: no views, triggers or
+//      virtual tables are used.
 
 #include <span>
 #include <string>
@@ -15,13 +16,13 @@
 
 namespace reprise::sqlite {
 
-// A larger value is not read: the statement fails at its row.
+// Larger values are not read: the statement fails at their row.
 inline constexpr int kForeignValueMax = 128 << 20;
 
 class ForeignDatabase {
  public:
-  // Only these tables can be read, those of them that are there. busy when the database is written
-  // to all the time, corrupt when it is none.
+  // Only those of these tables that exist can be read. busy if the database is written to
+  // constantly, corrupt if it is not a database.
   static Result<std::unique_ptr<ForeignDatabase>> open(const std::filesystem::path& file,
                                                        std::span<const std::string_view> tables);
   ~ForeignDatabase();
@@ -31,8 +32,8 @@ class ForeignDatabase {
   bool has_table(std::string_view table) const;
   bool has_column(std::string_view table, std::string_view column) const;
 
-  // Rows with these columns (in small letters), and "rowid AS row_number" as the last one. A column
-  // that the table lacks is NULL. `tail` is what follows the name of the table in the statement.
+  // Rows with these columns (in lower case), and "rowid AS row_number" as the last one. Missing
+  // columns are NULL. `tail` is the part of the statement after the table's name.
   template <class... Values>
   Result<Statement> select(std::string_view table, std::initializer_list<std::string_view> columns,
                            std::string_view tail, const Values&... values) {
@@ -57,7 +58,7 @@ class ForeignDatabase {
   std::vector<Table> tables_;
 };
 
-// Tells whether the database may have changed: the sizes and times of its files.
+// The sizes and times of the database's files; if they differ, the database may have changed.
 std::string foreign_state(const std::filesystem::path& file);
 
 }  // namespace reprise::sqlite

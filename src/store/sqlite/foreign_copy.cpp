@@ -1,4 +1,4 @@
-// A consistent copy of a database's files, made without SQLite and without a lock.
+// Copies a database's files consistently, without SQLite and without locks.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 constexpr int kCopyTries = 12;
 constexpr std::chrono::milliseconds kFirstWait{5};
 constexpr std::size_t kCopyPiece = std::size_t{1} << 20;
-// The header of a log has its salts; that of a database, how often it was changed.
+// The header of a log contains its salts, that of a database its change counter.
 constexpr std::size_t kLogMarkBytes = 32;
 constexpr std::size_t kDatabaseHeaderBytes = 100;
-// At the end of a journal of a transaction over several databases. SQLite deletes the file that it
-// names, whatever that is, so such a journal is not for a copy.
+// At the end of the journal of a transaction over several databases. SQLite deletes the
+// super-journal that it names, whatever file that is, so such a journal must not be copied.
 constexpr std::string_view kSuperJournalMark = "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7";
 
-// What tells a file from what it was.
+// Identifies the state of a file.
 struct FileMark {
   bool is_there = false;
   std::int64_t bytes = 0;
@@ -114,7 +114,7 @@ Result<> copy_one(const fs::path& from, const fs::path& to) {
   REPRISE_ASSIGN(Fd target, open_file(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
   bool has_rows = false;
   for (;;) {
-    // The file system may share the blocks.
+    // Lets the file system share the blocks.
     const ssize_t copied =
         ::copy_file_range(source->get(), nullptr, target.get(), nullptr, kCopyPiece << 10U, 0);
     if (copied == 0) {

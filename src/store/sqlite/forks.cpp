@@ -32,7 +32,7 @@ Result<std::optional<BaseRow>> find_base(Connection& connection, std::string_vie
   return out;
 }
 
-// The session whose own rows reach up to `at`: chains stay as short as they can be.
+// Finds the session whose own rows extend to `at`, so that chains are as short as possible.
 Result<Base> base_for(Connection& connection, std::string session, Seq at) {
   if (at.value == 0) {
     return Base{std::nullopt, at};
@@ -55,7 +55,7 @@ Result<std::vector<Segment>> segments_of(Connection& connection, std::string_vie
   std::string current(session);
   for (int depth = 0; depth < kChainMax; ++depth) {
     REPRISE_ASSIGN(auto row, find_base(connection, current));
-    // Without a base the rows begin wherever they begin; a base that is gone has no rows.
+    // Without a base, all rows are the session's own; a missing base has no rows.
     const std::int64_t own_from = row && row->base ? std::max(from, row->base_count) : from;
     if (own_from < to) {
       segments.push_back({current, own_from, to});
@@ -83,7 +83,8 @@ Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from) {
   REPRISE_ASSIGN(const std::int64_t generation,
                  connection.integer("SELECT generation FROM sessions WHERE id = ?", id.str()));
   const std::string retained = retained_name(id.str(), generation);
-  // The kept session begins where rows move; before that it shares what the session shared.
+  // The retained session begins with the moved rows; before them, it shares what the session
+  // shared.
   const bool in_own_rows = !row->base || from.value >= row->base_count;
   const std::int64_t moved_from = in_own_rows ? from.value : row->base_count;
   const std::optional<std::string> retained_base =
@@ -131,7 +132,7 @@ Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,
   if (at.value < head) {
     return {};
   }
-  // As the original program's forks have it: it is about what the session holds.
+  // As in forks by the original program: it depends on the session's messages.
   return connection.run(
       "UPDATE sessions SET token_count = (SELECT token_count FROM sessions WHERE id = ?)"
       " WHERE id = ?",

@@ -1,8 +1,9 @@
 #pragma once
 
-// Sessions that share messages. A session's own rows begin at its base_count; what comes before is
-// its base's. A suffix that is replaced moves to a kept session "ID~GENERATION", a hidden fork of
-// the session as it was: nothing is destroyed, and readers and forks that need it find it there.
+// Sessions that share messages. A session's own rows begin at its base_count; earlier messages are
+// those of its base. A replaced suffix moves to a retained session "ID~GENERATION" (state 'kept'),
+// a hidden fork of the old session: nothing is destroyed, and readers and forks that need it find
+// it there.
 
 #include "reprise/session.h"
 #include "store/sqlite/connection.h"
@@ -15,18 +16,18 @@ struct Segment {
   std::int64_t from;
   std::int64_t to;
 };
-// Where the messages [from, to) of a session stand, in ascending order. corrupt for a chain that
-// goes in a circle.
+// The rows of the messages [from, to) of a session, in ascending order. corrupt for a cyclic chain
+// of bases.
 Result<std::vector<Segment>> segments_of(Connection& connection, std::string_view session,
                                          std::int64_t from, std::int64_t to);
 
-// The id of the kept session that shows `session` as it was in its generation.
+// The id of the retained session for a generation of `session`.
 std::string retained_name(std::string_view session, std::int64_t generation);
 
-// The messages from `from` on leave the session and are kept. `from` must be below its head.
+// Moves the messages from `from` on to a retained session. `from` must be below the head.
 Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from);
 
-// The session's own messages that are kept. not_found for an unknown session.
+// The number of the session's replaced messages. not_found for an unknown session.
 Result<std::int64_t> count_replaced(Connection& connection, const SessionId& id);
 
 Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,

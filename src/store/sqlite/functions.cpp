@@ -1,4 +1,5 @@
-// Functions for our own statements. Nothing that is stored uses them: other programs have none.
+// SQL functions for our own statements. The schema must not use them, because other programs lack
+// them.
 
 #include <sqlite3.h>
 
@@ -33,7 +34,7 @@ void contains(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
 }  // namespace
 
 void add_functions(sqlite3* handle, std::int64_t& left) {
-  // Out of memory shows when a statement finds no such function.
+  // If this runs out of memory, statements report a missing function.
   sqlite3_create_function_v2(handle, "reprise_contains", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &left,
                              contains, nullptr, nullptr, nullptr);
 }

@@ -22,11 +22,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
-// The database file as SQLite has opened it, which must not be opened and closed beside it: that
-// would drop the locks that this process has on it.
+// The database file through SQLite's own handle: opening and closing it separately would drop this
+// process's locks on it.
 class SharedFile {
  public:
-  // Nobody changes the file or its journal until the destructor: both takes an exclusive lock.
+  // Prevents changes of the file and its journal until the destructor, since both need an exclusive
+  // lock.
   static Result<SharedFile> lock(Connection& connection, std::chrono::milliseconds timeout) {
     sqlite3_file* file = nullptr;
     const int found = sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER,
@@ -117,7 +118,7 @@ Result<std::unique_ptr<Connection>> open_copy(const fs::path& file,
   REPRISE_ASSIGN(const PrivateFolder folder, PrivateFolder::make());
   const fs::path copy = folder.path() / file.filename();
   REPRISE_TRY(copy_files(file, copy, timeout));
-  // Alone, so that the files stay open when they have no name any more.
+  // Exclusive, so that the files remain open when they are unlinked.
   REPRISE_ASSIGN(auto connection, Connection::open(copy, OpenMode::read_alone, timeout));
   REPRISE_TRY(connection->integer("SELECT count(*) FROM main.sqlite_schema"));
   connection->set_file(file);
@@ -132,7 +133,7 @@ Result<std::optional<JournalMark>> find_journal(const fs::path& file) {
   if (!status) {
     return std::nullopt;
   }
-  // One whose beginning was wiped out is spent. What cannot be read may be hot.
+  // A journal with a zeroed header is finished. An unreadable one may be hot.
   std::array<char, 1> first{1};
   if (const auto fd = open_file(journal, O_RDONLY); fd) {
     (void)read_at(fd->get(), first, 0, journal);

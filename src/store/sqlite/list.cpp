@@ -1,4 +1,5 @@
-// Pages of sessions, by keyset: a page costs the same at ten sessions and at a million.
+// Pages of sessions with keyset pagination: the cost of a page does not depend on the number of
+// sessions.
 
 #include <algorithm>
 #include <iterator>
@@ -16,7 +17,7 @@
 namespace reprise::sqlite {
 namespace {
 
-// A place in the list, before the id is known to be good.
+// A position in the list with an unvalidated id.
 struct Place {
   std::int64_t group;
   std::int64_t updated_us;
@@ -25,7 +26,7 @@ struct Place {
 
 using Value = std::variant<std::int64_t, std::string>;
 
-// A query in the making: its text and the values of its parameters in their order.
+// A query under construction: its text and the values of its parameters, in order.
 struct Select {
   std::string sql;
   std::vector<Value> values;
@@ -36,14 +37,14 @@ struct Select {
   }
 };
 
-// The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
+// The smallest text greater than all texts that begin with `prefix` (ids are ASCII).
 std::string after_prefix(std::string prefix) {
   ++prefix.back();
   return prefix;
 }
 
-// The newest come first by the index. To walk all sessions by it costs three times as much as the
-// table itself: so a title that is rare is looked for there in the end.
+// The index yields the newest sessions first. Scanning all sessions by it costs three times as much
+// as scanning the table: so rare titles are finally searched in the table.
 enum class Way : std::uint8_t { index, table };
 constexpr std::int64_t kTitlesByIndexMax = 16'384;
 
@@ -69,19 +70,19 @@ struct NumberedGroup {
   store::ListGroup group;
 };
 
-// A part of a list: the sessions of a group that are in one of these states.
+// A part of a list: the sessions of a group with one of these states.
 struct Part {
   NumberedGroup group;
   std::span<const SessionState> states;
 };
 
-// Its sessions in their order, found by an index (one state then) unless ids or answers find them
-// faster. `after` is in this group.
+// Selects the part's sessions in order, by an index (then with a single state) unless ids or
+// answers find them faster. `after` is in this group.
 void add_part(Select& select, const SessionQuery& query, const Part& part, Way way,
               const std::optional<Place>& after) {
-  // Those that have a flag are few, and have an index by activity of their own.
+  // Few sessions have a flag, and these have their own index by activity.
   const bool by_index = is_by_index(query) && way == Way::index && !part.group.group.value;
-  const std::string_view plus = by_index ? "" : "+";  // which keeps an index from being used
+  const std::string_view plus = by_index ? "" : "+";  // prevents the use of an index
   select.sql += cat("SELECT * FROM (SELECT rowid AS place, ", part.group.number,
                     " AS part, updated_us, id FROM sessions WHERE ", plus);
   add_is_one_of(select, part.states);
@@ -117,24 +118,24 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Way w
   if (query.answering_only) {
     select.sql += " AND id IN (SELECT session_id FROM reprise_answers WHERE n = 0)";
   }
-  // The index has the slots in their order; what is in one is sorted.
+  // The index is ordered by slot; only the sessions of one slot are sorted.
   const std::string_view slots = by_index ? "updated_slot DESC, " : "";
   select.add(cat(" ORDER BY ", slots, "updated_us DESC, id DESC LIMIT ?)"),
              static_cast<std::int64_t>(query.limit + 1));
 }
 
-// What is found once for all parts.
+// The common table expressions, evaluated once for all parts.
 void add_found_once(Select& select, const SessionQuery& query) {
   std::string_view before = "WITH RECURSIVE ";
   if (const auto pattern = short_id_pattern(query.short_id_prefix, '?');
       pattern && !query.short_id_prefix.empty()) {
-    // Nothing is sorted by the end of an id: this looks at all of them, once, in the index of ids.
+    // No index covers the end of an id: this scans the index of ids once.
     select.add(cat(std::exchange(before, ", "),
                    "short_ids AS MATERIALIZED (SELECT id FROM sessions WHERE id GLOB ?) "),
                *pattern);
   }
   if (query.author) {
-    // Those with rows of the author's, and those that share these rows.
+    // The sessions with rows of the author, and those that share these rows.
     select.add(cat(std::exchange(before, ", "),
                    "authored(session, seq) AS (SELECT session_id, min(seq) FROM messages"
                    " WHERE author = ? GROUP BY session_id UNION SELECT s.id, a.seq"
@@ -171,8 +172,8 @@ Select select_page(const SessionQuery& query, std::span<const NumberedGroup> gro
   return select;
 }
 
-// The groups from that of `after` on. One of a flag that no session has is left out: asking is
-// cheaper than a part of the statement.
+// The groups from that of `after` on. The group of an unused flag is omitted: checking is cheaper
+// than a part of the statement.
 Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const SessionQuery& query,
                                                const std::optional<Place>& after) {
   std::vector<NumberedGroup> groups;
@@ -195,7 +196,8 @@ Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const Ses
   return groups;
 }
 
-// Rows after `after`; where the last one stood, or nothing when there are no more.
+// Adds the rows after `after` to the page; returns the position of the last one, or nullopt if
+// there are no more.
 Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query, Way way,
                                      const std::optional<Place>& after, SessionPage& page) {
   REPRISE_ASSIGN(const auto groups, groups_from(connection, query, after));
@@ -233,7 +235,7 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
 Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, Way way,
                             std::optional<Place> after) {
   SessionPage page;
-  do {  // again only when damaged rows took the place of good ones
+  do {  // repeated only if damaged rows used up the limit
     REPRISE_ASSIGN(after, collect(connection, query, way, after, page));
   } while (after);
   return page;

@@ -21,10 +21,10 @@
 namespace reprise::sqlite {
 namespace {
 
-struct Now {  // of the session, before the batch
+struct Now {  // the session before the batch
   Seq head;
-  Usage usage;                        // but for cache_written, which is what the batch adds
-  std::int64_t tokens_before = 0;     // in `usage`, when it was read
+  Usage usage;                        // cache_written is only that of the batch
+  std::int64_t tokens_before = 0;     // of `usage` when it was read
   std::optional<std::string> answer;  // the running answer's row
   Time updated_at;
 };
@@ -67,7 +67,7 @@ Result<std::optional<Appended>> find_operation(Connection& connection, const Ses
   return Appended{Seq{row.integer("first")}, Seq{row.integer("head")}, true};
 }
 
-// The name of the running answer matters only where it is to end.
+// The id of the running answer is needed only to end it.
 Result<> check_batch(const SessionId& id, const Now& now, Seq from, const AppendOptions& options) {
   const auto running = now.answer && options.end_partial
                            ? store::answer_from_json(*now.answer)
@@ -79,7 +79,7 @@ Result<> check_batch(const SessionId& id, const Now& now, Seq from, const Append
   return store::check_append(state, from, options);
 }
 
-// Adds what was not counted yet.
+// Adds the message's usage if its request was not counted yet.
 Result<> count_usage(Connection& connection, const SessionId& id, const Message& message,
                      Usage& sum) {
   if (!message.usage) {
@@ -98,8 +98,8 @@ Result<> count_usage(Connection& connection, const SessionId& id, const Message&
   return {};
 }
 
-// Few requests write to a cache, so that sum is a row of its own, which older databases have room
-// for, too. It stays at the end of its range.
+// Few requests write to a cache, so this sum has a row of its own, which older databases support,
+// too. The sum saturates.
 Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCount tokens) {
   if (tokens.value == 0) {
     return {};
@@ -111,7 +111,7 @@ Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCou
       id.str(), tokens.value);
 }
 
-// What a request took and gave, which the original program counts in one number.
+// Input and output tokens, which the original program counts as one number.
 std::int64_t tokens_of(const Usage& usage) {
   return usage.input.value + usage.output.value;
 }
@@ -138,10 +138,10 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-// An INSERT of several rows costs much less than as many of one row.
+// An INSERT of several rows is much cheaper than one for each row.
 constexpr std::size_t kRowsTogether = 16;
 
-// Which rows a statement inserts. Databases may lack the column of authors until there is one.
+// The form of an INSERT statement. Databases may lack the column of authors until the first author.
 struct InsertShape {
   bool several = false;
   bool authors = false;
@@ -170,7 +170,7 @@ bool has_authors(const std::vector<Message>& messages) {
   return std::ranges::any_of(messages, [](const Message& one) { return one.author.has_value(); });
 }
 
-// What has to be spelled out for a row; kept while it is bound.
+// The formatted values of a row; they must live while they are bound.
 struct Spelled {
   std::string created_at;
   std::optional<std::string> usage;
@@ -184,14 +184,14 @@ Spelled spell(const Message& message) {
       message.extra.empty() ? std::nullopt : std::optional(store::extra_to_json(message.extra))};
 }
 
-// A part of the batch: where it begins, and how many they are (kRowsTogether, or one).
+// Inserts a part of the batch, given by its start and length (kRowsTogether, or one).
 Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
                      std::pair<std::size_t, std::size_t> part) {
   const auto [begin, count] = part;
   const InsertShape shape{.several = count > 1, .authors = has_authors(batch.messages)};
   REPRISE_ASSIGN(Statement rows, connection.prepare(insert_statement(shape)));
   std::vector<Spelled> spelled;
-  spelled.reserve(count);  // what is bound must not move
+  spelled.reserve(count);  // bound values must not move
   for (std::size_t i = begin; i < begin + count; ++i) {
     const Message& message = batch.messages[i];
     const Spelled& texts = spelled.emplace_back(spell(message));
@@ -250,7 +250,7 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
 Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq first, Now now,
                              const Batch& batch) {
   const Appended appended = store::appended_at(first, batch.messages.size());
-  // First, so that the whole answer goes into the pages of its pieces: each is written once.
+  // First, so that the answer reuses the pages of its pieces, and each page is written once.
   REPRISE_TRY(end_answer(connection, id, batch.options));
   if (!batch.messages.empty()) {
     REPRISE_TRY(set_snapshot_aside(connection, id));

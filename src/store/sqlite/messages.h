@@ -1,13 +1,13 @@
 #pragma once
 
-// Writing messages: at the end, or in place of a suffix. Inside the caller's transaction.
+// Writes messages, at the end or instead of a suffix. Inside the caller's transaction.
 
 #include "reprise/store.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
 
-// A batch, made ready once: the JSON is written before the lock is taken.
+// A batch, prepared once: the JSON is encoded before the lock is taken.
 struct Batch {
   const std::vector<Message>& messages;
   const AppendOptions& options;
@@ -19,7 +19,7 @@ Result<Appended> append_messages(Connection& connection, const SessionId& id, co
 Result<Appended> replace_messages(Connection& connection, const SessionId& id, Seq from,
                                   const Batch& batch);
 
-// The session's name for the blobs that these blocks show.
+// Records the session's references to the blobs of these blocks.
 Result<> name_blobs(Connection& connection, const SessionId& id, const std::vector<Block>& blocks);
 
 }  // namespace reprise::sqlite

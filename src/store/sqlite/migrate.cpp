@@ -49,7 +49,7 @@ void time_function(sqlite3_context* context, int /*count*/, sqlite3_value** valu
   }
 }
 
-// A name nobody uses yet: "reprise.db.v0-20260118T201530Z.bak".
+// An unused name: "reprise.db.v0-20260118T201530Z.bak".
 std::filesystem::path copy_name(const std::filesystem::path& file, std::int64_t version,
                                 int attempt) {
   std::string time = format_time(std::chrono::floor<std::chrono::seconds>(system_clock().now()));
@@ -59,7 +59,7 @@ std::filesystem::path copy_name(const std::filesystem::path& file, std::int64_t 
   return name;
 }
 
-// Where it is.
+// Copies the database; returns the path of the copy.
 Result<std::filesystem::path> keep_copy(Connection& connection) {
   constexpr int kAttemptsMax = 100;
   const std::filesystem::path& file = connection.file();
@@ -113,7 +113,7 @@ Result<> add_to_original(Connection& connection) {
   return connection.script(fill_slots_sql());
 }
 
-// An expression for a session column an original may lack.
+// An expression for a session column that an original database may lack.
 std::string or_default(const Names& there, std::string_view column, std::string_view otherwise) {
   return there.contains(column) ? std::string(column) : cat(otherwise, " AS ", column);
 }
@@ -165,7 +165,7 @@ Result<> show_original(Connection& connection) {
   return connection.script(sql);
 }
 
-// With the columns that it lacks. The lists of version 1 are sorted whole then.
+// Adds the missing columns. Lists of version 1 are then sorted without an index.
 Result<> show_previous(Connection& connection) {
   std::string missing;
   for (const Column& column : session_columns()) {
@@ -230,7 +230,7 @@ Result<> change(Connection& connection, Shape before, Time now) {
   return transaction.commit();
 }
 
-// Where the database stays what it is, so does not the copy: each attempt would leave another one.
+// If the migration fails, the copy is removed, because each attempt would leave another one.
 Result<> change_after_copy(Connection& connection, Shape before, Time now) {
   if (!must_keep_copy(connection, before)) {
     return change(connection, before, now);
@@ -240,7 +240,7 @@ Result<> change_after_copy(Connection& connection, Shape before, Time now) {
   if (!changed) {
     const auto after = shape_of(connection);
     if (after && *after == before) {
-      (void)remove_if_there(copy);  // one that cannot be removed does no harm
+      (void)remove_if_there(copy);  // harmless if it cannot be removed
     }
   }
   return changed;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a database file is, and how it becomes ours.
+// The version of a database file, and its migration.
 
 #include "reprise/types.h"
 #include "store/sqlite/connection.h"
@@ -10,36 +10,36 @@ namespace reprise::sqlite {
 enum class Shape : std::uint8_t {
   empty,
   original,  // written by the original program
-  previous,  // ours, of before some migration
+  previous,  // ours, of an earlier version
   current,
 };
 
-// unsupported for another program's database and for one of a newer version.
+// unsupported for the database of another program, or of a newer version.
 Result<Shape> shape_of(Connection& connection);
 
-// Makes a database current, one that was not empty after a copy beside it. Called alone under the
-// writer's lock; does nothing when another process was faster.
+// Migrates the database to the current version, after a copy beside it unless it was empty. The
+// caller holds the writer's lock; does nothing if another process was faster.
 Result<> make_current(Connection& connection, Time now);
 
-// Makes it one with a log; nothing when it is one. Called as make_current(). Somebody who reads
-// puts it off to the next time that the database is opened.
+// Switches the database to WAL mode, if it is not in it yet. Called like make_current(). A
+// concurrent reader postpones this to the next time the database is opened.
 Result<> begin_log(Connection& connection);
 
-// Runs the migrations that change nothing that is there, in a database that could not be made
-// current when it was opened.
+// Runs the migrations that only add things, for a database that could not be migrated when it was
+// opened.
 Result<> ensure_additions(Connection& connection, Time now);
 
 // Whether a table of this database has a column.
 bool has_column(Connection& connection, std::string_view table, std::string_view column);
 
-// Marks a database that has our tables as current.
+// Sets the version of a database with our tables to the current one.
 Result<> set_version(Connection& connection);
 
-// Lets a connection read a database of an older shape through temporary views that have all
-// columns.
+// Lets a connection read a database of an older version through temporary views with all columns.
 Result<> show_as_current(Connection& connection, Shape shape);
 
-// reprise_us(x): microseconds since 1970 of a stored date-time, NULL for what is none.
+// Registers reprise_us(x): the microseconds since 1970 of a stored date-time, NULL for other
+// values.
 Result<> add_time_function(Connection& connection);
 
 }  // namespace reprise::sqlite

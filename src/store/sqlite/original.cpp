@@ -14,7 +14,7 @@
 namespace reprise::sqlite {
 namespace {
 
-// The row that a text refers to; "" when it does not.
+// The row that a text refers to; "" if there is none.
 std::string_view reference_in(std::string_view text) {
   constexpr std::string_view kMark = "ref_id=\"";
   const std::size_t mark = text.rfind(kMark);
@@ -70,7 +70,7 @@ Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, con
   REPRISE_ASSIGN(Statement rows,
                  connection.query("SELECT id, rowid AS row, content FROM main.tool_result_blobs"));
   REPRISE_TRY(rows.each([&]() -> Result<> {
-    // A row that is replaced gets another rowid.
+    // A replaced row gets another rowid.
     std::string id = rows.text("id");
     const auto known = known_.find(id);
     if (known == known_.end() || known->second != rows.integer("row")) {
@@ -123,8 +123,7 @@ Result<std::optional<std::string>> find_snapshot(Connection& connection, const S
 }
 
 Result<> set_snapshot_aside(Connection& connection, const SessionId& id) {
-  // Asked of the schema in memory, which the statements of this transaction have brought up to
-  // date.
+  // Uses the schema in memory, which is current since the statements of this transaction.
   const int there = sqlite3_table_column_metadata(connection.handle(), "main",
                                                   std::string(kSnapshotsTable).c_str(), nullptr,
                                                   nullptr, nullptr, nullptr, nullptr, nullptr);

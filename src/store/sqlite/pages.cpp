@@ -17,7 +17,7 @@ constexpr std::string_view kMagic = "SQLite format 3\0"sv;
 constexpr std::uint32_t kPageSizeMin = 512;
 constexpr std::uint32_t kPageSizeMax = 65536;
 constexpr std::uint64_t kGuessedFrom = 2 << 20;  // bytes
-constexpr std::size_t kColumnsMax = 2000;        // as SQLite itself
+constexpr std::size_t kColumnsMax = 2000;        // the limit of SQLite
 constexpr std::size_t kPageLinkBytes = 4;
 constexpr std::size_t kLeafHeader = 8;
 constexpr std::size_t kInteriorHeader = 12;
@@ -38,7 +38,7 @@ std::size_t u16(std::string_view bytes, std::size_t at) {
   return static_cast<std::size_t>(big_endian(bytes, at, 2));
 }
 
-// SQLite's number of 1 to 9 bytes; moves `at` behind it.
+// A SQLite varint of 1 to 9 bytes; advances `at`.
 std::optional<std::uint64_t> varint(std::string_view bytes, std::size_t& at) {
   std::uint64_t value = 0;
   for (int i = 0; i < 9; ++i) {
@@ -80,7 +80,7 @@ bool is_page_size(std::uint32_t size) {
   return size >= kPageSizeMin && size <= kPageSizeMax && std::has_single_bit(size);
 }
 
-// Whether it is a B-tree page of this size, which is filled from its end.
+// Whether it looks like a B-tree page of this size, whose contents are at its end.
 bool is_plausible(std::string_view page) {
   const PageType type = type_of(page[0]);
   const std::size_t cells = u16(page, 3);
@@ -125,7 +125,7 @@ StoredValue value_of(std::uint64_t serial, std::string_view bytes, bool is_whole
   return {.type = Type::integer, .integer = signed_of(bytes)};
 }
 
-// False for what is no record.
+// False if it is not a record.
 bool read_record(StoredRow& row) {
   const std::string_view payload = row.payload;
   std::size_t at = 0;
@@ -222,7 +222,8 @@ Result<> PageFile::find_header(std::uint64_t size) {
              : fail(Code::corrupt, cat(file_.string(), ": no page of a database is in it"));
 }
 
-// How much of the beginning of the file is pages of that size, the first page apart.
+// The number of bytes at the beginning of the file that look like pages of that size, without the
+// first page.
 std::uint64_t PageFile::plausible_bytes(std::uint64_t size, std::uint32_t page_size) const {
   std::uint64_t bytes = 0;
   const std::uint64_t to = std::min(size, kGuessedFrom);
@@ -232,7 +233,7 @@ std::uint64_t PageFile::plausible_bytes(std::uint64_t size, std::uint32_t page_s
   return bytes;
 }
 
-// 0: by no size.
+// 0 if no size fits.
 std::uint32_t PageFile::guess_page_size(std::uint64_t size) const {
   std::uint32_t best = 0;
   std::uint64_t best_bytes = 0;
@@ -249,7 +250,7 @@ std::string PageFile::bytes_at(std::uint64_t offset, std::size_t count) const {
   std::string bytes(count, '\0');
   const auto got = read_at(fd_.get(), bytes, static_cast<std::int64_t>(offset), file_);
   if (!got) {
-    bytes.assign(count, '\0');  // a bad sector, say
+    bytes.assign(count, '\0');  // for example, a bad sector
   }
   return bytes;
 }
@@ -282,7 +283,7 @@ std::vector<std::uint32_t> PageFile::free_pages() const {
   return found;
 }
 
-// How much of a payload stands in its cell.
+// The number of payload bytes stored in the cell itself.
 std::size_t PageFile::local_bytes(std::uint64_t payload, bool is_table) const {
   const std::size_t all = usable();
   const std::size_t most = is_table ? all - 35 : ((all - 12) * 64 / 255) - 23;

@@ -1,10 +1,11 @@
 #pragma once
 
-// The pages of a SQLite file, read without SQLite (https://sqlite.org/fileformat2.html): for
-// databases that it refuses.
-//  (1) Whatever the bytes are, nothing outside of a page is read, and no page is read twice for
-//      the same purpose: the work is linear in the size of the file.
-//  (2) An overflow page belongs to the first row that asks for it.
+// Reads the pages of a SQLite file without SQLite (https://sqlite.org/fileformat2.html), for
+// databases that SQLite refuses.
+//
+//  (1) Whatever the bytes are, nothing outside of a page is read, and no page is read twice for the
+//      same purpose: the work is linear in the size of the file.
+//  (2) An overflow page belongs to the first row that refers to it.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@
 namespace reprise::sqlite {
 
 enum class PageType : std::uint8_t {
-  other = 0,  // an overflow page, a free one, or damaged
+  other = 0,  // an overflow page, a free page, or damaged
   index_interior = 2,
   table_interior = 5,
   index_leaf = 10,
@@ -29,20 +30,20 @@ struct StoredValue {
   Type type = Type::null;
   std::int64_t integer = 0;
   double real = 0;
-  std::string_view bytes = {};  // of text and blobs; valid as long as the row
+  std::string_view bytes = {};  // of text and blobs; valid during the lifetime of the row
 };
 
 struct StoredRow {
   StoredRow() = default;
   ~StoredRow() = default;
-  StoredRow(const StoredRow&) = delete;  // the values are of this payload
+  StoredRow(const StoredRow&) = delete;  // the values refer to this payload
   StoredRow& operator=(const StoredRow&) = delete;
   StoredRow(StoredRow&&) = delete;
   StoredRow& operator=(StoredRow&&) = delete;
   std::int64_t rowid = 0;  // 0 in an index
   std::string payload;
   std::vector<StoredValue> values;
-  bool is_cut = false;  // what is missing of it is shorter text, or NULL
+  bool is_cut = false;  // missing bytes make text shorter, or values NULL
 };
 
 class Page {
@@ -52,7 +53,7 @@ class Page {
   std::string bytes;
 
   std::size_t cell_count() const;
-  // Pages below an interior one.
+  // The child pages of an interior page.
   std::vector<std::uint32_t> children() const;
 
  private:
@@ -66,29 +67,29 @@ struct FileHeader {
   static constexpr std::size_t kBytes = 100;
   std::uint32_t page_size = 0;
   std::uint32_t reserved = 0;    // bytes at the end of each page
-  std::uint32_t page_count = 0;  // 0 where it is not known
-  std::uint32_t first_free = 0;  // page of the list of free ones
+  std::uint32_t page_count = 0;  // 0 if unknown
+  std::uint32_t first_free = 0;  // first page of the freelist
   std::uint32_t encoding = 1;    // SQLITE_UTF8, SQLITE_UTF16LE, SQLITE_UTF16BE
-  // nullopt when it is not one.
+  // nullopt if it is not a database header.
   static std::optional<FileHeader> parse(std::string_view bytes);
 };
 
 class PageFile {
  public:
-  // A header that is no good is replaced by what the pages look like. corrupt when nothing in the
-  // file looks like a page.
+  // Replaces an invalid header by properties guessed from the pages. corrupt if nothing in the file
+  // looks like a page.
   static Result<PageFile> open(const std::filesystem::path& file);
 
-  // Those that the file has room for, the last maybe in part.
+  // The number of pages according to the file's size; the last one may be incomplete.
   std::uint32_t count() const { return count_; }
   const FileHeader& header() const { return header_; }
-  // What cannot be read is zero.
+  // Unreadable bytes are zero.
   Page page(std::uint32_t number) const;
-  // The pages that the list of free ones names.
+  // The pages in the freelist.
   std::vector<std::uint32_t> free_pages() const;
-  // False for a cell that cannot be a row.
+  // False if the cell cannot be a row.
   bool read_row(const Page& page, std::size_t index, StoredRow& row);
-  // The same without what stands in overflow pages.
+  // The same without the overflow pages.
   bool peek_row(const Page& page, std::size_t index, StoredRow& row) const;
 
  private:
@@ -99,7 +100,7 @@ class PageFile {
   std::string bytes_at(std::uint64_t offset, std::size_t count) const;
   std::size_t usable() const { return header_.page_size - header_.reserved; }
   std::size_t local_bytes(std::uint64_t payload, bool is_table) const;
-  // Where the overflow pages begin, 0: nowhere, and the size of the whole payload.
+  // The first overflow page (0 for none), and the size of the whole payload.
   struct Overflow {
     std::uint32_t first = 0;
     std::size_t total = 0;
@@ -111,7 +112,7 @@ class PageFile {
   std::filesystem::path file_;
   FileHeader header_;
   std::uint32_t count_ = 0;
-  std::vector<bool> claimed_;  // overflow pages that a row has taken
+  std::vector<bool> claimed_;  // overflow pages already assigned to a row
 };
 
 }  // namespace reprise::sqlite

@@ -30,7 +30,7 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Sessio
   return partial;
 }
 
-// Without what has come of it; conflict when it is not running.
+// The running answer without its blocks; conflict if it is not running.
 Result<Partial> running_answer(Connection& connection, const SessionId& id,
                                const OperationId& answer) {
   REPRISE_TRY(require_session(connection, id));

@@ -25,7 +25,7 @@ Result<PrivateFolder> PrivateFolder::make() {
 
 PrivateFolder::~PrivateFolder() {
   if (!path_.empty()) {
-    std::error_code ignored;  // what cannot be removed can be read by nobody else
+    std::error_code ignored;  // files that cannot be removed are readable only for their owner
     fs::remove_all(path_, ignored);
   }
 }

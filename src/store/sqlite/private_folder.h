@@ -1,12 +1,13 @@
 #pragma once
 
-// A folder for copies of a database that are read instead of it.
+// A folder for temporary copies of a database.
 
 #include "base/file.h"
 
 namespace reprise::sqlite {
 
-// In $TMPDIR or /tmp. Only its owner can look into it; it goes with all that is in it.
+// A folder in $TMPDIR or /tmp, accessible only to its owner; removed with its contents by the
+// destructor.
 class PrivateFolder {
  public:
   static Result<PrivateFolder> make();
@@ -22,15 +23,15 @@ class PrivateFolder {
   std::filesystem::path path_;
 };
 
-// Copies the database, its log and its hot journal to `to`, whose folder is private. busy when it
-// was written to during every try.
+// Copies the database, its log and its hot journal to `to`, whose folder is private. busy if the
+// database was written to during every attempt.
 //
-// With a log: pages that a checkpoint moves while the database is copied are in the log, too, which
-// is copied after it, unless the log was begun anew meanwhile; its header tells. Without one,
-// nothing may have changed at all.
+// With a log: pages that a checkpoint moves during the copy are also in the log, which is copied
+// afterwards, unless the log was restarted meanwhile, which its header shows. Without a log,
+// nothing may have changed.
 Result<> copy_foreign_files(const std::filesystem::path& file, const std::filesystem::path& to);
 
-// What is left to be read of an open file.
+// Copies the remainder of an open file.
 Result<> copy_by_pieces(int from, int to, const std::filesystem::path& source,
                         const std::filesystem::path& target);
 

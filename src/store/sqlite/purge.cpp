@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kStepBytes = std::int64_t{256} << 10;
 constexpr std::int64_t kRowBytes = 8 << 10;  // a page of the table and one of its index
 
-// Of the session and of what is kept for it.
+// Rows of the session and of its retained ones.
 constexpr std::string_view kOwn =
     "session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)";
 
@@ -37,7 +37,7 @@ Result<> delete_session(Connection& connection, const SessionId& id, Clock& cloc
           connection.run(cat("DELETE FROM main.", table, " WHERE session_id = ?"), id.str()));
     }
   }
-  // All else that is the session's goes with it, by its foreign keys.
+  // Foreign keys delete the remaining rows of the session.
   REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
   return collect_blobs(connection, clock);
 }
@@ -109,20 +109,20 @@ Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
   return !chosen.empty();
 }
 
-// Pages that were overwritten need not be once more when they are given up.
+// Pages that were already overwritten need not be overwritten again when they are freed.
 Result<> PurgeSteps::delete_row(Connection& connection, const Rows& rows, std::int64_t row) {
   const std::string sql = cat("DELETE FROM main.", rows.table, " WHERE rowid = ?");
   if (row != overwritten_row_) {
     return connection.run(sql, row);
   }
-  overwritten_row_ = kNoRow;  // another table may have a row of that number
+  overwritten_row_ = kNoRow;  // another table may have the same rowid
   REPRISE_TRY(connection.script("PRAGMA secure_delete = FAST"));
   auto deleted = connection.run(sql, row);
   REPRISE_TRY(connection.script("PRAGMA secure_delete = ON"));
   return deleted;
 }
 
-// In place, so that it takes no room but that of the step in the log.
+// Overwrites in place, so that only the step's log needs space.
 Result<bool> PurgeSteps::overwrite(Connection& connection, const Rows& rows, std::int64_t row,
                                    std::int64_t bytes) {
   if (overwritten_row_ != row) {

@@ -1,32 +1,32 @@
 #pragma once
 
-// Removing a session for good, all at once or, where there is no room for that, a part at a time.
-// All inside the caller's transactions.
+// Deletes a session permanently, at once or, if there is not enough space, in steps. All functions
+// run inside the caller's transactions.
 
 #include "reprise/environment.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
 
-// With all that is its own: messages, blobs that nobody else names, what the original program has
-// beside it.
+// Deletes the session with everything that belongs to it: messages, blobs that nothing else
+// references, and its rows in the original program's tables.
 Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock);
 
-// The same in steps of a few hundred kilobytes of the log, with secure_delete on. In between the
-// session is in the trash and has lost its newest messages; it can be purged again.
+// The same in steps of a few hundred kilobytes of the log, with secure_delete. In between, the
+// session is in the trash without its newest messages; it can be purged again.
 class PurgeSteps {
  public:
   explicit PurgeSteps(SessionId id) : id_(std::move(id)) {}
-  // First: to the trash.
+  // The first step: moves the session to the trash.
   Result<> hide(Connection& connection, Clock& clock) const;
-  // True while there is more; then delete_session() needs little room.
+  // True if there are more steps. After the last one, delete_session() needs little space.
   Result<bool> step(Connection& connection);
 
  private:
   struct Rows {
     std::string table;
-    std::string column;  // where it is large
-    std::string which;   // ?1 is the session
+    std::string column;  // the column with the large values
+    std::string which;   // a condition; ?1 is the session
   };
   Result<bool> delete_rows(Connection& connection, const Rows& rows);
   static constexpr std::int64_t kNoRow = -1;
@@ -35,7 +35,7 @@ class PurgeSteps {
                          std::int64_t bytes);
 
   SessionId id_;
-  std::int64_t overwritten_row_ = kNoRow;  // of the table at hand, until it is deleted
+  std::int64_t overwritten_row_ = kNoRow;  // in the current table, until it is deleted
   std::int64_t overwritten_ = 0;
 };
 

@@ -1,6 +1,7 @@
-// Reading a session's messages: in pages, so that memory is bounded and a slow sink holds neither a
-// statement nor the log. What is delivered is one state of the session all the same: when a suffix
-// is replaced between two pages, reading goes on in the kept session that has the old one.
+// Reads a session's messages in pages, so that memory is bounded and a slow sink blocks neither a
+// statement nor the log. The messages are nevertheless those of one state of the session: if a
+// suffix is replaced between two pages, reading continues in the retained session with the old
+// suffix.
 
 #include <algorithm>
 #include <iterator>
@@ -19,7 +20,7 @@
 namespace reprise::sqlite {
 namespace {
 
-// Who looks only at the end of a session should not pay for a long page; each one is longer.
+// Pages grow, so that reading only the end of a session is cheap.
 constexpr std::size_t kFirstPageRows = 8;
 constexpr std::size_t kPageRowsMax = 256;
 constexpr std::size_t kPageBytes = std::size_t{1} << 20;
@@ -61,9 +62,9 @@ class Reading {
   const ReadRange range_;
   const std::string file_;
   struct Reached {
-    std::string session;  // whose rows are read: the kept one after a replacement
+    std::string session;  // whose rows are read; the retained session after a replacement
     std::optional<std::int64_t> generation = std::nullopt;
-    std::int64_t from = 0;  // what is left: [from, to)
+    std::int64_t from = 0;  // the remaining range: [from, to)
     std::int64_t to = 0;
   };
   Reached reached_;
@@ -79,7 +80,7 @@ Result<> Reading::next_page() {
   const Reached before = reached_;
   const ReadReport report_before = report_;
   return database_.read([&](const Database::Reader& reader) {
-    reached_ = before;  // anew, when damage stopped the first try
+    reached_ = before;  // repeats the page if damage stopped the first attempt
     report_ = report_before;
     return read_page(reader);
   });
@@ -105,7 +106,7 @@ Result<> Reading::read_page(const Database::Reader& reader) {
   return reader.is_salvaged() ? report_salvaged(*reader) : Result<>();
 }
 
-// Once; it concerns the whole session.
+// Only once, because it concerns the whole session.
 Result<> Reading::report_salvaged(Connection& connection) {
   if (std::exchange(is_salvaged_, true)) {
     return {};
@@ -116,7 +117,7 @@ Result<> Reading::report_salvaged(Connection& connection) {
   return {};
 }
 
-// The first page decides which messages there are; later ones stay with that state.
+// The first page determines the state; later pages continue in it.
 Result<> Reading::find_version(Connection& connection) {
   REPRISE_ASSIGN(Statement row,
                  connection.query("SELECT generation, head FROM sessions WHERE id = ?", id_.str()));
@@ -179,7 +180,7 @@ Result<> Reading::take(Connection& connection, const Statement& row) {
   return {};
 }
 
-// `seq` is done.
+// Records that `seq` was delivered.
 void Reading::advance(std::int64_t seq) {
   if (range_.newest_first) {
     reached_.to = seq;
@@ -193,7 +194,7 @@ struct ReplacedMessages {
   ReadReport report;
 };
 
-// All of them at once: they are few.
+// All at once, because there are few.
 Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const SessionId& id,
                                        const std::string& file) {
   static const std::string query =

@@ -1,7 +1,7 @@
-// Verification and repair: a new database with all that can be read of a damaged one. The damaged
-// one is not touched: where its structure is sound it is read as it is, else page by page. What
-// cannot be a message any more stands in the table reprise_damage of the new database, byte by
-// byte.
+// Repair: builds a new database with everything that can be read of a damaged one. The damaged one
+// is not changed: if its structure is intact it is read normally, otherwise page by page. Data that
+// cannot become messages is preserved byte for byte in the table reprise_damage of the new
+// database.
 
 #include "store/sqlite/repair.h"
 
@@ -22,15 +22,15 @@
 namespace reprise::sqlite {
 namespace {
 
-// Called for each row that can be read.
+// Called for each readable row.
 using Row = std::function<Result<>(const Statement& row)>;
 
 struct Filled {
   std::string name;
-  std::string value;  // "?", or that with what stands for a NULL
+  std::string value;  // "?", or an expression with a replacement for NULL
 };
 
-// A column of any table, whatever that calls it.
+// A name for a column of any table.
 std::string numbered(std::size_t column) {
   return cat("column_", column);
 }
@@ -48,8 +48,8 @@ std::string insert_sql(std::string_view table, const std::vector<Filled>& column
              joined(columns, &Filled::value), ")");
 }
 
-// A table that another program has made may hold NULLs where ours do not. For them stands what a
-// new row would have, but no time of today; keys stay what they are.
+// Tables of another program may contain NULLs that ours do not allow. They are replaced by the
+// default of the column, except the current time; keys are unchanged.
 constexpr std::string_view kFilledColumns = R"(SELECT name,
   CASE WHEN "notnull" = 0 OR pk > 0 THEN '?'
     WHEN type = 'DATETIME' THEN 'coalesce(?, ''1970-01-01 00:00:00'')'
@@ -68,8 +68,8 @@ class Repairing {
         file_(source.name()) {}
 
   Result<> run();
-  // The same for rows out of pages, with what is known of the damage. Messages that are missing are
-  // reported then.
+  // The same for salvaged rows, with the damage found in their pages. Missing messages are
+  // reported, too.
   Result<> run(std::vector<Damage> of_pages);
 
  private:
@@ -91,7 +91,7 @@ class Repairing {
   Connection& target_;
   VerifyReport& report_;
   const ProgressSink& progress_;
-  std::int64_t total_ = 0;  // messages to copy
+  std::int64_t total_ = 0;  // the number of messages to copy
   const std::string file_;
 };
 
@@ -118,7 +118,7 @@ Result<> Repairing::fill() {
   REPRISE_TRY(copy_messages());
   for (const Table& table : own_tables()) {
     const auto is_there = table.name == kPinsTable ? has_table(source_, table.name) : true;
-    if (!is_there || *is_there) {  // what cannot be known shows when it is copied
+    if (!is_there || *is_there) {  // errors are reported when it is copied
       REPRISE_TRY(copy_table(table.name));
     }
   }
@@ -131,7 +131,7 @@ Result<> Repairing::fill() {
 }
 
 Result<> Repairing::prepare() {
-  // What is copied is as broken as it was: rows may miss what they belong to until the end.
+  // Copied rows may violate foreign keys until the end.
   sqlite3_db_config(target_.handle(), SQLITE_DBCONFIG_ENABLE_FKEY, 0, nullptr);
   REPRISE_TRY(target_.script(tables_sql()));
   return target_.script(
@@ -158,13 +158,13 @@ Result<> Repairing::keep_damage(Damage damage, std::string_view bytes) {
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO reprise_damage(place, reason, bytes) VALUES(?, ?, ?)",
                   damage.where, damage.reason, Blob{bytes}));
-  if (target_.changes() != 0) {  // else both walks have met it
+  if (target_.changes() != 0) {  // otherwise both walks have found it
     report_.damage.push_back(std::move(damage));
   }
   return {};
 }
 
-// Rows that cannot be reached are damage of the table.
+// Unreachable rows are damage of the table.
 Result<> Repairing::each(const std::string& sql, std::string_view table, const Row& row) {
   auto rows = source_.prepare(sql);
   auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
@@ -237,7 +237,7 @@ Result<> Repairing::copy_table(std::string_view table) {
               });
 }
 
-// A table of the original program's, where there is one.
+// Copies a table of the original program, if it exists.
 Result<> Repairing::copy_original(std::string_view table) {
   REPRISE_ASSIGN(
       Statement row,
@@ -252,14 +252,14 @@ Result<> Repairing::copy_original(std::string_view table) {
       cat("DELETE FROM ", table, " WHERE session_id NOT IN (SELECT id FROM sessions)"));
 }
 
-// Sessions for messages that lost theirs, heads that are right, nothing that belongs to nobody.
+// Adds sessions for orphaned messages, corrects heads, and removes rows without a session.
 Result<> Repairing::make_whole() {
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us)"
                   " SELECT session_id, 'Recovered', '', 0, 0 FROM messages"
                   " WHERE session_id NOT IN (SELECT id FROM sessions) GROUP BY session_id"));
   report_.sessions += target_.changes();
-  // What a fork shares with one that is gone is counted as missing.
+  // Messages that a fork shares with a lost session are counted as missing.
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us, head)"
                   " SELECT base, 'Recovered', '', 0, 0, max(base_count) FROM sessions"
@@ -267,7 +267,7 @@ Result<> Repairing::make_whole() {
   REPRISE_TRY(target_.run(
       "UPDATE sessions SET created_at = '1970-01-01 00:00:00', updated_at = '1970-01-01 00:00:00'"
       " WHERE title = 'Recovered' AND created_us = 0 AND model = ''"));
-  // A kept session is known by its name; what it was kept for hides it from lists.
+  // A retained session is recognized by its name; kept_for hides it from lists.
   REPRISE_TRY(
       target_.run("UPDATE sessions SET state = 'kept', kept_for = substr(id, 1, instr(id, '~') - 1)"
                   " WHERE instr(id, '~') > 1 AND kept_for IS NULL"

@@ -1,6 +1,6 @@
 #pragma once
 
-// A damaged database as a whole one.
+// Repairs damaged databases.
 
 #include <vector>
 
@@ -10,15 +10,15 @@
 
 namespace reprise::sqlite {
 
-// A temporary database with all that the pages of `file` still hold, for readers. Errors are those
-// of salvage_rows().
+// A temporary database for readers with everything that the pages of `file` still contain. Errors
+// are those of salvage_rows().
 Result<std::unique_ptr<Connection>> salvaged_copy(const std::filesystem::path& file,
                                                   std::chrono::milliseconds busy_timeout,
                                                   const ProgressSink& progress);
 
-// What happened to the file, and what is missing of a session or, with "", of all.
+// The damage of the file, and of one session, or with "" of all sessions.
 Result<std::vector<Damage>> damage_of_salvaged(Connection& salvaged, std::string_view session);
-// All of it.
+// All damage.
 Result<VerifyReport> report_of_salvaged(Connection& salvaged);
 
 }  // namespace reprise::sqlite

@@ -14,7 +14,7 @@ constexpr std::int64_t kMicroseconds = 1'000'000;
 constexpr std::int64_t kSecondsMin = -62'167'219'200;  // the year 0
 constexpr std::int64_t kSecondsMax = 253'402'300'799;  // the end of 9999
 
-// A date-time as it may be stored; nullopt for garbage.
+// A stored date-time in any of its formats; nullopt for garbage.
 std::optional<Time> stored_time(const Statement& row, std::string_view column) {
   return row.is_integer(column) ? time_of_seconds(row.integer(column))
                                 : parse_time(row.bytes(column));
@@ -50,7 +50,7 @@ constexpr std::string_view kIncomplete = "incomplete";
 constexpr std::string_view kToolState = "tool";
 constexpr std::string_view kIncompleteTool = "tool incomplete";
 
-// Databases of earlier versions have the role `tool` itself.
+// Databases of earlier versions have the role `tool`.
 void take_state(std::string_view state, Message& message) {
   if (state == kIncomplete || state == kIncompleteTool) {
     message.state = MessageState::incomplete;
@@ -136,7 +136,7 @@ InfoRow read_info(const Statement& row, std::string_view file) {
   SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(session_id)});
   store::read_fields(reader, model::kInfoFields, info);
   reader.read_answer("answer", info);
-  // 0 stands for what was no time when the row was taken over.
+  // 0 stands for a time that was invalid when the row was migrated.
   for (const auto& [time, text] :
        {std::pair(info.created_at, "created_at"), std::pair(info.updated_at, "updated_at")}) {
     if (time == Time{} && !stored_time(row, text)) {
@@ -170,7 +170,7 @@ struct MessageReader : store::ColumnReader<Statement> {
 
   using store::ColumnReader<Statement>::read;
   void read(store::Column column, MessageState& /*out*/) const {
-    take_state(row.bytes(column), message);  // after the role, which it may decide
+    take_state(row.bytes(column), message);  // after the role, which it may change
   }
   void read(store::Column column, std::vector<Block>& out) const {
     const std::string_view json = row.bytes(column);

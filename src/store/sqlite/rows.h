@@ -1,6 +1,6 @@
 #pragma once
 
-// Rows as values. The column lists and the functions that read them belong together.
+// Converts rows to values. The column lists and the functions that read them must match.
 
 #include "reprise/capabilities.h"
 #include "store/column_reader.h"
@@ -15,42 +15,42 @@ using store::time_of;
 inline std::int64_t microseconds_of(Time time) {
   return time.time_since_epoch().count();
 }
-// Which minute, about.
+// The slot of a time, about a minute.
 inline std::int64_t slot_of(Time time) {
   return microseconds_of(time) >> kSlotBits;
 }
 // nullopt outside the years 0 to 9999.
 std::optional<Time> time_of_seconds(std::int64_t seconds);
-// "YYYY-MM-DD HH:MM:SS", always as long.
+// "YYYY-MM-DD HH:MM:SS", with a fixed length.
 std::string seconds_text(Time time);
 
 // "FILE: TABLE row N"
 std::string row_place(std::string_view file, std::string_view table, std::int64_t row);
 
-// What read_info() reads of `sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id
-// AND a.n = 0`.
+// The columns that read_info() reads from `sessions AS s LEFT JOIN reprise_answers AS a ON
+// a.session_id = s.id AND a.n = 0`.
 const std::string& info_select();
-// What of the row is no good: an id that is not safe (there is no value then), times.
+// A session row. `damage` is set for an unsafe id (then there is no `info`) and for invalid times.
 struct InfoRow {
   std::optional<SessionInfo> info;
   std::optional<Damage> damage;
 };
 InfoRow read_info(const Statement& row, std::string_view file);
 
-// The columns of a session's sums, each with `after`, ", " between them; and what binds their
-// values.
+// The columns of a session's usage sums, each followed by `after` and separated by ", "; and the
+// function that binds their values.
 std::string usage_columns(std::string_view after = "");
 void bind_usage(Statement& statement, const Usage& usage);
 
-// Results of tools are stored as the user's, as the original program looks for them; `state` says
-// what they are.
+// Tool results are stored with the role of the user, as the original program expects; `state`
+// identifies them.
 std::string_view stored_role(const Message& message);
 std::optional<std::string_view> stored_state(const Message& message);
 
-// What read_message() reads of `messages`.
+// The columns that read_message() reads from `messages`.
 const std::string& message_select();
-// Fills an empty message. False when the content cannot be read; there is damage then, and when a
-// detail is bad.
+// Fills an empty message. False if the content cannot be read. `damage` is set then, and for
+// invalid details.
 bool read_message(const Statement& row, std::string_view file, Message& message,
                   std::optional<Damage>& damage);
 

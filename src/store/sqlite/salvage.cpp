@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr std::size_t kHashDigits = 64;
 
-// --- The file as one, without a log ---
+// --- A single file without a log ---
 
-// Blocks that cannot be read become zeros.
+// Unreadable blocks become zeros.
 Result<> copy_readable(const fs::path& from, const fs::path& to) {
   REPRISE_ASSIGN(const auto source, if_there(open_file(from, O_RDONLY)));
   if (!source) {
@@ -53,7 +53,7 @@ void put_u32(std::string& bytes, std::size_t at, std::uint32_t value) {
   }
 }
 
-// A header that says nothing of the number of pages, so that the file's size decides.
+// A header without the number of pages, so that the file's size determines it.
 std::string new_header(std::string bytes, const FileHeader& header, bool has_log) {
   using namespace std::string_view_literals;
   constexpr std::uint32_t kSchemaFormat = 4;
@@ -72,7 +72,7 @@ std::string new_header(std::string bytes, const FileHeader& header, bool has_log
   return bytes;
 }
 
-// Puts that header into a copy of the database.
+// Writes that header to a copy of the database.
 Result<> write_header(const fs::path& copy, bool has_log) {
   REPRISE_ASSIGN(const PageFile pages, PageFile::open(copy));
   REPRISE_ASSIGN(const Fd fd, open_file(copy, O_RDWR));
@@ -86,13 +86,13 @@ Result<> copy_by_sqlite(const fs::path& from, OpenMode mode, const fs::path& to,
   REPRISE_ASSIGN(Fd created, open_file(to, O_RDWR | O_CREAT | O_TRUNC, 0600));
   REPRISE_TRY(created.close(to));
   REPRISE_ASSIGN(const auto connection, Connection::open(from, mode, timeout));
-  // Lets SQLite open a file that is shorter than its header says.
+  // Lets SQLite open a file shorter than its header specifies.
   REPRISE_TRY(connection->script("PRAGMA writable_schema=ON"));
   return copy_pages(*connection, to);
 }
 
-// Its pages as the last commit left them. SQLite knows the log and keeps writers away meanwhile;
-// where it does not even read pages, it may do so in a copy with another header.
+// The pages after the last commit. SQLite applies the log and locks out writers meanwhile; if it
+// cannot read the pages at all, it reads a copy with a new header.
 Result<PageFile> open_pages(const fs::path& file, std::chrono::milliseconds timeout) {
   REPRISE_ASSIGN(const PrivateFolder folder, PrivateFolder::make());
   const fs::path image = folder.path() / "image.db";
@@ -129,8 +129,8 @@ struct KnownColumn {
 
 struct KnownTable {
   std::string name;
-  std::string sql;        // of the damaged database; "" when that is lost
-  bool is_index = false;  // WITHOUT ROWID: its rows stand in an index
+  std::string sql;        // of the damaged database; "" if it is lost
+  bool is_index = false;  // WITHOUT ROWID: its rows are in an index
   std::vector<KnownColumn> columns = {};
   std::string insert = {};
 };
@@ -175,14 +175,14 @@ Result<> read_columns(Connection& schema, KnownTable& table) {
   });
 }
 
-// --- Which table an orphaned row belongs to ---
+// --- The table of an orphaned row ---
 
 bool is_hash(const StoredValue& value) {
   return value.bytes.size() == kHashDigits &&
          value.bytes.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// What tells a table of ours from an index whose entries have the same types.
+// Distinguishes a table of ours from an index whose entries have the same types.
 bool is_of(std::string_view table, std::span<const StoredValue> values) {
   if (table == "reprise_todos") {
     return values.size() == 2 && values[1].bytes.starts_with('[');
@@ -229,7 +229,7 @@ bool fits(const KnownTable& table, const StoredRow& row, bool is_index) {
 
 class Salvaging {
  public:
-  // The database had that many pages, as its header says; 0 when nobody knows.
+  // `pages_before` is the number of pages according to the header; 0 if unknown.
   Salvaging(PageFile pages, const fs::path& file, std::uint32_t pages_before,
             const ProgressSink& progress)
       : pages_(std::move(pages)),
@@ -240,7 +240,7 @@ class Salvaging {
   Result<SalvagedRows> run();
 
  private:
-  // Of a page: no table of ours that is known, another tree, or the index of a table.
+  // Owners of a page: none known, another tree, or the index of a table.
   static constexpr std::size_t kNobody = 1000;
   static constexpr std::size_t kAnother = 1001;
 
@@ -268,7 +268,7 @@ class Salvaging {
     std::size_t owner;
   };
   std::vector<Root> roots_;
-  std::vector<std::size_t> owners_;  // by page
+  std::vector<std::size_t> owners_;  // by page number
   std::unique_ptr<Connection> rows_;
   std::int64_t sessions_and_messages_ = 0;
   std::int64_t lost_pages_ = 0;
@@ -286,7 +286,7 @@ bool is_schema_row(const StoredRow& row) {
           row.values[0].bytes == "trigger" || row.values[0].bytes == "view");
 }
 
-// The schema's rows stand in the first pages; they are looked for everywhere.
+// The schema's rows are usually in the first pages, but all pages are searched.
 void Salvaging::find_schema() {
   owners_.assign(std::size_t{pages_.count()} + 1, kNobody);
   StoredRow row;
@@ -322,7 +322,7 @@ void Salvaging::take_schema_row(const StoredRow& row) {
   }
 }
 
-// By the statements that made the tables; by ours where those are lost.
+// Uses the CREATE statements of the database; falls back to our schema if they are lost.
 Result<> Salvaging::find_columns() {
   REPRISE_ASSIGN(const auto theirs, Connection::open_temporary(file_));
   REPRISE_ASSIGN(const auto ours, Connection::open_temporary(file_));
@@ -352,7 +352,7 @@ Result<> Salvaging::make_tables() {
       places += places.empty() ? "?" : ", ?";
     }
     if (table.columns.empty()) {
-      continue;  // one of the original's tables that is not there
+      continue;  // a table of the original program that does not exist
     }
     const bool is_originals = table.name == kResultBlobsTable || table.name == kSnapshotsTable;
     REPRISE_TRY(
@@ -364,14 +364,14 @@ Result<> Salvaging::make_tables() {
   return is_ours ? set_version(*rows_) : Result<>();
 }
 
-// Marks the pages below.
+// Marks the pages below `root`.
 void Salvaging::walk(std::uint32_t root, std::size_t owner) {
   std::vector<std::uint32_t> left = {root};
   while (!left.empty()) {
     const std::uint32_t number = left.back();
     left.pop_back();
     if (number == 0 || number > pages_.count() || owners_[number] != kNobody) {
-      continue;  // beyond the end: counted as cut off
+      continue;  // beyond the end: counted as truncated
     }
     const Page page = pages_.page(number);
     owners_[number] = owner;
@@ -395,7 +395,7 @@ void Salvaging::find_owners() {
   }
 }
 
-// Pages whose table is known come first: what is left of older ones must not take their place.
+// Pages of known tables come first, so that rows of older pages do not take precedence.
 Result<> Salvaging::take_rows() {
   for (const bool is_owned : {true, false}) {
     for (std::uint32_t number = 2; number <= pages_.count(); ++number) {
@@ -422,7 +422,7 @@ Result<> Salvaging::take_page(const Page& page) {
   const std::size_t known = owners_[page.number];
   StoredRow row;
   for (std::size_t i = 0; i < page.cell_count(); ++i) {
-    // An index has entries of the same shape as no table of ours: they are left where they are.
+    // No table of ours has rows like the entries of an index, so these are ignored.
     const bool is_row = pages_.peek_row(page, i, row);
     const std::size_t owner =
         is_row && !can_hold(known, row, is_index) ? owner_of(row, is_index) : known;
@@ -531,7 +531,7 @@ Result<SalvagedRows> Salvaging::run() {
 
 Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::milliseconds busy_timeout,
                                   const ProgressSink& progress) {
-  // SQLite puts another number of pages into the header of what it copies.
+  // SQLite changes the number of pages in the header of a copy.
   const auto own = PageFile::open(file);
   const std::uint32_t pages_before = own ? own->header().page_count : 0;
   REPRISE_ASSIGN(PageFile pages, open_pages(file, busy_timeout));

@@ -9,7 +9,7 @@
 namespace reprise::sqlite {
 namespace {
 
-// Small things first: a long system prompt behind them is not touched to read a head.
+// Small columns first, so that reading a head does not read a long system prompt.
 constexpr std::string_view kOriginalSessionColumns =
     "id TEXT PRIMARY KEY,"
     "title TEXT NOT NULL DEFAULT '',"
@@ -67,12 +67,12 @@ constexpr Column kOwnMessageColumns[] = {
 };
 
 constexpr Table kOwnTables[] = {
-    // What happens once: operations ("operation:ID") and counted requests ("request:ID"). One
-    // table, so that an append touches one page of it.
+    // Completed operations ("operation:ID") and counted requests ("request:ID"), in one table, so
+    // that an append changes only one page of it.
     {"reprise_once",
      "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, name TEXT NOT NULL,"
      " first INTEGER, head INTEGER, PRIMARY KEY(session_id, name)) WITHOUT ROWID"},
-    // Running answers: n = 0 is who answers, then a row for each piece.
+    // Running answers: n = 0 is the start of the answer, followed by a row for each piece.
     {"reprise_answers",
      "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, n INTEGER NOT NULL,"
      " body TEXT NOT NULL, PRIMARY KEY(session_id, n)) WITHOUT ROWID"},
@@ -93,12 +93,12 @@ constexpr Table kOwnTables[] = {
     {"reprise_blob_refs",
      "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, hash TEXT NOT NULL,"
      " PRIMARY KEY(session_id, hash)) WITHOUT ROWID"},
-    // When a blob was put; 0 when nothing but its name kept it. Gone once its time is over.
+    // The time when a blob was put; 0 if it was only kept by references. Removed after kBlobPinned.
     {kPinsTable, "(hash TEXT PRIMARY KEY NOT NULL, put_us INTEGER NOT NULL) WITHOUT ROWID"},
 };
 
-// The lists by activity hold about a minute instead of the time: an append changes neither of them
-// while it lasts.
+// The indexes by activity contain the slot instead of the time, so that appends within a slot do
+// not change them.
 constexpr std::string_view kListIndexes =
     "CREATE INDEX reprise_by_slot ON sessions(state, updated_slot DESC);"
     "CREATE INDEX reprise_by_folder_slot ON sessions(working_dir, state, updated_slot DESC);";
@@ -110,7 +110,7 @@ constexpr std::string_view kIndexes =
 constexpr std::string_view kPinnedIndex =
     "CREATE INDEX reprise_pinned ON sessions(updated_us DESC, id DESC) WHERE pinned = 1;";
 
-// Costs what has no author nothing.
+// Costs nothing for messages without an author.
 constexpr std::string_view kAuthorIndex =
     "CREATE INDEX reprise_by_author ON messages(author, session_id, seq) WHERE author IS NOT NULL;";
 
@@ -118,7 +118,7 @@ constexpr std::string_view kPinIndexes =
     "CREATE INDEX reprise_by_hash ON reprise_blob_refs(hash);"
     "CREATE INDEX reprise_by_put ON reprise_pins(put_us);";
 
-// The original program deletes sessions, and with them what names blobs.
+// The original program deletes sessions and, with them, references to blobs.
 constexpr std::string_view kPinTrigger = R"(
 CREATE TRIGGER reprise_blob_unnamed AFTER DELETE ON reprise_blob_refs
 WHEN NOT EXISTS (SELECT 1 FROM reprise_blob_refs WHERE hash = OLD.hash)
@@ -128,9 +128,9 @@ BEGIN
 END;
 )";
 
-// For the statements of the original program, which knows none of our columns. Our own statements
-// set them, so the WHEN clauses are all that they pay. Plain SQLite functions only: the triggers
-// run in the original program too.
+// For the statements of the original program, which does not know our columns. Our own statements
+// set them, so they only pay for the WHEN clauses. Only standard SQLite functions are allowed,
+// because the triggers also run in the original program.
 constexpr std::string_view kTriggers = R"(
 CREATE TRIGGER reprise_session_inserted AFTER INSERT ON sessions WHEN NEW.updated_us IS NULL
 BEGIN
@@ -198,12 +198,12 @@ std::string add_slots(std::int64_t /*now_us*/) {
              slot_triggers_sql());
 }
 
-// What no message names now is pinned as if it had just been put.
+// Pins unreferenced blobs as if they had just been put.
 std::string add_pins(std::int64_t now_us) {
   const auto* const pins = std::ranges::find(kOwnTables, kPinsTable, &Table::name);
   return cat("CREATE TABLE ", pins->name, pins->body, ";", kPinIndexes, kPinTrigger,
              "INSERT INTO reprise_pins(hash, put_us) SELECT hash, ",
-             std::max<std::int64_t>(1, now_us),  // 0 says that it was released
+             std::max<std::int64_t>(1, now_us),  // 0 would mark it as released
 
              " FROM reprise_blobs WHERE n = 0"
              " AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash ="

@@ -1,6 +1,6 @@
 #pragma once
 
-// The tables, indexes and triggers, as they are described in docs/formats/sqlite.md.
+// The tables, indexes and triggers; described in docs/formats/sqlite.md.
 
 #include <cstdint>
 #include <span>
@@ -12,10 +12,10 @@ namespace reprise::sqlite {
 inline constexpr std::int64_t kVersion = 2;                 // user_version
 inline constexpr std::int64_t kApplicationId = 0x52505253;  // "RPRS"
 
-// A column that is ours, beside those the original program knows.
+// A column that the original program does not have.
 struct Column {
   std::string_view name;
-  std::string_view declaration;  // its default is what an original row means
+  std::string_view declaration;  // its default is the value for rows of the original program
 };
 
 std::span<const Column> session_columns();
@@ -23,35 +23,34 @@ std::span<const Column> message_columns();
 
 struct Table {
   std::string_view name;
-  std::string_view body;  // what follows the name in CREATE TABLE
+  std::string_view body;  // the part of CREATE TABLE after the name
 };
-// The tables that the original program does not know.
+// The tables that the original program does not have.
 std::span<const Table> own_tables();
 
-// CREATE statements. A new database has tables_sql(), one that was the original program's gets
-// own_tables_sql() instead; both then get triggers_sql().
+// CREATE statements. A new database gets tables_sql(), one of the original program
+// own_tables_sql(); both then get triggers_sql().
 std::string tables_sql();
 std::string own_tables_sql();
 std::string triggers_sql();
 
-// About a minute of a time in microseconds: lists by activity are found by it.
+// A slot is about a minute; the index for lists by activity uses slots.
 inline constexpr int kSlotBits = 26;
 std::string slot_sql(std::string_view microseconds);
-// Gives every session the slot of its time.
+// Sets the slot of every session.
 std::string fill_slots_sql();
 
-// Which blobs were put when.
+// The times at which blobs were put.
 inline constexpr std::string_view kPinsTable = "reprise_pins";
 
-// What earlier databases lack, from the first version on, each made of what the ones before it
-// made.
+// The migrations since the first version; each one requires those before it.
 struct Migration {
-  // user_version after it. Programs that know only an earlier one refuse the database, so that it
-  // moves only with what they cannot leave alone.
+  // The user_version after the migration. Older programs refuse databases with a newer one, so it
+  // is increased only if they would break them.
   std::int64_t version;
-  std::string_view table;  // where this column is there once it has run
+  std::string_view table;  // the table that has `column` once the migration has run
   std::string_view column;
-  bool keeps_copy;  // it changes what is there
+  bool keeps_copy;  // whether it changes existing data
   std::string (*statements)(std::int64_t now_us);
 };
 std::span<const Migration> migrations();

@@ -15,7 +15,7 @@
 namespace reprise::sqlite {
 namespace {
 
-// A row's columns and their values, in the order of the fields.
+// The columns of a row and their values, in the order of the fields.
 struct SessionRow {
   std::vector<std::string_view> columns = {};
   std::vector<std::variant<std::nullopt_t, std::int64_t, std::string>> values = {};
@@ -50,9 +50,9 @@ struct SessionRow {
   void add_field(std::string_view column, const Value& value) {
     add(column, store::to_text(value));
   }
-  // Those stand in rows of their own.
+  // Prompts have rows of their own.
   void add_field(std::string_view /*column*/, const std::vector<std::string>& /*prompts*/) {}
-  // These follow from what is appended.
+  // Head and usage are changed only by appends.
   void add_field(std::string_view /*column*/, Seq /*head*/) {}
   void add_field(std::string_view /*column*/, const Usage& /*usage*/) {}
 
@@ -91,7 +91,7 @@ Result<> store_prompts(Connection& connection, const SessionId& id,
       id.str(), json);
 }
 
-// Nothing else of an update would tell those who follow the store (changes.cpp).
+// Gives the session a new rowid, so that readers of changes (changes.cpp) notice the update.
 Result<> number_anew(Connection& connection, const SessionId& id) {
   return connection.run(
       "UPDATE sessions SET rowid = (SELECT max(rowid) + 1 FROM sessions) WHERE id = ?", id.str());
@@ -131,7 +131,7 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
 
 Result<> set_slot(Connection& connection, const SessionId& id, Time updated_at) {
   if (!has_column(connection, "sessions", "updated_slot")) {
-    return {};  // it could not be made current
+    return {};  // the database could not be migrated
   }
   return connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?", slot_of(updated_at),
                         id.str());

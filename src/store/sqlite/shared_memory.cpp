@@ -18,8 +18,8 @@ constexpr const char* kName = "reprise";
 sqlite3_vfs* base_vfs = nullptr;
 const sqlite3_io_methods* base_methods = nullptr;
 
-// False where touching a page would be SIGBUS. Kernels and mappings that do not know this are as
-// they were.
+// False if accessing a page would raise SIGBUS. True on kernels and mappings that do not support
+// this call.
 bool populate(volatile void* pages, int bytes) {
   return ::madvise(const_cast<void*>(pages), static_cast<std::size_t>(bytes),
                    MADV_POPULATE_WRITE) == 0 ||
@@ -32,7 +32,7 @@ int map_shared_memory(sqlite3_file* file, int region, int bytes, int extend, vol
     return code;
   }
   if (!populate(*out, bytes)) {
-    ::sync();  // ext4 gives blocks to others only after the commit that freed them
+    ::sync();  // ext4 reuses freed blocks only after committing the transaction that freed them
     if (!populate(*out, bytes)) {
       *out = nullptr;
       return SQLITE_FULL;

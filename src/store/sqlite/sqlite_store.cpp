@@ -76,7 +76,7 @@ Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child
 
 Result<> SqliteStore::backup(const std::filesystem::path& target) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  if (reader.is_salvaged()) {  // a backup is all of a store
+  if (reader.is_salvaged()) {  // a backup must be complete
     return fail(Code::corrupt, cat(database_.file().string(),
                                    ": the database is damaged: run `reprise verify --repair`"));
   }

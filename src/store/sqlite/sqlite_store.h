@@ -1,6 +1,6 @@
 #pragma once
 
-// The store over one SQLite database (docs/formats/sqlite.md): its parts, put together.
+// The store for one SQLite database (docs/formats/sqlite.md).
 
 #include "reprise/capabilities.h"
 #include "store/provide.h"

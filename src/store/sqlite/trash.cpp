@@ -17,7 +17,7 @@
 namespace reprise::sqlite {
 namespace {
 
-// Those that share messages of the session or of what is kept for it.
+// conflict if other sessions share messages of the session or of its retained ones.
 Result<> check_unshared(Connection& connection, const SessionId& id) {
   REPRISE_ASSIGN(
       const auto names,
@@ -28,8 +28,8 @@ Result<> check_unshared(Connection& connection, const SessionId& id) {
   return store::check_unshared(id, names);
 }
 
-// Forks that the original program made hold copies of the messages, and name the session's large
-// results in them.
+// Forks by the original program copy the messages, including their references to the session's
+// large results.
 Result<> check_unnamed(Connection& connection, const SessionId& id) {
   REPRISE_ASSIGN(const bool has_results, has_table(connection, kResultBlobsTable));
   if (!has_results) {
@@ -48,7 +48,7 @@ Result<> check_unnamed(Connection& connection, const SessionId& id) {
   return {};
 }
 
-// Copies from before a migration, beside the database.
+// Finds the copies beside the database from before migrations.
 Result<> find_copies(const std::filesystem::path& file, std::vector<Remnant>& found) {
   REPRISE_ASSIGN(const auto entries, store::list_folder(folder_of(file)));
   const std::string begin = cat(file.filename().native(), ".v");
@@ -67,7 +67,7 @@ Result<> check_purge(Connection& connection, const SessionId& id) {
   return check_unnamed(connection, id);
 }
 
-// Each step's log goes into the database, whose size it does not change, before the next one.
+// The log of each step is checkpointed before the next one; the database does not grow.
 Result<> purge_in_steps(Database& database, const SessionId& id) {
   PurgeSteps steps(id);
   (void)database.empty_log(std::chrono::milliseconds(0));
@@ -120,7 +120,7 @@ Result<> SqliteStore::purge(const SessionId& id) {
     return delete_session(connection, id, database_.clock());
   };
   REPRISE_TRY(database_.make_room(whole, [&] { return purge_in_steps(database_, id); }));
-  // Its words are in the log, too. It is purged whether they can leave that now or not.
+  // The log still has its text. The purge succeeds even if the log cannot be truncated now.
   (void)database_.empty_log(std::chrono::milliseconds(0));
   return {};
 }

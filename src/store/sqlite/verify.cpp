@@ -1,4 +1,4 @@
-// Looks at everything a database holds and lists what is wrong.
+// Checks everything in a database and reports the damage.
 
 #include "base/encode.h"
 #include "base/text.h"
@@ -34,9 +34,10 @@ class DatabaseCheck {
   void add(std::string where, std::string reason) {
     report_.damage.push_back({std::move(where), std::move(reason), ""});
   }
-  // Calls `row` for each row. Rows that SQLite cannot reach are damage too.
+  // Calls `row` for each row. Rows that SQLite cannot reach are reported as damage, too.
   void each(std::string_view sql, const std::function<void(const Statement&)>& row);
-  // One damage for each row: its place is the table and `row`, its reason `reason`.
+  // Reports each row as damage: its place is the table and column `row`, its reason column
+  // `reason`.
   void each_is_damage(std::string_view table, std::string_view sql);
   void check_structure();
   void check_sessions();
@@ -54,7 +55,7 @@ class DatabaseCheck {
   Connection& connection_;
   const ProgressSink& progress_;
   const std::string file_;
-  std::int64_t total_ = 0;  // messages
+  std::int64_t total_ = 0;  // number of messages
   VerifyReport report_;
 };
 
@@ -160,7 +161,7 @@ Result<VerifyReport> SqliteStore::verify() {
   if (reader.is_salvaged()) {
     return report_of_salvaged(*reader);
   }
-  // One state of it all, whatever others write meanwhile.
+  // A snapshot, whatever others write meanwhile.
   // Not committed: a damaged database may refuse even that.
   REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
   return DatabaseCheck(*reader, database_.progress()).run();

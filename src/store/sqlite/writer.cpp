@@ -24,20 +24,20 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// As FULL where there is a log; without one the journal's name goes for certain, too, and with it
-// the way back behind what was acknowledged.
+// Like FULL with a log; without one, it also syncs the removal of the journal, so that an
+// acknowledged commit cannot be rolled back.
 constexpr const char* kSyncedCommits = "PRAGMA synchronous=EXTRA";
 constexpr std::size_t kGroupMax = 512;
 constexpr microseconds kGatherMax{200};
-constexpr int kLogPagesMax = 1000;       // 4 MB: then the log goes into the database
-constexpr int kLogPagesRetained = 2000;  // a file that grew longer is cut then
-constexpr int kLogPagesAtEnd = 256;      // what the last one may leave in the log
+constexpr int kLogPagesMax = 1000;       // 4 MB: then the log is checkpointed
+constexpr int kLogPagesRetained = 2000;  // a longer log file is truncated then
+constexpr int kLogPagesAtEnd = 256;      // what the last writer may leave in the log
 constexpr std::uintmax_t kLogHeaderBytes = 32;
-constexpr int kLogPagesToRetry = 500;  // after readers were in the way
+constexpr int kLogPagesToRetry = 500;  // after readers blocked a checkpoint
 
 constexpr std::int64_t kReserve = std::int64_t{1} << 20;
 
-// Who began the log has synced its folder, too.
+// The process that created the log has also synced its folder.
 bool has_commits(const std::filesystem::path& log) {
   std::error_code error;
   const auto size = std::filesystem::file_size(log, error);
@@ -82,7 +82,7 @@ Result<bool> Writer::empty_log(milliseconds patience) {
       // NOLINTNEXTLINE(hicpp-signed-bitwise): as SQLite defines its codes.
       return (code & 0xff) == SQLITE_BUSY ? Result<>() : std::unexpected(connection.error(code));
     }
-    // SQLite cuts it and does not sync that: a power cut would bring back what was in it.
+    // SQLite does not sync after truncating the log: a power cut would restore its contents.
     REPRISE_ASSIGN(const auto log, if_there(open_file(store::beside(file_, "-wal"), O_RDWR)));
     return log ? sync_file(log->get(), file_) : Result<>();
   };
@@ -95,7 +95,7 @@ Writer::Counts Writer::counts_for_test() const {
   return counts_;
 }
 
-// Shared, so that it can be told after its job is known to be done.
+// Shared, so that it can be notified after its job is known to be done.
 const std::shared_ptr<std::condition_variable>& Writer::wake_of_this_thread() {
   static thread_local const auto wake = std::make_shared<std::condition_variable>();
   return wake;
@@ -115,15 +115,15 @@ Result<> Writer::submit(Job& job) {
     gather(guard);
     lead(job, guard);
   }
-  REPRISE_ASSERT(job.done);  // (1)
+  REPRISE_ASSERT(job.done);  // invariant (1)
   if (job.thrown) {
     std::rethrow_exception(job.thrown);
   }
   return std::move(job.result);
 }
 
-// Work may call back into somebody else's code. An exception must not reach the other writers of
-// the group, whose thread this may be.
+// Work may call code of others. An exception must not reach the other writers of the group, on one
+// of whose threads it may run.
 void Writer::run_job(Job& job, Connection& connection) {
   try {
     job.result = (*job.work)(connection);
@@ -133,8 +133,8 @@ void Writer::run_job(Job& job, Connection& connection) {
   }
 }
 
-// Those who shared the last commit are on their way with the next work: a moment's patience, short
-// beside a commit, makes one group of them instead of two.
+// The writers of the last group are likely to have the next work soon: a wait that is short
+// compared with a commit makes one group of them instead of two.
 void Writer::gather(std::unique_lock<std::mutex>& guard) {
   const auto patience = std::min<Clock::duration>(kGatherMax, last_commit_ / 4);
   if (expected_ > 1 && patience > Clock::duration::zero()) {
@@ -142,9 +142,9 @@ void Writer::gather(std::unique_lock<std::mutex>& guard) {
   }
 }
 
-// One group, from the lock to the commit. Called and left with the mutex held.
+// Runs one group, from the lock to the commit. The mutex is held on entry and exit.
 void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
-  REPRISE_ASSERT(has_leader_);  // which is this thread: nobody else uses the connection
+  REPRISE_ASSERT(has_leader_);  // it is this thread: no other uses the connection
   guard.unlock();
   auto hold = lock(leader.deadline);
   guard.lock();
@@ -174,7 +174,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
     last_commit_ = end - begin;
     expected_ = std::min(group.size() + queue_.size(), kGroupMax);
     guard.unlock();
-    for (const auto& wake : wakes) {  // who is woken needs the mutex
+    for (const auto& wake : wakes) {  // woken threads need the mutex
       wake->notify_one();
     }
     if (connection_ && connection_->log_pages() >= checkpoint_at_) {
@@ -193,7 +193,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
   }
 }
 
-// All that wait, or one that must be alone.
+// All waiting jobs, or one that must run alone.
 Writer::Group Writer::take_group() {
   Group group;
   while (!queue_.empty() && group.size() < kGroupMax) {
@@ -210,7 +210,8 @@ Writer::Group Writer::take_group() {
   return group;
 }
 
-// The lock could not be had: who has waited long enough is told, the others go on waiting.
+// Called if the lock could not be taken: jobs past their deadline fail, the others continue to
+// wait.
 void Writer::give_back(const Group& group, const Job& leader, const Error& error) {
   const auto now = Clock::now();
   for (auto job = group.rbegin(); job != group.rend(); ++job) {
@@ -232,7 +233,7 @@ Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
   }
   auto hold = store::take_lock(*lock_file_, deadline);
   if (hold && is_first) {
-    // Copies that a process was making when it died: of the whole database.
+    // Removes unfinished copies of the database left by processes that died.
     sweep_temporary_files(folder_of(file_), [name = file_.filename().native()](auto target) {
       return target == name || (target.starts_with(name + ".v") && target.ends_with(".bak"));
     });
@@ -246,7 +247,7 @@ Result<Connection*> Writer::connection() {
     REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
     REPRISE_TRY(connection_->script(kSyncedCommits));
     durability_ = Durability::disk;
-    // What was deleted leaves the file. Not every build of SQLite has that by itself.
+    // Overwrites deleted content. Not the default in every build of SQLite.
     REPRISE_TRY(connection_->script("PRAGMA secure_delete=ON"));
   }
   REPRISE_TRY(settle_log());
@@ -256,17 +257,18 @@ Result<Connection*> Writer::connection() {
   return connection_.get();
 }
 
-// SQLite syncs the folder when it begins a log and goes on when that fails: a commit that nobody
-// could find after a power cut. Then it goes into the database, whose name has long been there.
+// SQLite syncs the folder when it creates a log, but ignores errors: then a commit could be lost
+// after a power cut. In that case, the log is checkpointed into the database, whose name is
+// durable.
 Result<> Writer::name_log() {
   log_has_name_ = log_has_name_ || sync_folder(folder_of(file_));
   log_is_doubtful_ |= !log_has_name_;
   return settle_log();
 }
 
-// A commit whose sync failed may stand in the log as if it had been made, and need not be on the
-// disk, nor what is appended after it readable then: the log goes into the database, which is
-// synced, before anything else is promised.
+// A commit whose sync failed may be in the log as if it had succeeded, but need not be on disk, and
+// what is appended after it may be unreadable then: the log is checkpointed into the database,
+// which is synced, before anything else is acknowledged.
 Result<> Writer::settle_log() {
   if (!log_is_doubtful_) {
     return {};
@@ -297,14 +299,14 @@ Result<> Writer::process(const Group& group) {
     return !result && result.error().code == Code::io;
   };
   if (is_io(outcome) || std::ranges::any_of(group, is_io, &Job::result)) {
-    // What the file holds now is not known to this connection, and SQLite may have opened for
-    // reading only what it could not open for writing: a new one looks.
+    // This connection does not know the state of the file, and SQLite may have opened it for
+    // reading only: open it again.
     connection_.reset();
   }
   return outcome;
 }
 
-// One connection for both durabilities (its cache stays valid), set between the transactions.
+// One connection serves both durabilities (its cache remains valid); switched between transactions.
 Result<> Writer::set_durability(Durability durability) {
   if (durability == durability_) {
     return {};
@@ -339,7 +341,7 @@ Result<> Writer::run_jobs(const Group& group) {
     }
     run_job(*job, *connection_);
     if (!connection_->in_transaction()) {
-      // SQLite gave up the whole transaction, and with it what the others had done.
+      // SQLite rolled back the whole transaction, including the work of the others.
       return job->result ? fail(Code::io, "the transaction ended by itself")
                          : std::unexpected(job->result.error());
     }
@@ -353,9 +355,9 @@ Result<> Writer::run_jobs(const Group& group) {
   return {};
 }
 
-// With the lock held. Readers in the way only put it off. A log that is begun anew in the same file
-// (SQLITE_CHECKPOINT_RESTART) is written and synced faster than one that has to grow again.
-// Returns SQLite's code.
+// The lock is held. Readers only postpone a checkpoint. A log restarted in the same file
+// (SQLITE_CHECKPOINT_RESTART) is written and synced faster than one that has to grow again. Returns
+// SQLite's code.
 int Writer::checkpoint(int mode, milliseconds patience) {
   connection_->set_busy_timeout(patience);
   const int code =

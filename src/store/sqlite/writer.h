@@ -1,11 +1,12 @@
 #pragma once
 
-// All writing of one store goes through here: one connection, one transaction at a time, under the
-// lock file. Writers that come while a commit is being synced share the next one (group commit):
-// the first of them leads, runs everybody's work, commits once and wakes the others.
-//  (1) run() returns success only after the commit that holds its work returned.
-//  (2) Work that fails undoes itself only; a commit that fails fails everybody in it.
-//  (3) Checkpoints happen here and nowhere else, under the same lock, never beside a writer.
+// All writes of one store: one connection, one transaction at a time, under the lock file. Writers
+// that arrive while a commit is being synced share the next one (group commit): the first of them
+// leads, runs the work of all, commits once and wakes the others.
+//
+//  (1) run() returns success only after the commit of its work has returned.
+//  (2) Work that fails is undone alone; a commit that fails, fails for the whole group.
+//  (3) Checkpoints are made only here, under the same lock, never beside a writer.
 
 #include <condition_variable>
 #include <deque>
@@ -18,11 +19,11 @@
 
 namespace reprise::sqlite {
 
-// Runs inside a transaction; may run on the thread of another writer. What it throws undoes it like
-// an error and is thrown again by run(), on the thread that called it.
+// Runs inside a transaction, possibly on the thread of another writer. An exception undoes the work
+// like an error, and is rethrown by run() on the calling thread.
 using Work = std::function<Result<>(Connection& connection)>;
 
-// Where writers of the database `file` queue.
+// The lock file of the writers of the database `file`.
 std::filesystem::path lock_path(const std::filesystem::path& file);
 
 // Thread-safe.
@@ -34,10 +35,10 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   Result<> run(Durability durability, const Work& work);
-  // With the lock, outside of any transaction (to change the schema or the journal).
+  // Runs `work` under the lock, outside of any transaction (to change the schema or the journal).
   Result<> run_alone(const Work& work);
 
-  // As Database::empty_log().
+  // Like Database::empty_log().
   Result<bool> empty_log(std::chrono::milliseconds patience);
 
   struct Counts {
@@ -85,17 +86,17 @@ class Writer {
   std::condition_variable arrived_;
   std::deque<Job*> queue_;         // guarded by mutex_
   bool has_leader_ = false;        // guarded by mutex_
-  std::size_t expected_ = 1;       // guarded by mutex_: how many writers seem to be at work
+  std::size_t expected_ = 1;       // guarded by mutex_: the estimated number of active writers
   Clock::duration last_commit_{};  // guarded by mutex_
   Counts counts_;                  // guarded by mutex_
 
-  // The leader's alone.
+  // Used only by the leader.
   std::unique_ptr<LockFile> lock_file_;
   std::unique_ptr<Connection> connection_;
   Durability durability_ = Durability::disk;
   bool log_is_doubtful_ = false;
-  bool log_has_name_ = false;  // on the disk
-  bool keeps_log_ = false;     // the file may be longer than what is in it
+  bool log_has_name_ = false;  // the log's name is durable
+  bool keeps_log_ = false;     // the file may be longer than its contents
   int checkpoint_at_;
 };
 
