@@ -1,4 +1,4 @@
-// reprise archive: sessions packed away.
+// reprise archive: packs sessions.
 
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"

@@ -173,7 +173,7 @@ class Ask final : public Command {
     }
     const bool is_cancelled = outcome.cut && outcome.cut->code == Code::cancelled;
     const bool stored = outcome.saved && store != nullptr;
-    // Half an answer is words, which some stores do not keep.
+    // A store without messages cannot hold a partial answer.
     if (is_cancelled && (!stored || !store->capabilities().messages)) {
       context.voice().remark("stopped; the part of the answer that arrived is not saved");
       return Exit::unsaved;
@@ -188,7 +188,7 @@ class Ask final : public Command {
     return stored ? Exit::done : Exit::unsaved;
   }
 
-  // The answer was given and kept: where it was to be written besides is not worth failing for.
+  // The answer is already stored, so failing to write the extra file is only a warning.
   static void save_by_default(Context& context, const Message& answer) {
     const auto settings = context.config().settings();
     if (!settings || !(*settings)->save_path) {

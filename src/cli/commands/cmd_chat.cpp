@@ -1,4 +1,4 @@
-// reprise chat: a conversation, turn after turn.
+// reprise chat: a conversation of several turns.
 
 #include "cli/commands/command.h"
 #include "cli/repl/chat.h"
@@ -18,7 +18,7 @@ bool lacks_provider(Context& context, const RunFlags& flags) {
   return expected && expected->name.empty() && local_servers(context, kFirstLookTimeout).empty();
 }
 
-// What a person is offered before a chat in which nobody would answer. False: to leave.
+// Offers ways to get a provider if none is available. False if the user quits.
 Result<bool> offer_provider(Context& context, RunFlags& flags) {
   Voice& voice = context.voice();
   while (lacks_provider(context, flags)) {
@@ -89,7 +89,7 @@ class Chat final : public Command {
     if (path_) {
       request.mode_path = *path_;
     }
-    // A stored session may name who answers.
+    // a stored session may name its provider
     const bool is_stored = request.newest || request.sel || request.choose;
     if (!is_stored && context.voice().can_ask() && !context.globals().json) {
       REPRISE_ASSIGN(const bool go_on, offer_provider(context, request.flags));

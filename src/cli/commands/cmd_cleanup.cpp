@@ -1,4 +1,4 @@
-// reprise cleanup: sessions that were closed long ago to the trash.
+// reprise cleanup: moves sessions closed long ago to the trash.
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"

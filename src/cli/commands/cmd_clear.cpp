@@ -1,5 +1,4 @@
-// reprise clear: all sessions of this folder to the trash, or all that are archived, or the trash
-// itself.
+// reprise clear: moves this folder's sessions or all archived sessions to the trash, or empties it.
 
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
@@ -23,7 +22,7 @@ class Clear final : public Command {
     if (!all) {
       query.working_dir = context.config().project();
     }
-    // Where each new session archives the one before, those in use are not what is to be cleared.
+    // In stores where a new session archives the previous one, only archived sessions are cleared.
     const bool has_archive = store->capabilities().current != nullptr && !trash_;
     if (has_archive) {
       query.states = {SessionState::archived};

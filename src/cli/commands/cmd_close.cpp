@@ -1,4 +1,4 @@
-// reprise close: a session is done.
+// reprise close: marks sessions as closed.
 
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"

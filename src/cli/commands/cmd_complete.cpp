@@ -1,5 +1,6 @@
-// reprise __complete -- WORD…: what may stand for the last word, a candidate a line with its help
-// behind a tab. ":files" and ":folders" ask the shell for its own. Says nothing else.
+// reprise __complete -- WORD…: prints candidates for the last word, one per line, each with its
+// help after a tab. ":files" and ":folders" request the shell's own completion. Prints nothing
+// else.
 
 #include <algorithm>
 
@@ -19,16 +20,16 @@ using Rest = Completion::Rest;
 
 constexpr std::size_t kSessionsMax = 200;
 
-// The command line so far.
+// The parsed command line.
 struct Line {
   const CommandEntry* entry = nullptr;
   std::unique_ptr<Command> command;
-  ArgumentTable table;               // of the command
-  Globals globals;                   // those that were given
-  const OptionSpec* open = nullptr;  // an option that waits for the last word
-  std::vector<std::string> words;    // behind the command, without options
-  bool only_words = false;           // behind "--"
-  std::string prefix = {};           // the last word, which is completed
+  ArgumentTable table;               // the command's
+  Globals globals;                   // global flags
+  const OptionSpec* open = nullptr;  // an option whose value is the last word
+  std::vector<std::string> words;    // the command's arguments
+  bool only_words = false;           // after "--"
+  std::string prefix = {};           // the last word, to be completed
 };
 
 const OptionSpec* find_option(const ArgumentTable& globals, const ArgumentTable& own,
@@ -64,7 +65,7 @@ void take_global(Line& line, const OptionSpec& option, std::string_view value) {
   }
 }
 
-// Reads all words but the last.
+// Parses all words but the last.
 void read(Line& line, const ArgumentTable& globals, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (line.open != nullptr) {
@@ -269,7 +270,7 @@ class Complete final : public Command {
     for (const SourceKind& kind : source_kinds()) {
       out.candidates.push_back({cat(kind.name, ":"), std::string(kind.title)});
     }
-    // Those of this folder by their names in it.
+    // Paths in this folder are relative to it.
     const std::string here = context.config().working_dir().native() + "/";
     for (std::string& url : find_stores_around(context)) {
       const std::size_t path = url.find(':') + 1;
@@ -282,7 +283,7 @@ class Complete final : public Command {
     return out;
   }
 
-  // Those of the whole store whose title or id begins with what was typed.
+  // Adds sessions of the whole store whose title or id starts with `prefix`.
   static void add_matching(Source& source, const std::string& prefix, SessionQuery query,
                            SessionPage& page) {
     if (prefix.empty()) {
@@ -305,7 +306,7 @@ class Complete final : public Command {
     }
   }
 
-  // By title and by short id: the newest of this folder, and all of the store that begin so.
+  // Titles and short ids: this folder's newest sessions, and matching ones of the whole store.
   static Completion sessions(Context& context, const Line& line) {
     Completion out{.candidates = {{"last", "the newest session of this folder"}}};
     const auto source = context.stores().source();

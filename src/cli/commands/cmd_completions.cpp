@@ -1,4 +1,4 @@
-// reprise completions: a script that a shell reads.
+// reprise completions: prints a completion script for a shell.
 
 #include "cli/commands/command.h"
 #include "cli/program/completions.h"

@@ -1,4 +1,4 @@
-// reprise config: what is set, and where; changes the user's file.
+// reprise config: shows the settings and their origin; changes the user's file.
 
 #include <fcntl.h>
 
@@ -151,7 +151,7 @@ class ConfigCommand final : public Command {
     return Exit::done;
   }
 
-  // The file is replaced when what was edited is right, and else stays as it was.
+  // Edits a copy, which replaces the file only if it is valid.
   static Result<Exit> edit(Context& context) {
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
     REPRISE_ASSIGN(std::string text, text_of(file));
@@ -184,7 +184,7 @@ class ConfigCommand final : public Command {
     return Exit::done;
   }
 
-  // The folder named, or that of the project's file, or this one.
+  // The given folder, or that of the project's file, or the current one.
   Result<Exit> trust(Context& context) const {
     REPRISE_ASSIGN(const std::filesystem::path project,
                    find_project_file(context.config().working_dir()));
@@ -243,18 +243,18 @@ class ConfigCommand final : public Command {
     return Exit::done;
   }
 
-  // A link to it leads to the file that is changed.
+  // Resolves symbolic links, so that the target is changed.
   static Result<std::filesystem::path> user_file(Context& context) {
     return resolve_path(context.config().sources().user_file);
   }
 
-  // "" when there is no file.
+  // "" if there is no file.
   static Result<std::string> text_of(const std::filesystem::path& file) {
     REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
     return kind == FileKind::none ? Result<std::string>("") : read_file(file, kConfigBytesMax);
   }
 
-  // All of it, and only when it is right; it may hold secrets.
+  // Replaces the file if the text is valid; private, as it may contain secrets.
   static Result<> write(const std::filesystem::path& file, std::string_view text) {
     REPRISE_TRY(check_config(text, file.string()));
     REPRISE_TRY(make_private_folders(file.parent_path()));

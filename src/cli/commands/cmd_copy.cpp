@@ -1,4 +1,4 @@
-// reprise copy: sessions from one store to another.
+// reprise copy: copies sessions between stores.
 
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
@@ -63,7 +63,7 @@ class CopyCommand final : public Command {
   }
 
  private:
-  // What conversations could not store.
+  // Copies what conversations could not save.
   Result<Exit> replay_outboxes(Context& context) {
     if (!sels_.empty()) {
       return context.voice().wrong_usage(
@@ -95,7 +95,7 @@ class CopyCommand final : public Command {
     return end(context);
   }
 
-  // The file stays, but is not brought in again unasked.
+  // Marks the file as stored, so that it is not copied again by default.
   static void put_away(Context& context, const std::filesystem::path& file, bool is_ours) {
     if (!is_ours) {
       context.voice().remark(
@@ -124,7 +124,7 @@ class CopyCommand final : public Command {
     return found;
   }
 
-  // One session's outcome: talk, and a row of the JSON document.
+  // Reports one session's outcome: a message, and a row of the JSON document.
   void note(Context& context, Source& source, const SessionInfo& info,
             const Result<CopiedSession>& copied) {
     json::ObjectWriter object(rows_);
@@ -179,8 +179,8 @@ class CopyCommand final : public Command {
   std::map<CopyOutcome, std::int64_t> counts_;
   std::int64_t failed_ = 0;
   std::int64_t messages_ = 0;
-  std::vector<Damage> damage_;  // what could not be listed
-  bool is_damaged_ = false;     // part of what was copied
+  std::vector<Damage> damage_;  // sessions that could not be listed
+  bool is_damaged_ = false;     // a copied session is incomplete
   std::string rows_;
 };
 

@@ -1,4 +1,4 @@
-// reprise delete: sessions to the trash, or for good.
+// reprise delete: moves sessions to the trash or purges them.
 
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"

@@ -1,4 +1,4 @@
-// reprise doctor: tries what a turn needs, and names the command that helps where one would fail.
+// reprise doctor: tests what a turn needs, and suggests a command for each problem.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,16 +30,16 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kDoctorsServerTimeout{500};
 constexpr std::chrono::milliseconds kDoctorsModelsTimeout{5'000};
 constexpr std::uintmax_t kMiB = 1 << 20;
-constexpr std::uintmax_t kFreeMin = 16 * kMiB;  // below it a turn may not be stored
+constexpr std::uintmax_t kFreeMin = 16 * kMiB;  // with less, a turn may not be stored
 constexpr std::uintmax_t kFreeLittle = 256 * kMiB;
 constexpr std::size_t kProbeBytes = 64 << 10;
-// One page: where a store is many files, each page looks at all of them.
+// One page: in stores of many files, each page reads all of them.
 constexpr std::size_t kCountedMax = kPageMax;
 
 struct Finding {
-  std::string_view name;  // stands in the JSON
+  std::string_view name;  // in the JSON document
   std::string value;
-  std::string fix = {};  // the command that helps; "" when all is well
+  std::string fix = {};  // a command that helps; "" if there is no problem
   bool is_ok = true;     // false: a turn would not be stored or answered
 };
 
@@ -47,7 +47,7 @@ std::string library_state(std::string_view what, std::initializer_list<const cha
   return LateLibrary::load(what, names) ? "found" : "missing";
 }
 
-// Where something can be written: the folder itself or the nearest above it that is there.
+// The folder, or its nearest existing parent.
 fs::path existing_folder(fs::path folder) {
   std::error_code none;
   while (!fs::is_directory(folder, none) && folder.has_parent_path() &&
@@ -126,8 +126,8 @@ class Doctor final : public Command {
     }
   }
 
-  // Each file is read on its own, so that a mistake in one does not hide that of another. Null when
-  // they do not make settings.
+  // Parses each file separately, so that an error in one does not hide errors in another. Null if
+  // the settings are invalid.
   const Settings* configuration(Context& context) {
     const ConfigSources sources = context.config().sources();
     const auto kind = kind_behind(sources.user_file);
@@ -148,7 +148,7 @@ class Doctor final : public Command {
     const auto settings = context.config().settings();
     if (!settings && std::ranges::none_of(findings_, [](const Finding& finding) {
           return !finding.is_ok;
-        })) {  // a file of the store's, or the environment
+        })) {  // the error is in a file of the store, or in the environment
       add_problem("config_error", settings.error().message,
                   "`reprise config path` names the files");
     }
@@ -162,7 +162,7 @@ class Doctor final : public Command {
     }
   }
 
-  // Only its owner is to read it.
+  // Only the owner should be able to read the file.
   void private_mode(std::string_view name, const fs::path& file) {
     struct stat status{};
     if (::stat(file.c_str(), &status) == 0 && (status.st_mode & 0077U) != 0) {
@@ -181,7 +181,7 @@ class Doctor final : public Command {
       place = place.substr(0, place.find('?'));
       store_place(context.config().path_named(place), *kind);
     }
-    // What a server does not take is kept there.
+    // The outbox: messages that a server did not accept.
     if (kind != nullptr && kind->place == StoreKind::Place::server) {
       writable(context.config().outbox_folder());
     }
@@ -198,7 +198,7 @@ class Doctor final : public Command {
     add("store_calls", statistics_line(counts));
   }
 
-  // Conversations that a server could not save, and that wait on this machine.
+  // Conversations on this machine that could not be saved to a server.
   void spilled(Context& context, const std::string& url) {
     const auto count = count_waiting(context.config().outbox_folder(), url);
     if (!count) {
@@ -235,7 +235,7 @@ class Doctor final : public Command {
     writable(is_file ? place.parent_path() : place);
   }
 
-  // Writes, syncs and removes a file there.
+  // Tests writing: creates, syncs and removes a file.
   void writable(const fs::path& target) {
     const fs::path folder = existing_folder(target);
     const auto resolved = resolve_path(folder);
@@ -330,10 +330,10 @@ class Doctor final : public Command {
     model_ = choice.model;
   }
 
-  // As for a turn: the key is fetched, and the server is asked what it offers.
+  // Like a turn: reads the key, and asks the server for its models.
   void ask_provider(Context& context, const Settings& settings) {
     RunFlags flags;
-    flags.model = "";  // nobody needs to choose one
+    flags.model = "";  // no model is needed
     auto choice = choose_provider(context, flags, nullptr);
     if (!choice) {
       add_problem("provider_error", choice.error().message,
@@ -372,7 +372,7 @@ class Doctor final : public Command {
         has_model ? "" : cat(model_, " is not among them: `reprise models` lists them"));
   }
 
-  // Other tools' histories that could be imported.
+  // Other tools' histories that can be imported.
   void histories(Context& context) {
     for (const SourceKind& kind : source_kinds()) {
       const auto place = usual_place(
@@ -437,7 +437,7 @@ class Doctor final : public Command {
   }
 
   std::vector<Finding> findings_;
-  std::string model_;  // that would answer, as far as settings tell
+  std::string model_;  // that would answer, according to the settings
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// reprise export: sessions in other forms, on standard output or in files.
+// reprise export: writes sessions in other formats to standard output or files.
 
 #include <algorithm>
 #include <iterator>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Standard output, which may be closed early. A terminal gets nothing that it would obey.
+// Standard output, which may be closed early. Sanitizes the output for terminals.
 class StandardOutput final : public ExportOutput {
  public:
   StandardOutput(Output& out, const ExportFormat& format)
@@ -99,7 +99,7 @@ class Export final : public Command {
   const ExportFormat& chosen_format(bool wants_json) const {
     const auto formats = export_formats();
     if (format_) {
-      return *find_export_format(*format_);  // the parser knows them
+      return *find_export_format(*format_);  // validated by the parser
     }
     if (wants_json && (!output_ || *output_ == "-")) {
       return *find_export_format("json");
@@ -114,7 +114,7 @@ class Export final : public Command {
     return [&context](std::string_view name) { return context.environment().find(name); };
   }
 
-  // What other tools keep is written to only when that is asked for.
+  // Other tools' folders are only written to on request.
   Result<> check_owner(Context& context, const fs::path& named) const {
     REPRISE_ASSIGN(const auto owner, find_owner_of(named, variables(context)));
     if (owner && !into_tool_) {
@@ -146,7 +146,7 @@ class Export final : public Command {
 
   ExistingFile existing() const { return force_ ? ExistingFile::replaced : ExistingFile::refused; }
 
-  // What the format cannot hold, and what could not be read.
+  // Reports losses of the format and damage.
   void tell(Context& context, const SessionInfo& info, const Exported& exported) {
     for (const std::string& loss : exported.losses) {
       context.voice().warn(cat("not exported of ", session_name(*source_, info), ": ", loss));
@@ -256,7 +256,7 @@ class Export final : public Command {
     return is_damaged_ ? Exit::failed : Exit::done;
   }
 
-  // What a person enters in that tool, for the first session.
+  // The command that opens the first session in that tool.
   std::string command_for(const ExportFormat& format, const SessionInfo& info) const {
     std::string command(format.taken_by);
     const auto put = [&command](std::string_view name, const std::string& value) {
@@ -278,11 +278,11 @@ class Export final : public Command {
   bool all_ = false;
   bool force_ = false;
   bool into_tool_ = false;
-  std::stop_token stop_;  // asked for by a signal
+  std::stop_token stop_;  // set by a signal
   bool is_damaged_ = false;
   std::int64_t messages_ = 0;
   std::vector<fs::path> files_;
-  Source* source_ = nullptr;  // while it runs
+  Source* source_ = nullptr;  // during run()
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// reprise fork: another session with the same beginning.
+// reprise fork: a new session with the same beginning.
 
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"

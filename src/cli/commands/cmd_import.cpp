@@ -1,4 +1,4 @@
-// reprise import: sessions of other tools into the own store.
+// reprise import: copies sessions of other tools into the store.
 
 #include <algorithm>
 #include <iterator>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kAuto = "auto";
 
 constexpr std::chrono::milliseconds kPauseMin{2'000};
-constexpr int kRestFactor = 10;  // at most a tenth of the time is spent on it
+constexpr int kRestFactor = 10;  // spends at most about a tenth of the time importing
 
 constexpr std::string_view kUnit =
     "# ~/.config/systemd/user/reprise-import.service\n"
@@ -39,7 +39,7 @@ constexpr std::string_view kUnit =
     "[Install]\n"
     "WantedBy=default.target\n";
 
-// A history that was found, and what is in it.
+// A history and its sessions.
 struct FoundSource {
   const SourceKind* kind = nullptr;
   fs::path place;
@@ -65,7 +65,7 @@ struct FoundSource {
   }
 };
 
-// Of all files of a place, as far as they can be looked at.
+// The size of all readable files of a place.
 std::int64_t bytes_of(const fs::path& place) {
   std::error_code error;
   if (fs::is_regular_file(place, error)) {
@@ -146,14 +146,15 @@ class ImportCommand final : public Command {
   }
 
  private:
-  // Until somebody stops it, which is no failure. What each pass costs sets how often there is one.
+  // Runs until it is stopped, which is no failure. The interval depends on the time that a pass
+  // takes.
   Result<Exit> follow(Context& context, std::vector<FoundSource>& all,
                       const Interrupts& interrupts) {
     std::vector<fs::path> places;
     std::ranges::transform(all, std::back_inserter(places), &FoundSource::place);
     FolderWatch watch = FolderWatch::begin(places);
     context.voice().remark("watching; Ctrl-C ends it");
-    for (;;) {  // at once: something may have come before the watch began
+    for (;;) {  // the first pass covers changes before the watch began
       const auto start = std::chrono::steady_clock::now();
       for (FoundSource& one : all) {
         auto again = look_into(*one.kind, one.place, std::move(one.source));
@@ -181,14 +182,14 @@ class ImportCommand final : public Command {
     query.states = every_state();
     query.children = true;
     REPRISE_ASSIGN(one.found, find_all_sessions(*one.source, query));
-    // What forks share is in the store when they come.
+    // Parents come before their forks, which share their messages.
     std::ranges::stable_sort(one.found.sessions, {}, [](const SessionInfo& info) {
       return std::pair(info.forked_from.has_value(), info.created_at);
     });
     return one;
   }
 
-  // What cannot be read is said, and the others are found all the same.
+  // Warns about histories that cannot be read and skips them.
   std::vector<FoundSource> find_usual(Context& context) const {
     std::vector<FoundSource> all;
     for (const SourceKind& kind : source_kinds()) {

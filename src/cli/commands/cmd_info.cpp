@@ -1,4 +1,4 @@
-// reprise info: a session's facts, and usage and cost by turn.
+// reprise info: a session's metadata, and usage and cost per turn.
 
 #include <algorithm>
 #include <iterator>
@@ -23,7 +23,7 @@ std::string cost_text(const Usage& usage) {
   return usage.cost ? cat("$", usage.cost->str()) : "";
 }
 
-// What the provider's cache did is told where there was something.
+// Mentions cached tokens only if there are any.
 std::string tokens_text(const Usage& usage) {
   std::string out = cat(usage.input.value, " in, ", usage.output.value, " out");
   if (usage.cached.value != 0) {
@@ -35,7 +35,7 @@ std::string tokens_text(const Usage& usage) {
   return out;
 }
 
-// What became of it; "" when it is whole.
+// The state of the last answer; "" if it is complete.
 std::string last_answer(const Exchange& last) {
   if (!last.cut && !last.running) {
     return "";
@@ -75,7 +75,7 @@ class Info final : public Command {
   }
 
  private:
-  // What stands beside the messages. What of it cannot be read is damage, the rest is there.
+  // Data other than messages. Parts that cannot be read are reported as damage.
   struct Beside {
     std::vector<Todo> todos = {};
     std::string signature = {};

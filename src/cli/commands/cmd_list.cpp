@@ -1,4 +1,4 @@
-// reprise list: the newest sessions first.
+// reprise list: sessions, newest first.
 
 #include <algorithm>
 #include <iterator>
@@ -15,7 +15,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::size_t kLookedAtMax = 10'000;  // sessions, for those whose answer was cut
+constexpr std::size_t kLookedAtMax = 10'000;  // searching for incomplete answers
 constexpr std::string_view kInterrupted = "interrupted";
 
 class List final : public Command {
@@ -105,7 +105,7 @@ class List final : public Command {
     return page;
   }
 
-  // Where a session came from is no column: its id tells that it was imported, and it from where.
+  // The origin is not indexed: finds imported sessions by id, then reads the origin of each.
   Result<SessionPage> find_imported(Source& source, SessionQuery query) const {
     const std::size_t limit = query.limit;
     SessionPage all;
@@ -133,8 +133,8 @@ class List final : public Command {
     return all;
   }
 
-  // Those whose process is gone are found at once, and all stand on the first page. The others are
-  // told by the ends of sessions, of which one page looks at so many.
+  // Sessions with a dead process are found by a query and are all on the first page. Other
+  // incomplete answers are found by the ends of sessions, at most kLookedAtMax per page.
   static Result<SessionPage> find_interrupted(Source& source, SessionQuery query) {
     const std::size_t limit = query.limit;
     SessionPage all;
@@ -169,7 +169,7 @@ class List final : public Command {
 
   static std::string document(const SessionPage& page) {
     std::string out = infos_document(page.sessions);
-    if (!page.sessions.empty() && !page.next.empty()) {  // a member of the last one
+    if (!page.sessions.empty() && !page.next.empty()) {  // a member of the last session
       std::string next = ",\"next\":";
       json::append_string(next, page.next);
       out.insert(out.rfind('}'), next);

@@ -1,4 +1,4 @@
-// reprise man: the manual page, in roff; the build makes reprise.1 of it.
+// reprise man: prints the manual page in roff; the build generates reprise.1 with it.
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace reprise::cli {
 namespace {
 
-// roff gives meaning to backslashes, to dashes, and to points and quotes at the start of a line.
+// In roff, backslashes, dashes, and dots and quotes at the start of a line are special.
 std::string roff(std::string_view text) {
   std::string out;
   bool line_start = true;
@@ -28,7 +28,7 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-// Inside the double quotes of a request's argument.
+// Escapes a quoted argument of a roff request.
 std::string roff_quoted(std::string_view text) {
   std::string out;
   for (const char c : roff(text)) {
@@ -37,7 +37,7 @@ std::string roff_quoted(std::string_view text) {
   return out;
 }
 
-// As it is typed, line by line.
+// Example commands, line by line.
 std::string typed(std::string_view lines) {
   return lines.empty() ? ""
                        : cat(".PP\nExamples:\n.PP\n.nf\n", roff(example_lines(lines)), ".fi\n");
@@ -132,7 +132,7 @@ The documentation is installed with the program: stores.md, config.md, terminal.
 specification of every file format.
 )";
 
-// The kinds of store, as `--store` takes them.
+// The kinds of store, as `--store` accepts them.
 constexpr std::pair<std::string_view, std::string_view> kStores[] = {
     {"sqlite:FILE", "one database; the default, in the data folder"},
     {"postgres://HOST/DATABASE", "a PostgreSQL database, shared by many machines"},

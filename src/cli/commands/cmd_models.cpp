@@ -1,4 +1,4 @@
-// reprise models: what the provider offers.
+// reprise models: lists the provider's models.
 
 #include <algorithm>
 
@@ -27,11 +27,10 @@ class Models final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    flags_.model = "";  // nobody needs to choose one
+    flags_.model = "";  // no model is needed
     REPRISE_ASSIGN(ProviderChoice choice, choose_provider(context, flags_, nullptr));
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
-    REPRISE_TRY(
-        choose_request(context, flags_, *settings, choice));  // headers, and how a key is sent
+    REPRISE_TRY(choose_request(context, flags_, *settings, choice));  // headers and authentication
     REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
     REPRISE_ASSIGN(const std::vector<ModelInfo> models,
                    provider->models(kModelsTimeout, std::stop_token()));

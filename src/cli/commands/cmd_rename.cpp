@@ -1,4 +1,4 @@
-// reprise rename, pin, unpin: another title, another place in lists.
+// reprise rename, pin, unpin: changes a session's title or its place in lists.
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
@@ -17,7 +17,7 @@ class Rename final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    // A title is one line that can be shown as it is.
+    // A title is one line that is safe to display.
     const std::string joined = terminal_line(join_prompt(words_, ""));
     const std::string title(trimmed(joined));
     if (title.empty()) {

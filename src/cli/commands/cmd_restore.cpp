@@ -1,4 +1,4 @@
-// reprise restore: back from the trash or the archive.
+// reprise restore: restores sessions from the trash or the archive.
 
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"

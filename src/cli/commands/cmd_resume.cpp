@@ -1,4 +1,4 @@
-// reprise resume: find a conversation again and go on with it.
+// reprise resume: continues an earlier conversation.
 
 #include "cli/commands/command.h"
 #include "cli/repl/chat.h"

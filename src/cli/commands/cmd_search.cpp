@@ -1,4 +1,4 @@
-// reprise search: messages by their words.
+// reprise search: full-text search in messages.
 
 #include <algorithm>
 
@@ -12,8 +12,8 @@
 namespace reprise::cli {
 namespace {
 
-// A shell word with blanks in it was quoted there, and is a phrase. One with quotation marks of its
-// own is a query as it is.
+// An argument with blanks was quoted in the shell and is a phrase. An argument that contains
+// quotation marks is a query.
 std::string query_text(const std::vector<std::string>& words) {
   std::string query;
   for (std::string_view word : words) {
@@ -110,7 +110,7 @@ class SearchMessages final : public Command {
     return query;
   }
 
-  // The store of the settings comes first, when it is searched.
+  // Adds the settings' store first, if it is searched.
   Result<> find_sources(Context& context, SearchQuery& query) {
     if (!from_) {
       REPRISE_TRY(find_own(context, query));
@@ -168,13 +168,13 @@ class SearchMessages final : public Command {
                 cat("--from must be one of ", names, ", not '", from_.value_or(""), "'"));
   }
 
-  // What is there can be searched all the same.
+  // Updates the index. If that fails, searches what is indexed.
   void catch_up(Context& context, SearchIndex& index) const {
     for (const SearchSource& source : sources_) {
       const auto done = index.catch_up(source);
       context.voice().end_progress();
       if (!done && done.error().code == Code::not_found) {
-        continue;  // a tool that has been here and left nothing
+        continue;  // the tool has no history
       }
       if (!done) {
         context.voice().warn(cat("newer messages are not searched: ", done.error().message));
@@ -224,7 +224,7 @@ class SearchMessages final : public Command {
 
   std::vector<FoundHistory> histories_;
   std::vector<SearchSource> sources_;
-  std::vector<std::string> shown_;  // the same
+  std::vector<std::string> shown_;  // names of sources_ for display
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// reprise setup: asks for provider, key and model, tries a request, and writes the user's settings.
+// reprise setup: asks for provider, key and model, tests them with a request, and writes the user's
+// settings.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,12 +29,12 @@ constexpr std::chrono::milliseconds kOfferTimeout{15'000};
 constexpr std::size_t kModelsShown = 20;
 constexpr std::size_t kSettingsBytesMax = 1 << 20;
 
-// Somebody who could answer.
+// A provider to choose from.
 struct ProviderCandidate {
   NamedProvider provider;
   std::string base_url = {};     // "" for the provider's own
-  std::string description = {};  // what a person goes by
-  bool is_found = false;         // a local server that answers, or one whose key is set
+  std::string description = {};  // for display
+  bool is_found = false;         // a local server that responds, or a provider whose key is set
   bool is_local = false;
 };
 
@@ -42,7 +43,7 @@ struct Answers {
   std::string env_key;      // "" for none
   std::string key_command;  //
   std::string model;
-  std::string key;  // never shown or written
+  std::string key;  // never displayed or written
 };
 
 bool is_variable_name(std::string_view name) {
@@ -78,7 +79,7 @@ class Setup final : public Command {
     context_->voice().err().write(cat(terminal_line(text), "\n"));
   }
 
-  // What was typed, or `usual` for an empty line.
+  // The line entered; `usual` if it is empty.
   Result<std::string> ask(std::string_view question, std::string_view usual) {
     const Input input = source_->read(
         cat(question, usual.empty() ? "" : cat(" [", usual, "]"), ": "), interrupts_.token());
@@ -95,7 +96,7 @@ class Setup final : public Command {
     return text.empty() ? std::string(usual) : text;
   }
 
-  // Again on a terminal, where a person can answer better.
+  // Whether to ask again: on a terminal only.
   bool can_repeat(const Error& error) {
     if (!context_->voice().can_ask()) {
       return false;
@@ -104,7 +105,7 @@ class Setup final : public Command {
     return true;
   }
 
-  // Local servers that answer first, then those whose key is set.
+  // Local servers that respond, then providers whose key is set.
   std::vector<ProviderCandidate> candidates(const Settings& settings) {
     std::vector<ProviderCandidate> all;
     const auto chat = find_provider(settings, "openai-chat");
@@ -215,7 +216,7 @@ class Setup final : public Command {
       REPRISE_ASSIGN(answers.key, run_key_command(answers.key_command));
       return {};
     }
-    if (!is_variable_name(answer)) {  // what may be a key is not repeated
+    if (!is_variable_name(answer)) {  // may be a key, so it is not repeated
       return fail(Code::invalid_argument,
                   "that is not the name of a variable; keys themselves are never stored");
     }
@@ -315,7 +316,7 @@ class Setup final : public Command {
     REPRISE_TRY(check_config(after, file.string()));
     REPRISE_TRY(make_private_folders(file.parent_path()));
     REPRISE_TRY(replace_file(file, after, [](const std::filesystem::path& temporary) -> Result<> {
-      // The command of a key is its owner's alone.
+      // The key's command must be private to its owner.
       return ::chmod(temporary.c_str(), 0600) == 0
                  ? Result<>()
                  : std::unexpected(os_error("make private", temporary, errno));

@@ -1,4 +1,4 @@
-// reprise show: a session's transcript, streamed message by message.
+// reprise show: prints a session's transcript, message by message.
 
 #include <algorithm>
 #include <iterator>
@@ -15,7 +15,7 @@
 namespace reprise::cli {
 namespace {
 
-// Those that stand beside the messages, then the messages' own, each once.
+// The session's response ids, then those of its messages, without duplicates.
 Result<std::vector<std::string>> response_ids(Source& source, const Session& session) {
   std::vector<std::string> ids;
   const auto add = [&](const std::string& id) {
@@ -36,8 +36,7 @@ Result<std::vector<std::string>> response_ids(Source& source, const Session& ses
   return ids;
 }
 
-// With the whole of the results that a message has the beginning of. What cannot be read stays as
-// it is, and is reported.
+// Loads truncated results from their blobs. Results that cannot be read are unchanged and reported.
 Message with_blobs(Source& source, Message message, ReadReport& report) {
   for (Block& block : message.blocks) {
     auto* const result = std::get_if<ToolResultBlock>(&block);
@@ -59,7 +58,7 @@ Message with_blobs(Source& source, Message message, ReadReport& report) {
   return message;
 }
 
-// "SEL#12", as a search names a message.
+// "SEL#12", as search results name a message.
 struct MessagePlace {
   std::string_view sel;
   Seq seq;
@@ -103,7 +102,7 @@ class Show final : public Command {
   }
 
  private:
-  // A title may end like a place, too.
+  // Tried as a title first, which may also end in "#12".
   Result<SessionInfo> select(Context& context, Source& source) {
     auto found = context.stores().select(source, sel_, Use::read, every_state());
     const auto place = parse_place(sel_);
@@ -126,7 +125,7 @@ class Show final : public Command {
     return range;
   }
 
-  // How a person reads it; nothing for what pipes and files get.
+  // The view for reading on a terminal; nullopt for pipes and files.
   std::optional<View> view(Context& context) const {
     const Output& out = context.voice().out();
     const bool colour = context.is_coloured(out.is_terminal());
@@ -152,7 +151,7 @@ class Show final : public Command {
     return *std::move(started);
   }
 
-  // Everybody is named to a reader who is not known.
+  // nullopt if the reader is unknown; then all authors are named.
   static std::optional<Author> find_reader(Context& context, Source& source) {
     const auto settings = context.config().settings();
     return settings ? choose_author(**settings, &source).value_or(std::nullopt) : std::nullopt;
@@ -168,7 +167,7 @@ class Show final : public Command {
     bool has_questions = false;
     ReadReport blobs;
     std::optional<Message> last;
-    std::optional<std::optional<Author>> reader;  // who is not named; asked for when there is one
+    std::optional<std::optional<Author>> reader;  // is not named; looked up on demand
     const auto write = [&](Message&& message) {
       has_questions = has_questions || message.role == role::kUser;
       if (message.author && !reader) {
@@ -197,7 +196,7 @@ class Show final : public Command {
     return report;
   }
 
-  // A transcript that somebody else changed is shown, and said to be that.
+  // Reports a transcript that was changed by somebody else as damage.
   static Result<> add_signature(Source& source, const SessionId& id, ReadReport& report) {
     if (SignatureReader* const signatures = source.capabilities().signature_reader;
         signatures != nullptr) {
@@ -238,7 +237,7 @@ class Show final : public Command {
   std::optional<std::string> format_;
   bool full_ = false;
   bool raw_ = false;
-  Seq from_;  // the first message that is shown
+  Seq from_;  // the first message to show
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// reprise stats: what sessions used and cost.
+// reprise stats: usage and cost of sessions.
 
 #include <algorithm>
 #include <ctime>
@@ -40,7 +40,7 @@ std::vector<std::string_view> by_names() {
   return names;
 }
 
-// The day where the person is.
+// The day in local time.
 std::string local_day(Time time) {
   const std::time_t seconds =
       std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
@@ -52,7 +52,7 @@ std::string local_day(Time time) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts)};
 }
 
-// "$12.34", "$0.0042"; with a "+" where some requests have no known price.
+// "$12.34", "$0.0042"; a "+" means that some requests have no known price.
 std::string cost_text(const StatisticsRow& row) {
   if (!row.usage.cost) {
     return "-";
@@ -225,7 +225,7 @@ class Stats final : public Command {
                         rows, width);
   }
 
-  // Behind each line but the first and the last, which are the headings and the total.
+  // Appends a bar to each line except the headings and the total.
   static std::string with_bars(std::string_view table, const std::vector<StatisticsRow>& rows,
                                bool is_coloured) {
     std::int64_t most = 0;

@@ -1,4 +1,4 @@
-// reprise store: what an administrator of a store on a server does.
+// reprise store: administration of a store on a server.
 
 #include "base/assert.h"
 #include "cli/commands/command.h"
@@ -56,7 +56,7 @@ class StoreCommand final : public Command {
     if (settings->retention) {
       REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
       const auto age = parse_duration(*settings->retention);
-      REPRISE_ASSERT(age.has_value());  // the settings were checked
+      REPRISE_ASSERT(age.has_value());  // validated with the settings
       const Retained done =
           retain_sessions(*store, *age, context.config().state_folder(), context.clock());
       if (done.error) {

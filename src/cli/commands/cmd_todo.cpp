@@ -1,4 +1,4 @@
-// reprise todo: a session's list of things to do.
+// reprise todo: a session's todo list.
 
 #include <charconv>
 #include <system_error>
@@ -43,7 +43,7 @@ class TodoCommand final : public Command {
     if (action_) {
       return Exit::done;
     }
-    // No messages, only what is wrong with what holds them and the todos.
+    // Reads no messages, only damage of the session and its todos.
     REPRISE_ASSIGN(const ReadReport report,
                    store->read(info.id, {.from = info.head, .to = info.head},
                                [](const Message&) { return Flow::stop; }));

@@ -1,4 +1,4 @@
-// reprise verify: reads everything; with --repair writes all that can be read into a new store.
+// reprise verify: reads everything; --repair writes all that is readable into a new store.
 
 #include <iterator>
 
@@ -10,7 +10,7 @@
 namespace reprise::cli {
 namespace {
 
-// "/x/reprise.db.repaired-20260118T201530Z", beside the store.
+// A path beside the store, such as "/x/reprise.db.repaired-20260118T201530Z".
 std::filesystem::path repaired_path(std::string_view url, Time now) {
   const std::size_t colon = url.find(':');
   const std::string path(colon == std::string_view::npos ? url : url.substr(colon + 1));

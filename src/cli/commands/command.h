@@ -1,7 +1,7 @@
 #pragma once
 
-// One command of the program: its flags and what it does. Each stands in a file of its own,
-// cmd_NAME.cpp, with its flags as members; command.cpp has the table of all.
+// A command of the program: its flags and its implementation. Each is in its own file,
+// cmd_NAME.cpp, with its flags as members; command.cpp has the table of commands.
 
 #include <memory>       // IWYU pragma: export
 #include <span>         // IWYU pragma: export
@@ -14,23 +14,23 @@ namespace reprise::cli {
 class Command {
  public:
   virtual ~Command() = default;
-  // Called once, before run(). The table points into this object.
+  // Called once, before run(). The table points to members of this object.
   virtual ArgumentTable arguments() = 0;
-  // An Error is reported by the caller, which also chooses the exit code for it.
+  // The caller reports an Error and derives the exit code from it.
   virtual Result<Exit> run(Context& context) = 0;
 };
 
 using MakeCommand = std::unique_ptr<Command>();
 
-// Where a command stands in `reprise help`.
+// The section of a command in `reprise help`.
 enum class CommandGroup : std::uint8_t { ask, read, change, remove, stores, set_up };
 
 struct CommandEntry {
   std::string_view name;
   CommandGroup group = CommandGroup::set_up;
   std::string_view summary;      // one line, lower case, no full stop
-  std::string_view description;  // paragraphs for the manual, parted by empty lines
-  std::string_view examples;     // one a line, as they are typed
+  std::string_view description;  // paragraphs for the manual, separated by empty lines
+  std::string_view examples;     // one per line, as typed
   MakeCommand* make;
   bool hidden = false;
 };

@@ -26,7 +26,7 @@ bool is_url(std::string_view text) {
   return start.starts_with("http://") || start == "https://";
 }
 
-// By the ending of its path; "" for one that does not tell.
+// The type by the URL's extension; "" if unknown.
 std::string_view type_of_url(std::string_view url) {
   constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
       {".png", "image/png"}, {".jpg", "image/jpeg"},  {".jpeg", "image/jpeg"},
@@ -52,7 +52,7 @@ Result<Block> attach_url(std::string_view url, std::string_view type) {
   return ImageBlock{std::string(type), {}, std::string(url), {}};
 }
 
-// The first bytes of the formats that providers take.
+// Detects the image formats that providers accept by their first bytes.
 std::string_view image_type(std::string_view bytes) {
   constexpr std::pair<std::string_view, std::string_view> kMagic[] = {
       {"\x89PNG\r\n\x1a\n", "image/png"},

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNamedMax = 10;
 
-// By name, the first of many; then how many.
+// Reports the first kNamedMax sessions by name, then the count.
 void tell(Context& context, Store& store, const std::vector<SessionInfo>& sessions,
           const std::vector<SessionId>& removed, Removal how) {
   const std::string_view before = how == Removal::purge ? "removed " : "moved ";

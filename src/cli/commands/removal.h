@@ -1,7 +1,6 @@
 #pragma once
 
-// Taking sessions away: to the trash, or with --purge for good. `delete`, `clear` and `cleanup`
-// share it.
+// Moves sessions to the trash or purges them, for `delete`, `clear` and `cleanup`.
 
 #include <span>
 
@@ -14,30 +13,31 @@ namespace reprise::cli {
 struct RemovalRequest {
   std::string what;  // "'Title'", "12 sessions of this folder"
   Removal how = Removal::trash;
-  std::size_t unconfirmed_max = 0;  // so many go without a question
+  std::size_t unconfirmed_max = 0;  // up to this many without a question
 };
 
-// A warning for each damaged part.
+// Warns about each damaged part.
 void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 
-// Of the words of purged sessions that may still stand somewhere: a warning for each place.
+// Warns about each place where messages of purged sessions may remain.
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done);
 
-// is_answering(), with a note when that takes a while.
+// Like is_answering(), with a note if that takes a while.
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);
 
-// Does `change` to each of these sessions, once all are found and none is answering. `verb` is for
-// the error: "close". With --json prints one session as an object, several as an array.
+// Applies `change` to these sessions after finding all of them and checking that none is being
+// answered. `verb` is for errors: "close". With --json, prints one session as an object, several as
+// an array.
 Result<Exit> change_sessions(Context& context, Store& store, const std::vector<std::string>& sels,
                              std::string_view verb,
                              const std::function<Result<>(const SessionInfo&)>& change);
 
-// To the trash without a question. What had come of an answer whose process is gone is stored
-// first; busy when one is answering.
+// Moves to the trash without asking. Stores the partial answer of a dead process first; busy if an
+// answer is running.
 Result<> move_to_trash(Context& context, Store& store, std::span<const SessionInfo> sessions);
 
-// Asks first. A session whose answer is running is left alone and named; so is what could not be
-// read. Either makes the exit Exit::failed. Names those that went, or prints their ids with --json.
+// Asks first. Skips and reports sessions with a running answer and unreadable ones; then the exit
+// code is Exit::failed. Reports the names of removed sessions, or with --json prints their ids.
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
                             const RemovalRequest& request);
 

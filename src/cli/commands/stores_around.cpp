@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kEntriesMax = 1'000;  // of one folder
+constexpr std::size_t kEntriesMax = 1'000;  // per folder
 constexpr std::size_t kFoldersUpMax = 32;
 
 class Search {

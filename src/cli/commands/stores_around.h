@@ -1,12 +1,12 @@
 #pragma once
 
-// The stores that are there: in the working folder and those above it, and in the usual places.
+// Finds existing stores in the working folder, its parents, and the usual places.
 
 #include "cli/program/context.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 
-// Their URLs, each once. What cannot be looked at is left out.
+// Their URLs without duplicates. Skips what cannot be read.
 std::vector<std::string> find_stores_around(Context& context);
 
 }  // namespace reprise::cli

@@ -38,7 +38,7 @@ void TextAnswer::on_note(std::string_view text) {
   wait_on();
 }
 
-// After something else was written; not in the middle of an answer's line.
+// Shows the spinner again after other output, but not within a line of the answer.
 void TextAnswer::wait_on() {
   if (!line_open_) {
     spinner_.show();
@@ -53,7 +53,7 @@ void TextAnswer::print(std::string_view text) {
     spinner_.hide();
   }
   context_.voice().out().write(text);
-  // A failure stays in the stream and is reported at the end: the answer is still stored.
+  // A failure is reported at the end: the answer is still stored.
   (void)context_.voice().out().flush();
   line_open_ = !text.ends_with('\n');
 }
@@ -92,7 +92,7 @@ void TextAnswer::on_tool_result(const ToolResultBlock& result) {
 
 void JsonAnswer::print(std::string_view event) {
   context_.voice().print_json(event);
-  // As above: reported at the end.
+  // A failure is reported at the end.
   (void)context_.voice().out().flush();
 }
 
@@ -142,10 +142,10 @@ void JsonAnswer::on_tool_result(const ToolResultBlock& result) {
   print(out);
 }
 
-// Answers and results follow a question, so that a stored one is never the first.
+// Stored answers and results follow a question, so their seq is not 0.
 void JsonAnswer::on_message(const Message& stored) {
   if (stored.seq == Seq{}) {
-    return;  // it is in memory only
+    return;  // not stored
   }
   std::string out;
   json::ObjectWriter(out)

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a turn shows itself: as text for people, or as JSON lines of events.
+// Prints a turn: as text for people, or as events in JSON lines.
 
 #include "base/terminal_text.h"
 #include "cli/output/spinner.h"
@@ -9,8 +9,8 @@
 
 namespace reprise::cli {
 
-// The answer on standard output as it comes. A terminal gets it through the gate; a pipe or file
-// gets the model's own bytes.
+// Writes the answer to standard output as it arrives. Sanitized on a terminal, unchanged to a pipe
+// or file.
 class TextAnswer final : public TurnObserver {
  public:
   explicit TextAnswer(Context& context);
@@ -31,15 +31,15 @@ class TextAnswer final : public TurnObserver {
   void wait_on();
 
   Context& context_;
-  Spinner spinner_;  // until the answer comes
+  Spinner spinner_;  // until the answer begins
   TerminalGate gate_;
   bool line_open_ = false;
 };
 
-// One JSON object a line; docs/json.md lists them.
+// One JSON object per line; docs/json.md lists them.
 class JsonAnswer final : public TurnObserver {
  public:
-  // From now on warnings of the context are events, too.
+  // From now on, the context's warnings are events, too.
   explicit JsonAnswer(Context& context) : context_(context) { context.voice().warn_by_events(); }
   void begin(const Session& session, bool saved);
   void on_text(std::string_view text) override;

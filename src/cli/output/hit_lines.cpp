@@ -70,7 +70,7 @@ class HitLine {
   std::size_t used_ = 0;
 };
 
-// How commands name the message: "e32c41d0#12".
+// The message as commands name it: "e32c41d0#12".
 std::string place_of(const SearchHit& hit) {
   return cat(hit.short_id, "#", hit.seq.value);
 }

@@ -1,18 +1,18 @@
 #pragma once
 
-// What a search found, for people and as JSON.
+// Search results as text and as JSON.
 
 #include "reprise/search.h"
 
 namespace reprise::cli {
 
 struct HitView {
-  std::span<const std::string> sources;  // what --store takes; "" for the store of the settings
+  std::span<const std::string> sources;  // values for --store; "" for the settings' store
   Time now;
-  std::size_t columns;  // what is longer is cut
-  bool colour = false;  // without it terms are marked by asterisks
+  std::size_t columns;  // longer lines are cut
+  bool colour = false;  // false: terms are marked by asterisks
 };
-// A line for each.
+// One line per hit.
 std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view);
 
 // {"hits":[…],"next":…}

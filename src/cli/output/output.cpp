@@ -19,7 +19,7 @@ Output::Output(int fd, std::string_view name)
     : fd_(fd), name_(name), terminal_(::isatty(fd) == 1) {}
 
 Output::~Output() {
-  // The safety net; whoever cares about the outcome has called flush().
+  // A fallback; callers that need the result have called flush().
   (void)flush();
 }
 
@@ -29,7 +29,7 @@ void Output::write(std::string_view bytes) {
   }
   buffer_ += bytes;
   if (buffer_.size() >= kBufferBytes) {
-    // Remembered in failed_ and said by the last flush().
+    // Recorded in failed_ and reported by the last flush().
     (void)flush();
   }
 }

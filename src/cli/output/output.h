@@ -1,7 +1,7 @@
 #pragma once
 
-// Standard output and standard error. What is written is buffered until flush(); a write that
-// failed is remembered and said by flush(), and nothing more is written after it.
+// Buffered standard output and standard error. A failed write is reported by flush(), and nothing
+// is written after it.
 
 #include "reprise/error.h"
 
@@ -9,26 +9,26 @@ namespace reprise::cli {
 
 class Output {
  public:
-  // `fd` stays the caller's. `name` is for errors: "standard output".
+  // `fd` remains the caller's. `name` is for errors: "standard output".
   Output(int fd, std::string_view name);
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // As they are: our own words, or foreign text that has passed base/terminal_text.h.
+  // Writes unchanged: our own text, or foreign text sanitized by base/terminal_text.h.
   void write(std::string_view bytes);
   Result<> flush();
 
-  // Until restore(), what is written goes there; what the terminal is like is still asked of the
-  // first. What was written before must have been flushed.
+  // Until restore(), output goes to `fd`; terminal properties are still those of the original. The
+  // buffer must be empty.
   void redirect(int fd) { redirected_ = fd; }
-  // A reader over there that is gone is forgotten.
+  // Also clears the state of a closed reader.
   void restore();
 
   bool is_terminal() const { return terminal_; }
-  int columns() const;  // of the terminal; 80 when unknown or no terminal
+  int columns() const;  // of the terminal; 80 if unknown
   bool failed() const { return failed_; }
-  bool reader_is_gone() const { return reader_is_gone_; }  // the other end of a pipe was closed
+  bool reader_is_gone() const { return reader_is_gone_; }  // the pipe's reader has closed it
 
  private:
   int fd_;

@@ -34,8 +34,8 @@ bool is_installed(const ProcessEnvironment& environment, std::string_view progra
 [[noreturn]] void run(const std::string& command, int input) {
   (void)::signal(SIGINT, SIG_DFL);
   (void)::signal(SIGPIPE, SIG_DFL);
-  // Colours shown, short texts left on the screen; what the person has set goes before. The child
-  // has one thread.
+  // Shows colours and leaves short texts on screen, unless the user has set the variables. The
+  // child has one thread.
   ::setenv("LESS", "FRX", 0);  // NOLINT(concurrency-mt-unsafe)
   ::setenv("LV", "-c", 0);     // NOLINT(concurrency-mt-unsafe)
   if (::dup2(input, STDIN_FILENO) >= 0) {
@@ -81,7 +81,7 @@ Pager::Pager(Output& out, Fd writing, pid_t child)
 }
 
 Pager::~Pager() {
-  // Fails when the pager was closed early.
+  // fails if the pager was closed early
   (void)out_.flush();
   out_.restore();
   writing_ = Fd();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A pager between standard output and the person, as in git.
+// A pager for standard output, as in git.
 
 #include <sys/types.h>
 
@@ -12,15 +12,14 @@
 
 namespace reprise::cli {
 
-// A shell command: $REPRISE_PAGER, $PAGER, or less where it is installed; "" for none ("cat").
+// A shell command: $REPRISE_PAGER, $PAGER, or less if it is installed; "" for none ("cat").
 std::string pager_command(const ProcessEnvironment& environment);
 
-// While it lives, what is written to `out` goes through the command, and Ctrl-C is the pager's. The
-// destructor writes the rest and waits until the person has closed it; a pager that was closed
-// early is no failure.
+// While it exists, `out` is piped to the command, and Ctrl-C belongs to the pager. The destructor
+// flushes and waits until the user quits the pager; quitting early is not a failure.
 class Pager {
  public:
-  // `out` outlives it. io when it cannot be started.
+  // `out` must outlive it. io if the command cannot be started.
   static Result<std::unique_ptr<Pager>> start(Output& out, const std::string& command);
   ~Pager();
   Pager(const Pager&) = delete;

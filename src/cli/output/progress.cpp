@@ -32,7 +32,7 @@ std::string progress_line(std::string_view work, std::int64_t done, std::int64_t
     line += " …";
     return columns > static_cast<int>(work.size()) + 2 ? line : std::string();
   }
-  // The last column stays free: some terminals begin another line there.
+  // The last column is unused: some terminals wrap there.
   return line.substr(0, static_cast<std::size_t>(std::max(columns - 1, 0)));
 }
 
@@ -52,7 +52,7 @@ void ProgressBar::show(std::string_view work, std::int64_t done, std::int64_t to
   drawn_ = now;
   is_drawn_ = true;
   err_.write(cat("\r\x1b[K", progress_line(work, done, total, err_.columns())));
-  // There is nobody left to tell when standard error fails.
+  // A failure of standard error cannot be reported.
   (void)err_.flush();
 }
 

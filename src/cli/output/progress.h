@@ -1,6 +1,6 @@
 #pragma once
 
-// A bar on the terminal for work that takes longer than a second.
+// A progress bar for work that takes longer than a second.
 
 #include <chrono>
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace reprise::cli {
 
-// "verifying  [#######-------------]  35%  1200 of 3400", cut to the columns; without a total only
-// what is done.
+// "verifying  [#######-------------]  35%  1200 of 3400", cut to `columns`; without a total, only
+// the count.
 std::string progress_line(std::string_view work, std::int64_t done, std::int64_t total,
                           int columns);
 
-// Nothing is shown before a second has passed, and where no terminal is.
+// Shows nothing during the first second, or if `err` is no terminal.
 class ProgressBar {
  public:
   using Now = std::function<std::chrono::steady_clock::time_point()>;
-  // `err` outlives it.
+  // `err` must outlive it.
   explicit ProgressBar(Output& err, Now now = std::chrono::steady_clock::now)
       : err_(err), now_(std::move(now)) {}
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() { clear(); }
 
-  // Other work begins a second of its own.
+  // A different `work` restarts the delay of one second.
   void show(std::string_view work, std::int64_t done, std::int64_t total);
-  // Takes it off the terminal; it comes again with the next show().
+  // Removes the bar from the terminal until the next show().
   void clear();
 
  private:

@@ -61,7 +61,7 @@ TEST_F(ProgressBarTest, ComesAfterASecondAndGoes) {
     EXPECT_NE(shown().find("3 of 10"), std::string::npos);
     now_ += milliseconds(99);
     bar.show("copying", 4, 10);
-    EXPECT_EQ(shown(), "");  // not more often than anybody reads
+    EXPECT_EQ(shown(), "");  // updates are throttled
     bar.clear();
     EXPECT_EQ(shown(), "\r\x1b[K");
     now_ += milliseconds(100);

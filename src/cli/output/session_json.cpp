@@ -13,7 +13,7 @@ namespace {
 
 using model::JsonForm;
 
-// A session's own fields, some of which scripts get in words of their own.
+// Writes a session's fields; some have other names in the JSON.
 struct InfoWriter {
   json::ObjectWriter& object;
   const SessionInfo& info;
@@ -87,7 +87,7 @@ std::string session_document(Source& source, const Session& session,
   if (!session.prompt_history.empty()) {
     object.raw("prompt_history", json::array_of(session.prompt_history));
   }
-  // Of a sub-agent's session: the one that began it.
+  // The session that began this sub-agent's session.
   if (const RawJson* const parent = json::find_field(session.extra, "parent"); parent != nullptr) {
     object.raw("parent", parent->text());
   }

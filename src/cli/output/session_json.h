@@ -1,6 +1,6 @@
 #pragma once
 
-// The JSON that scripts rely on; docs/json.md says what each field means.
+// The JSON interface for scripts; docs/json.md describes each field.
 
 #include "base/json_write.h"       // IWYU pragma: export
 #include "cli/program/context.h"   // IWYU pragma: export
@@ -12,30 +12,31 @@ namespace reprise::cli {
 
 // "active", "interrupted", "closed", "archived" or "trashed".
 std::string_view state_text(const SessionInfo& info);
-// How messages name a session: "'Title' (e32c41d0)".
+// A session's name in messages: "'Title' (e32c41d0)".
 std::string session_name(Source& source, const SessionInfo& info);
-// The same with 8 digits, of a session that another source has.
+// The same with 8 digits, for a session of another source.
 std::string session_name(const SessionInfo& info);
-// As unique_short_id(); 8 digits where the store cannot be asked.
+// unique_short_id(); 8 digits if the store cannot be queried.
 std::string brief_id(Source& source, const SessionId& id);
-// As short_ids().
+// short_ids() of these sessions.
 std::vector<std::string> short_ids_of(const std::vector<SessionInfo>& sessions);
 
-// Appends the fields to an object that is being written.
+// Appends the fields to an open object.
 void append_info(json::ObjectWriter& object, const SessionInfo& info, std::string_view short_id);
-// One of these for each.
+// An array with one object per session.
 std::string infos_document(const std::vector<SessionInfo>& sessions);
 
-// The fields of `info`, and all else a session has but its messages. `response_ids` in order.
+// The fields of `info` and all other data of the session except its messages. `response_ids` is in
+// order.
 std::string session_document(Source& source, const Session& session,
                              const std::vector<std::string>& response_ids);
-// With --json prints the session as `list` does, as one object: what a command that changed a
-// session ends with.
+// With --json, prints the session as in `list`, as one object. Commands that change a session end
+// with this.
 Result<Exit> show_session(Context& context, Store& store, const SessionId& id);
-// The same of several, as an array.
+// The same for several, as an array.
 Result<Exit> show_sessions(Context& context, Store& store, const std::vector<SessionInfo>& changed);
 std::string message_document(const Message& message);
-// As a message; with "running": true while more of it comes.
+// The answer as a message, with "running": true while it is being generated.
 std::string answer_document(const UnfinishedAnswer& answer);
 std::string todos_document(const std::vector<Todo>& todos);
 std::string damage_document(const std::vector<Damage>& damage);

@@ -8,7 +8,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kSpinnerStep{125};
-// What comes sooner needs none.
+// Shorter waits need no spinner.
 constexpr std::chrono::milliseconds kSpinnerDelay{400};
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
@@ -60,7 +60,7 @@ void Spinner::draw(const std::stop_token& over) {
     const auto now = std::chrono::steady_clock::now();
     const auto passed = now - began_.value_or(now);
     err_.write(cat(kEraseLine, spinner_text(passed, static_cast<std::int64_t>((bytes_ + 3) / 4))));
-    // When the terminal is gone there is nobody left to tell.
+    // A failure of standard error cannot be reported.
     (void)err_.flush();
     drawn = true;
     pause = kSpinnerStep;

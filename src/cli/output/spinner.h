@@ -1,6 +1,6 @@
 #pragma once
 
-// What shows that an answer is waited for.
+// Shows that an answer is awaited.
 
 #include <chrono>
 #include <condition_variable>
@@ -14,23 +14,23 @@
 
 namespace reprise::cli {
 
-// "⠋ answering 12 s · ~340 tokens"; without tokens when there are none.
+// "⠋ answering 12 s · ~340 tokens"; without a count if there are no tokens.
 std::string spinner_text(std::chrono::nanoseconds passed, std::int64_t tokens);
 
-// The same in the last line of a terminal, drawn by a thread of its own while it is shown. Does
-// nothing where `err` is no terminal. Who writes to the terminal hides it first.
+// Draws the text in the terminal's last line from its own thread. Does nothing if `err` is no
+// terminal. Must be hidden before anything else is written to the terminal.
 class Spinner {
  public:
-  // `err` outlives it.
+  // `err` must outlive it.
   Spinner(Output& err, bool is_enabled);
   ~Spinner();
   Spinner(const Spinner&) = delete;
   Spinner& operator=(const Spinner&) = delete;
 
   void show();
-  // When this returns, the line is as it was before, and nothing more is written.
+  // Restores the line; nothing is written after it returns.
   void hide();
-  // So many bytes of an answer have come. May be called from any thread.
+  // Counts received bytes of the answer. Thread-safe.
   void add(std::size_t bytes);
 
  private:
@@ -42,7 +42,7 @@ class Spinner {
   std::condition_variable_any wake_;
   std::size_t bytes_ = 0;
   std::optional<std::chrono::steady_clock::time_point> began_;
-  std::jthread drawer_;  // last: it uses the others
+  std::jthread drawer_;  // last: uses the members above
 };
 
 }  // namespace reprise::cli

@@ -21,7 +21,7 @@ TEST(Spinner, CountsSecondsAndTokens) {
   EXPECT_EQ(spinner_text(milliseconds(61'250), 340), "⠋ answering 61 s · ~340 tokens");
 }
 
-// What a reader of `fd` gets before `text`, and that.
+// Reads from `fd` up to and including `text`.
 std::string read_up_to(int fd, std::string_view text) {
   std::string out;
   pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
@@ -53,7 +53,7 @@ TEST(Spinner, LeavesNoTraceOnATerminal) {
   err.write("end");
   ASSERT_TRUE(err.flush());
   EXPECT_TRUE(read_up_to(master.get(), "end").ends_with("\r\x1b[Kend"));
-  // Again.
+  // Shown again.
   spinner.show();
   EXPECT_NE(read_up_to(master.get(), "tokens").find("~100 tokens"), std::string::npos);
 }

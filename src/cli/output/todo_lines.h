@@ -4,7 +4,7 @@
 
 namespace reprise::cli {
 
-// A line for each, numbered from 1 and safe for a terminal: "2. [x] text". Empty for none.
+// One line per todo, numbered from 1 and sanitized for terminals: "2. [x] text". "" for none.
 std::string todo_lines(const std::vector<Todo>& todos);
 
 }  // namespace reprise::cli

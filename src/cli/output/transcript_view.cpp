@@ -19,7 +19,7 @@ using app::Style;
 
 constexpr std::size_t kColumnsMax = 100;  // longer lines are hard to read
 
-// The escape sequence of a look; "" for the plain one.
+// The escape sequence of a style; "" for the default.
 std::string code_of(const Style& style) {
   std::string out;
   const auto add = [&out](int code) { out += cat(out.empty() ? "\x1b[" : ";", code); };
@@ -39,7 +39,7 @@ std::string code_of(const Style& style) {
     add(7);
   }
   if (style.colour != Colour::standard) {
-    add(30 + static_cast<int>(style.colour));  // the enumerators are in the order of the codes
+    add(30 + static_cast<int>(style.colour));  // enumerators are in the order of the codes
   }
   return out.empty() ? "" : out + "m";
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// A session as a person reads it on a terminal: rendered Markdown, colours, local time.
+// A session for reading on a terminal: rendered Markdown, colours, local time.
 
 #include "export/transcript.h"
 
@@ -12,12 +12,12 @@ struct View {
   Detail detail = Detail::shortened;
 };
 
-// "2026-11-23 11:26" where the person is.
+// "2026-11-23 11:26" in local time.
 std::string local_time(Time time);
 
 std::string view_head(const Session& session, const View& view);
 std::string view_message(const Message& message, const View& view);
-// As transcript_end().
+// Like transcript_end().
 std::string view_end(const SessionNow& now, const Message* last, const View& view);
 
 }  // namespace reprise::cli

@@ -30,7 +30,7 @@ std::unique_ptr<LineSource> open_source(Context& context) {
   }
   return make_plain_source({.input_fd = STDIN_FILENO, .show = [&context](std::string_view prompt) {
                               context.voice().err().write(prompt);
-                              // There is nobody left to tell when standard error fails.
+                              // A failure of standard error cannot be reported.
                               (void)context.voice().err().flush();
                             }});
 }
@@ -45,7 +45,7 @@ struct Ended {
   bool begins_another;
 };
 
-// One session, until the person leaves it.
+// Runs one session until the user leaves it.
 Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const ChatParts& parts) {
   ToolConsents consents(context);
   const Approver approver = ask_for_consent(context, consents);
@@ -73,7 +73,7 @@ Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const 
 }
 
 Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events) {
-  // Before the editor: it puts the terminal in order even when a signal ends the wait.
+  // Created before the editor, whose destructor restores the terminal even after a signal.
   Interrupts interrupts(kReplPatience);
   const std::unique_ptr<LineSource> source = open_source(context);
   if (request.choose) {
@@ -91,7 +91,7 @@ Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events
     if (!ended.begins_another) {
       return exit;
     }
-    // What was said on the command line about the first session holds for the next one.
+    // The command line selects only the first session.
     request.newest = false;
     request.sel.reset();
     request.fresh = true;
@@ -105,7 +105,7 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
   }
   if (!request.plain && !context.globals().json && app::can_run_app(context)) {
     const std::string sel = request.newest ? "last" : request.sel.value_or("");
-    // What was said on the command line is meant for a new session.
+    // These flags apply to a new session.
     const bool fresh = request.fresh || request.flags.mode || request.flags.system;
     auto exit = app::run_app(
         context,

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `chat` and `resume` share: from flags to a running REPL.
+// Starts a REPL from flags, for `chat` and `resume`.
 
 #include <stop_token>
 
@@ -16,19 +16,18 @@ struct ChatRequest {
   bool newest = false;                            // -c
   bool fresh = false;                             // --new
   std::optional<std::string> sel = std::nullopt;  // -r SEL
-  bool choose = false;                            // by the menu
-  bool all = false;                               // the menu has the sessions of all folders
-  bool plain = false;                             // line by line, also on a terminal
+  bool choose = false;                            // choose from the menu
+  bool all = false;                               // the menu lists sessions of all folders
+  bool plain = false;                             // line by line, even on a terminal
   std::filesystem::path mode_path = {};
 };
 
 Result<Exit> run_chat(Context& context, ChatRequest request);
 
-// Asks a person which session to resume, by number.
+// Asks the user to choose a session by its number.
 
-// nullopt when it was cancelled, or when there is nothing to choose from; that has been said.
-// cancelled when it was stopped, invalid_argument after too many wrong answers.
-// `all`: of all folders, not only this one.
+// nullopt if the user cancels or there are no sessions, which is reported. cancelled on a stop
+// request, invalid_argument after too many invalid answers. `all`: sessions of all folders.
 Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
                                                 const std::stop_token& stop);
 

@@ -37,7 +37,7 @@ ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
       started_(std::move(started)),
       fresh_(!started_->resumed) {
   if (fresh_) {
-    // A new session has its mode's prompt already.
+    // Not repeated: the new session already has the mode's prompt.
     flags_.mode.reset();
   }
 }
@@ -115,7 +115,7 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
     case SlashVerb::retry:
     case SlashVerb::go_on:
     case SlashVerb::quit:
-      break;  // turns, other sessions and the end are the loop's
+      break;  // turns, other sessions and the end are handled by the loop
   }
   return std::string();
 }
@@ -161,7 +161,7 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
   return std::string();
 }
 
-// As with --provider: for this run.
+// For this run, like --provider.
 Result<std::string> ChatSession::set_provider(const std::string& text, std::stop_token stop) {
   if (text.empty()) {
     return cat(provider().name(), " (", terminal_line(model()), ")\n");
@@ -200,7 +200,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   if (slash.number) {
     request.at = Seq{*slash.number};
   }
-  // The one that stays behind is found again by its first words, and the copy is named after it.
+  // The original gets a title, from which the copy's title is derived.
   if (now().info.title.empty()) {
     REPRISE_ASSIGN(const Exchange first, first_exchange(*store, id()));
     REPRISE_TRY(store->update(id(), {.title = title_from_prompt(first.question)}));
@@ -249,7 +249,7 @@ Result<std::string> ChatSession::save(const std::string& file) {
   return std::string();
 }
 
-// Into another conversation, or none: after an error the one before goes on.
+// Starts the conversation again for session `id`. On an error, the previous conversation remains.
 Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
   StartRequest request{.flags = flags_,
                        .session = {.newest = false, .sel = id.str(), .mode_path = {}},

@@ -1,8 +1,7 @@
 #pragma once
 
-// The session that somebody talks in, and what its slash commands do to it. After a command that
-// changes what the model is told (another model, another system prompt, another history) the
-// conversation is built anew from the store.
+// The session of a conversation, and its slash commands. Commands that change what the model sees
+// (another model, system prompt or history) rebuild the conversation from the store.
 
 #include "cli/program/context.h"        // IWYU pragma: export
 #include "cli/program/start_session.h"  // IWYU pragma: export
@@ -15,38 +14,36 @@ namespace reprise::cli {
 
 class ChatSession {
  public:
-  // `flags` and `approver` as the run was started with; `started` as start_session() made it from
-  // them.
+  // `flags` and `approver` are those that start_session() made `started` with.
   ChatSession(Context& context, RunFlags flags, Approver approver,
               std::unique_ptr<StartedSession> started);
 
   Context& context() { return context_; }
   Conversation& conversation() { return *started_->conversation; }
   Provider& provider() { return *started_->provider; }
-  // Null when the conversation is not saved.
-  // As messages name it (session_json.h), and its short id.
+  // Its name in messages (session_json.h), and its short id.
   std::string name();
   std::string brief_id();
   Store* store() { return started_->store; }
-  // It was there before this run.
+  // It existed before this run.
   bool resumed() const { return !fresh_; }
   const SessionId& id() const { return started_->conversation->session().info.id; }
-  // Who asks, as far as that is known.
+  // The author of questions, if known.
   const std::optional<Author>& author() const { return started_->author; }
-  // The model that answers now.
+  // The current model.
   const std::string& model() const { return started_->model; }
-  // Whether the store has it: one without words keeps a session from its first answer on.
+  // Whether it is in the store. A store without messages stores a session with its first answer.
   bool is_saved();
-  // Removes a session of this run in which nothing was ever said; true when it did.
+  // Removes a session that this run created if it has no messages; true if it did.
   bool discard_if_empty();
-  // The title it gets when the talk ends, if it needs one. `begun` is what this run began with, for
-  // stores that keep no words. An error when the title could not be stored.
+  // Sets a title when the conversation ends, if it needs one. `first_turn` is this run's first
+  // turn, for stores without messages. An error if the title could not be stored.
   Result<> set_closing_title(const Exchange& first_turn, bool interrupted, std::stop_token stop);
-  // As it is stored now; as it was begun when it is not stored.
+  // The stored session, or the initial one if it is not stored.
   Session now();
 
-  // What all slash commands do that are no turn and not the end. The text is data
-  // for the person, safe for a terminal; "" when there is nothing to show.
+  // Runs a slash command, except for turns and the end. Returns text to show the user, sanitized
+  // for terminals; "" for none.
   Result<std::string> run(const Slash& slash, std::stop_token stop);
 
  private:

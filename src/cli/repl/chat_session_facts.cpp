@@ -1,4 +1,4 @@
-// What a person is told about the session: /session and /cost.
+// The commands /session and /cost.
 
 #include "base/terminal_text.h"
 #include "cli/output/session_json.h"

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kShown = 20;
 constexpr int kAnswersMax = 5;
 
-// An empty page when there is no store yet: looking creates nothing.
+// An empty page if there is no store yet; none is created.
 Result<SessionPage> newest_sessions(Context& context, bool all) {
   const auto store = context.stores().open(Access::read);
   if (!store && store.error().code == Code::not_found) {

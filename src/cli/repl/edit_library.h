@@ -1,6 +1,7 @@
 #pragma once
 
-// libedit's functions, loaded when an interactive REPL starts: no other command pays for it.
+// libedit's functions, loaded when an interactive REPL starts, so that other commands do not pay
+// for it.
 
 #include <histedit.h>
 
@@ -26,7 +27,7 @@ struct EditLibrary : LateFunctions {
   Late<decltype(&::history)> history{*this, "history"};
 };
 
-// Loaded by the first call. unsupported, naming the package, where it is not installed.
+// Loads it at the first call. unsupported, naming the package, if it is not installed.
 Result<const EditLibrary*> edit_library();
 
 }  // namespace reprise::cli

@@ -31,11 +31,11 @@ constexpr std::string_view kPasteOn = "\x1b[?2004h";
 constexpr std::string_view kPasteOff = "\x1b[?2004l";
 constexpr std::string_view kPasteEnd = "\x1b[201~";
 
-// Bound to libedit's own "end of line": what our functions and a signal push to finish the line.
-// It is Ctrl-^, which nobody types.
+// Bound to libedit's "end of line": pushed by our functions and after a signal to finish the line.
+// It is Ctrl-^, which is rarely typed.
 constexpr char kFinish = '\x1e';
 
-// The keys beyond libedit's own emacs bindings.
+// Bindings in addition to libedit's emacs mode.
 struct Key {
   const char* keys;
   const char* function;
@@ -60,17 +60,17 @@ constexpr auto kKeys = std::to_array<Key>({
 });
 
 void write_to_terminal(std::string_view bytes) {
-  // A terminal that cannot be written to is noticed when it is read from.
+  // A failure to write is noticed at the next read.
   (void)!::write(STDERR_FILENO, bytes.data(), bytes.size());
 }
 
-// libedit reads and shows characters through the locale of the process.
+// libedit converts characters with the process's locale.
 void use_utf8_locale() {
-  // One thread reads the terminal, and nothing of ours depends on the locale.
+  // Only one thread reads the terminal, and our code does not depend on the locale.
   // NOLINTBEGIN(concurrency-mt-unsafe)
   const bool named = std::setlocale(LC_CTYPE, "") != nullptr;
   if (!named || std::string_view(::nl_langinfo(CODESET)) != "UTF-8") {
-    // Where there is no such locale either, other letters show as escapes.
+    // Without this locale either, other letters are shown as escapes.
     (void)std::setlocale(LC_CTYPE, "C.UTF-8");
   }
   // NOLINTEND(concurrency-mt-unsafe)
@@ -116,11 +116,11 @@ class EditSource final : public LineSource {
   EditLine* line_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
-  std::string bytes_;  // read ahead, from taken_ on
+  std::string bytes_;  // read ahead; consumed up to taken_
   std::size_t taken_ = 0;
   const InputWait* wait_ = nullptr;  // during read()
-  bool announced_ = false;           // the terminal was asked to mark pastes
-  bool stopped_ = false;             // the line that is being read is given up
+  bool announced_ = false;           // bracketed paste mode is on
+  bool stopped_ = false;             // the current line is discarded
   winsize size_{};
 };
 
@@ -145,7 +145,7 @@ Result<> EditSource::open() {
 }
 
 void EditSource::bind_keys() {
-  // The wide variant keeps the literals it is given; the other one copies and never frees them.
+  // The wide variant keeps pointers to the literals; the other one makes copies that leak.
   const auto add = [this](const wchar_t* name, const wchar_t* help, Function function) {
     edit_.set_wide(line_, EL_ADDFN, name, help, function);
   };
@@ -157,7 +157,7 @@ void EditSource::bind_keys() {
   for (const Key& key : kKeys) {
     edit_.set(line_, EL_BIND, key.keys, key.function, nullptr);
   }
-  // Ctrl-Z comes as a key, so that the terminal is put in order before the program stops.
+  // Ctrl-Z is read as a key, so that the terminal is restored before the program stops.
   edit_.set(line_, EL_SETTY, "-d", "susp=", nullptr);
 }
 
@@ -188,7 +188,7 @@ Input EditSource::read(std::string_view prompt, std::stop_token stop) {
 }
 
 void EditSource::remember(std::string_view text) {
-  // libedit's history is of strings that end with a NUL.
+  // libedit's history entries are NUL-terminated.
   const std::string entry(text.substr(0, text.find('\0')));
   if (!entry.empty()) {
     HistEvent event{};
@@ -198,7 +198,7 @@ void EditSource::remember(std::string_view text) {
 
 EditSource& EditSource::of(EditLine* line) {
   void* data = nullptr;
-  (*edit_library())->get(line, EL_CLIENTDATA, &data);  // it is loaded: it calls us
+  (*edit_library())->get(line, EL_CLIENTDATA, &data);  // loaded, as it calls us
   return *static_cast<EditSource*>(data);
 }
 
@@ -206,10 +206,10 @@ char* EditSource::prompt_of(EditLine* line) {
   return of(line).prompt_.data();
 }
 
-// libedit's source of characters: 1 for one, 0 at the end.
+// libedit's character source: returns 1 for a character, 0 at the end.
 int EditSource::read_character(EditLine* line, wchar_t* out) {
   EditSource& self = of(line);
-  // Only now has libedit set the terminal up: what is pasted from here on comes as it is.
+  // libedit has set up the terminal by now, so bracketed paste can be turned on.
   if (!std::exchange(self.announced_, true)) {
     write_to_terminal(kPasteOn);
   }
@@ -234,7 +234,7 @@ unsigned char EditSource::on_enter(EditLine* line, int /*key*/) {
   std::string joined(text);
   add_line(joined, "");
   if (joined.size() == text.size() && info.cursor == info.lastchar) {
-    edit.erase(line, 1);  // the backslash gives way
+    edit.erase(line, 1);  // remove the backslash
   }
   edit.insert(line, "\n");
   return CC_REFRESH;
@@ -256,7 +256,7 @@ unsigned char EditSource::on_paste(EditLine* line, int /*key*/) {
     if (pasted.size() < kInputBytesMax + kPasteEnd.size()) {
       pasted += *byte;
     } else {
-      // Too much: only the end is still looked for.
+      // Too long: discards it and keeps looking for the end.
       pasted.erase(pasted.size() - kPasteEnd.size(), 1);
       pasted += *byte;
     }
@@ -273,13 +273,13 @@ unsigned char EditSource::on_suspend(EditLine* line, int /*key*/) {
   edit.set(line, EL_PREP_TERM, 0);
   write_to_terminal(kPasteOff);
   write_to_terminal("\r\n");
-  (void)::raise(SIGTSTP);  // fails only for a signal that does not exist
+  (void)::raise(SIGTSTP);  // fails only for invalid signals
   edit.set(line, EL_PREP_TERM, 1);
   write_to_terminal(kPasteOn);
   return CC_REDISPLAY;
 }
 
-// nullopt when there is no more, or it was asked to stop: stopped_ tells.
+// nullopt at the end of input or on a stop request (stopped_).
 std::optional<char> EditSource::next_byte() {
   while (taken_ == bytes_.size()) {
     follow_size();
@@ -299,7 +299,7 @@ std::optional<char> EditSource::next_byte() {
   return bytes_[taken_++];
 }
 
-// One whole character; what is not UTF-8 as U+FFFD.
+// Reads one character; invalid UTF-8 becomes U+FFFD.
 bool EditSource::next_character(std::string& out) {
   const std::optional<char> first = next_byte();
   if (!first) {

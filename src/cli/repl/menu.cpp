@@ -33,7 +33,7 @@ std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size
     const SessionInfo& info = sessions[i];
     const std::string mode = info.mode.empty() ? "" : cat("[", terminal_line(info.mode), "] ");
     const std::string front = cat(i + 1, ". ", mode);
-    // A date that could not be read is none.
+    // the date was unreadable
     const std::string age = is_known(info.updated_at) ? age_text(info.updated_at, now) : "no date";
     const std::string back = cat("  (", age, ")");
     const std::size_t taken = display_width(front) + display_width(back);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The numbered menu of `resume`: what it shows and what it accepts. Pure.
+// The numbered menu of `resume`: its text and the parsing of answers. Pure functions.
 
 #include <span>
 
@@ -12,8 +12,8 @@ inline constexpr std::string_view kMenuQuestion = "Enter number to resume, or 'q
 inline constexpr std::string_view kMenuHeading = "Recent conversations:";
 inline constexpr std::string_view kNothingSaved = "No previous conversations found.";
 
-// kMenuHeading, and a line `N. [mode] title  (age)` for each, at most `columns` wide, safe for a
-// terminal; blank lines set the list apart.
+// kMenuHeading and a line `N. [mode] title  (age)` per session, at most `columns` wide, sanitized
+// for terminals, with blank lines around the list.
 std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size_t columns);
 
 struct MenuAnswer {
@@ -21,7 +21,7 @@ struct MenuAnswer {
   std::size_t index = 0;  // from 0
 };
 
-// A whole number from 1 to `count` without sign, point or leading zero; "q" cancels.
+// A number from 1 to `count` without sign, point or leading zero; "q" cancels.
 MenuAnswer parse_menu_answer(std::string_view line, std::size_t count);
 
 }  // namespace reprise::cli

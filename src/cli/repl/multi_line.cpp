@@ -19,7 +19,7 @@ bool ends_in_backslash(std::string_view text) {
   return count % 2 == 1;
 }
 
-// The number of backticks that open or could close a fence on this line, or 0.
+// The number of backticks if this line opens or closes a fence, else 0.
 std::size_t fence_of(std::string_view line) {
   const std::string_view mark = line.substr(std::min(line.find_first_not_of(' '), line.size()));
   const std::size_t ticks = std::min(mark.find_first_not_of('`'), mark.size());

@@ -74,7 +74,7 @@ class PlainSource final : public LineSource {
     }
   }
 
-  // Into line_, without its line end.
+  // Reads a line into line_, without its line end.
   Got next_line(const InputWait& wait) {
     line_.clear();
     line_cut_ = false;
@@ -109,7 +109,7 @@ class PlainSource final : public LineSource {
     return Got::line;
   }
 
-  // Reads more; nullopt when it did.
+  // Reads more; nullopt on success.
   std::optional<Got> fill(const InputWait& wait) {
     switch (wait.wait(options_.input_fd)) {
       case Ready::stopped:
@@ -130,7 +130,7 @@ class PlainSource final : public LineSource {
   }
 
   PlainSourceOptions options_;
-  std::string bytes_;  // read, and not yet taken
+  std::string bytes_;  // read but not consumed
   std::string line_;
   bool line_cut_ = false;
 };

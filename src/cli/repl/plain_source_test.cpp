@@ -12,7 +12,7 @@
 namespace reprise::cli {
 namespace {
 
-// A pipe that holds what a test says.
+// A pipe with the test's input.
 struct Pipe {
   Fd reader;
   Fd writer;
@@ -48,7 +48,7 @@ TEST(PlainSource, GivesLinesAndTheLastOneWithoutItsEnd) {
 
 TEST(PlainSource, JoinsLinesThatGoOn) {
   EXPECT_EQ(all_of("a\\\nb\n```\nx\n```\nc\n"), (Texts{"a\nb", "```\nx\n```", "c"}));
-  // The end of the input ends what is unfinished.
+  // The end of input completes an open fence.
   EXPECT_EQ(all_of("```\nx"), Texts{"```\nx"});
   EXPECT_EQ(all_of("a\\"), Texts{"a\\"});
 }
@@ -88,7 +88,7 @@ TEST(PlainSource, StopsWhenAskedTo) {
   std::stop_source stop;
   const std::jthread stopper([&stop] { stop.request_stop(); });
   EXPECT_EQ(source->read("", stop.get_token()).kind, Input::Kind::stopped);
-  // What had been typed is gone, what comes then is not.
+  // Only what was typed before the stop is discarded.
   EXPECT_TRUE(write_all(pipe.writer.get(), "next\n", "pipe"));
   EXPECT_TRUE(source->read("", {}).text.ends_with("next"));
 }

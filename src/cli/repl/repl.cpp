@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPromptsRemembered = 100;
 constexpr std::size_t kExcerptCharacters = 240;
 
-// The beginning of a text in one line, for a glance.
+// The beginning of a text, on one line.
 std::string excerpt(std::string_view text) {
   const std::string line(trimmed(terminal_line(text)));
   const std::string_view shown = grapheme_prefix(line, kExcerptCharacters);
@@ -48,7 +48,7 @@ Exit Repl::run() {
   if (unsaved_ || session_.store() == nullptr) {
     return Exit::unsaved;
   }
-  // A person has seen what failed and went on; a script has only the exit code.
+  // A user has seen the errors; a script only gets the exit code.
   return failed_ && !parts_.person ? Exit::failed : Exit::done;
 }
 
@@ -142,11 +142,11 @@ Repl::Next Repl::command(std::string_view line) {
     fail_step(shown.error());
     return Next::go_on;
   }
-  // With --json, standard output has events only.
+  // With --json, standard output has only events.
   Output& out =
       parts_.events == nullptr ? parts_.context.voice().out() : parts_.context.voice().err();
   out.write(*shown);
-  (void)out.flush();  // a failure stays in the stream and is reported at the end
+  (void)out.flush();  // a failure is reported at the end
   return Next::go_on;
 }
 
@@ -167,7 +167,7 @@ Repl::Next Repl::attach(const std::string& file) {
   return Next::go_on;
 }
 
-// Through the terminal, which has the clipboard.
+// Copies through the terminal's clipboard.
 Repl::Next Repl::copy_answer() {
   Context& context = parts_.context;
   const auto last = session_.store() == nullptr ? Result<Exchange>(first_)
@@ -183,7 +183,7 @@ Repl::Next Repl::copy_answer() {
                                       kCopyBytesMax, "; /save FILE writes the transcript")});
   } else {
     out.write(copy_sequence(text));
-    (void)out.flush();  // a failure stays in the stream and is reported at the end
+    (void)out.flush();  // a failure is reported at the end
     context.voice().remark("copied, if the terminal allows it");
   }
   return Next::go_on;
@@ -217,7 +217,7 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
   return Next::go_on;
 }
 
-// After a signal. `advice` is said when it goes on.
+// Handles a signal. Shows `advice` if the loop continues.
 Repl::Next Repl::on_stop(std::string_view advice) {
   const auto now = std::chrono::steady_clock::now();
   const bool twice =

@@ -1,9 +1,11 @@
 #pragma once
 
-// The line REPL: reads, asks, shows, until the person leaves or the input ends.
-//  (1) Ctrl-C stops a running answer and keeps what came; a second one within two seconds leaves.
-//  (2) However it ends, what was said is stored: nothing is kept back for the end but the title.
-//  (3) A turn or command that fails is said, and the loop goes on.
+// The line-based REPL: reads input, runs turns and commands, until the user leaves or the input
+// ends.
+//  (1) Ctrl-C stops a running answer and stores the partial answer; a second one within two seconds
+//      leaves.
+//  (2) All messages are stored immediately; only the title is set at the end.
+//  (3) A failed turn or command is reported, and the loop continues.
 
 #include "cli/output/answer_output.h"
 #include "cli/program/context.h"  // IWYU pragma: export
@@ -15,7 +17,7 @@
 namespace reprise::cli {
 
 inline constexpr std::chrono::seconds kTwiceWithin{2};
-// Signals that ask to stop before one ends the process at once: two leave, a third one insists.
+// Two signals request a stop; the third one ends the process at once.
 inline constexpr int kReplPatience = 2;
 
 struct ReplParts {
@@ -23,16 +25,16 @@ struct ReplParts {
   LineSource& source;
   Interrupts& interrupts;
   JsonAnswer* events = nullptr;  // with --json
-  bool person = true;            // somebody types: prompt, explain
+  bool person = true;            // interactive: show prompts and explanations
 };
 
 class Repl {
  public:
-  // What `parts` names outlives it.
+  // The objects that `parts` refers to must outlive it.
   Repl(const ReplParts& parts, ChatSession session);
 
   Exit run();
-  // It ended to begin another session.
+  // Whether it ended to start another session.
   bool begins_another() const { return begins_another_; }
 
  private:
@@ -53,7 +55,7 @@ class Repl {
   ReplParts parts_;
   ChatSession session_;
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;
-  Exchange first_;               // of this run
+  Exchange first_;               // the first turn of this run
   std::vector<Block> attached_;  // for the next message
   bool begins_another_ = false;
   bool interrupted_ = false;

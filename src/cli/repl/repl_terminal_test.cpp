@@ -1,4 +1,4 @@
-// The REPL as a person meets it: the program itself, on a pseudo-terminal.
+// Tests the REPL with the program itself on a pseudo-terminal.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ TEST_F(TerminalTest, TakesAPasteOfThreeLinesAsOneMessage) {
   await("third");
   type("!\r");
   await("third!\r\n");
-  await_prompt();  // a Ctrl-D that comes before is nobody's
+  await_prompt();  // an earlier Ctrl-D would be lost
   type("\x04");
   EXPECT_EQ(end(), 0);
   const std::string shown = printed("show last --json");
@@ -46,7 +46,7 @@ TEST_F(TerminalTest, GivesUpTheLineAtCtrlCAndLeavesAtTheSecond) {
   await_prompt();
   type("\x03");
   EXPECT_EQ(end(), 130);
-  // The terminal is as it was: pastes are no longer marked.
+  // The terminal is restored: bracketed paste mode is off.
   EXPECT_GT(screen().rfind("\x1b[?2004l"), screen().rfind("\x1b[?2004h"));
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
@@ -55,7 +55,7 @@ TEST_F(TerminalTest, KeepsWhatCameWhenCtrlCStopsAnAnswerAndContinuesIt) {
   start({"chat", "--plain"}, "100");
   await_prompt();
   type("one two three four five six seven eight nine ten eleven twelve\r");
-  await("one two three four five six seven eight nine ten eleven twelve");  // as it is typed
+  await("one two three four five six seven eight nine ten eleven twelve");  // the echo
   await("one two");
   type("\x03");
   await("stopped; what has arrived is saved, /go-on continues it");
@@ -168,7 +168,7 @@ TEST_F(TerminalTest, WithoutAProviderSaysWhatToDoAndTriesEchoByOneKey) {
   await("No provider is set up");
   await("OPENAI_API_KEY or ANTHROPIC_API_KEY");
   await("s, l, e or q?");
-  type("xl");  // looks again
+  type("xl");  // look for a server again, then quit
   await("No provider is set up");
   await("s, l, e or q?");
   type("e");
@@ -186,7 +186,7 @@ TEST_F(TerminalTest, WithoutAProviderTheAppBeginsWithTheSame) {
   await("s, l, e or q?");
   type("q");
   EXPECT_EQ(end(), 1);
-  EXPECT_EQ(screen().find("\x1b[?1049h"), std::string::npos);  // the app was not begun
+  EXPECT_EQ(screen().find("\x1b[?1049h"), std::string::npos);  // the app was not started
 }
 
 TEST_F(TerminalTest, SetsAProviderUpByOneKeyAndGoesOnWithIt) {

@@ -13,7 +13,7 @@
 namespace reprise::cli {
 namespace {
 
-// Says its lines, then ends. "^C" and "^T" are signals that come while it waits.
+// Returns its lines, then the end. "^C" and "^T" are signals while it waits.
 class ScriptedSource final : public LineSource {
  public:
   explicit ScriptedSource(std::deque<std::string> lines) : lines_(std::move(lines)) {}
@@ -42,7 +42,7 @@ class ScriptedSource final : public LineSource {
   std::deque<std::string> lines_;
 };
 
-// One store in memory, and any number of REPL runs over it.
+// A store in memory and REPL runs over it.
 class ReplTest : public testing::Test {
  protected:
   struct Ran {
@@ -87,7 +87,7 @@ class ReplTest : public testing::Test {
 
   std::vector<SessionInfo> sessions() { return store().list({})->sessions; }
 
-  // What was written since the last call.
+  // The output since the last call.
   static std::string taken(Output& output, const Fd& fd, off_t& from) {
     EXPECT_TRUE(output.flush());
     std::string text(static_cast<std::size_t>(::lseek(fd.get(), 0, SEEK_END) - from), '\0');
@@ -220,7 +220,7 @@ TEST_F(ReplTest, LeavesAtTheSecondCtrlC) {
   EXPECT_EQ(twice.exit, Exit::interrupted);
   EXPECT_EQ(words(*twice.id), (Words{"one", "one"}));
   EXPECT_EQ(get(store(), *twice.id)->info.title, kInterruptedTitle);
-  // What is said in between begins the count anew.
+  // Input in between resets the count.
   EXPECT_EQ(run({"^C", "one", "^C", "two"}).exit, Exit::done);
 }
 

@@ -55,7 +55,7 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, std::min(text.find_first_of(" \t\r\n"), text.size()));
 }
 
-// The command of that name, or the only one that begins so ("/q"), or null.
+// The command with that name or the only one with that prefix ("/q"), or null.
 const SlashCommand* find_slash_command(std::string_view name, Surface surface) {
   const SlashCommand* found = nullptr;
   for (const SlashCommand& command : kSlashCommands) {

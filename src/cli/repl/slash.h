@@ -1,6 +1,6 @@
 #pragma once
 
-// Slash commands: what a line that begins with '/' asks for. Pure; nothing here acts.
+// Parsing of slash commands. Pure functions.
 
 #include "reprise/session.h"  // IWYU pragma: export
 
@@ -21,22 +21,22 @@ enum class SlashVerb : std::uint8_t {
   go_on,
   todo,
   session,
-  begin,  // another session here
+  begin,  // another session in this chat
   resume,
   save,
   quit,
 };
 
-// What may follow the name.
+// The argument of a command.
 enum class SlashArgument : std::uint8_t { none, text, count, file };
 
-// Where a command is typed.
+// Where a command can be used.
 enum class Surface : std::uint8_t { line, screen };
 
 struct SlashCommand {
   SlashVerb verb;
   SlashArgument argument;
-  std::string_view name;                       // with its slash
+  std::string_view name;                       // including the slash
   std::string_view arguments;                  // "[TEXT]"; "" for none
   std::string_view help;                       // one line
   std::optional<Surface> only = std::nullopt;  // nullopt: both
@@ -47,41 +47,41 @@ std::vector<SlashCommand> slash_commands(Surface surface);
 
 struct Slash {
   SlashVerb verb = SlashVerb::help;
-  std::string text;                    // what followed, trimmed
+  std::string text;                    // the argument, trimmed
   std::optional<std::int64_t> number;  // for SlashArgument::count
 };
 
-// Whether this input is a command rather than a message: a first word of '/' and letters or
-// hyphens. "/usr/bin is full" is a message, and so is anything that begins with "//".
+// Whether the input is a command: a first word of '/' and letters or hyphens. "/usr/bin is full" is
+// a message, and so is anything that begins with "//".
 bool is_slash(std::string_view input);
 
-// invalid_argument for an unknown command (naming the nearest one) and for arguments it does not
-// take. `input` must be one for which is_slash() holds.
+// invalid_argument for an unknown command (suggesting the nearest one) and for invalid arguments.
+// Requires is_slash(input).
 Result<Slash> parse_slash(std::string_view input, Surface surface = Surface::line);
 
-// The message that an input means: "//x" says "/x".
+// The text of a message: "//x" means "/x".
 std::string_view message_of(std::string_view input);
 
-// The table for /help: one line per command.
+// The text of /help: one line per command.
 std::string slash_help(Surface surface = Surface::line);
 
 // The same as a Markdown table, for the manual.
 std::string slash_help_markdown(Surface surface = Surface::line);
 
-// What /session asks for, where there are several.
+// The arguments of /session.
 struct SessionRequest {
   enum class What : std::uint8_t { describe, open, list, go_to, rename, save, close };
   What what = What::describe;
-  std::string text = {};  // the path; the name to go to; the new name; the tab to save
+  std::string text = {};  // the path, the name to open, the new name, or the tab to save
   std::string name = {};  // open: --name
 };
 Result<SessionRequest> parse_session_request(std::string_view text);
 
-// What /todo asks for.
+// The arguments of /todo.
 struct TodoRequest {
   enum class What : std::uint8_t { list, add, set } what = What::list;
   std::string text = {};                    // to add
-  std::size_t index = 0;                    // from 0, to set
+  std::size_t index = 0;                    // to set, from 0
   TodoStatus status = TodoStatus::pending;  // to set
 };
 Result<TodoRequest> parse_todo_request(std::string_view text);

@@ -80,7 +80,7 @@ TEST(Slash, SuggestsTheNearestCommand) {
   EXPECT_EQ(parse_slash("/titel x").error().message,
             "unknown command /titel; did you mean /title?");
   EXPECT_EQ(parse_slash("/goon").error().message, "unknown command /goon; did you mean /go-on?");
-  // "/re" begins two commands.
+  // "/re" is a prefix of two commands.
   EXPECT_FALSE(parse_slash("/re"));
   EXPECT_EQ(parse_slash("/xyzzyplugh").error().message,
             "unknown command /xyzzyplugh; /help lists them, // begins a message with a slash");

@@ -1,6 +1,6 @@
 #pragma once
 
-// The program itself, on a pseudo-terminal, as a person meets it. REPRISE_PROGRAM says where it is.
+// Runs the program itself, named by REPRISE_PROGRAM, on a pseudo-terminal.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class TerminalTest : public testing::Test {
     run(std::move(words), delay_ms, more_variables);
   }
 
-  // Runs a line of shell there.
+  // Runs a shell command on it.
   void start_shell(std::string line) { run({"/bin/sh", "-c", std::move(line)}, "0", {}); }
 
   void run(std::vector<std::string> words, std::string_view delay_ms,
@@ -67,7 +67,7 @@ class TerminalTest : public testing::Test {
                                           "REPRISE_PROVIDER=echo",
                                           "REPRISE_LOCAL_PORTS=none",
                                           cat("REPRISE_ECHO_DELAY_MS=", delay_ms)};
-    // The first of two of one name counts.
+    // The first of two variables with the same name wins.
     variables.insert(variables.begin(), more_variables.begin(), more_variables.end());
     std::vector<char*> argv = pointers(words);
     std::vector<char*> envp = pointers(variables);
@@ -76,7 +76,7 @@ class TerminalTest : public testing::Test {
     ASSERT_GE(child_, 0);
     if (child_ == 0) {
       ::setsid();
-      const int terminal = ::open(name.data(), O_RDWR);  // becomes the controlling one
+      const int terminal = ::open(name.data(), O_RDWR);  // becomes the controlling terminal
       const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
       ::ioctl(terminal, TIOCSWINSZ, &size);
       for (const int fd : {0, 1, 2}) {
@@ -91,7 +91,7 @@ class TerminalTest : public testing::Test {
 
   void type(std::string_view keys) { ASSERT_TRUE(write_all(master_.get(), keys, "terminal")); }
 
-  // Waits until `text` is shown after what was awaited before.
+  // Waits for `text` after the previously awaited text.
   void await(std::string_view text) {
     const auto deadline = std::chrono::steady_clock::now() + kTerminalPatience;
     while (screen_.find(text, seen_) == std::string::npos) {
@@ -101,10 +101,10 @@ class TerminalTest : public testing::Test {
     seen_ = screen_.find(text, seen_) + text.size();
   }
 
-  // The editor asks the terminal to mark pastes whenever it begins to read.
+  // The editor turns on bracketed paste mode whenever it begins to read.
   void await_prompt() { await("\x1b[?2004h"); }
 
-  // The exit code, when all has been shown.
+  // The exit code, after all output was read.
   int end() {
     while (read_more()) {
     }
@@ -114,7 +114,7 @@ class TerminalTest : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  // What a command prints without a terminal.
+  // The output of a command without a terminal.
   std::string printed(std::string_view words) const {
     const std::string line = cat("cd '", home_.string(), "' && HOME='", home_.string(), "' '",
                                  REPRISE_PROGRAM, "' ", words, " 2>&1");
@@ -150,7 +150,7 @@ class TerminalTest : public testing::Test {
     pollfd watched{.fd = master_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&watched, 1, 30'000) <= 0) {
       ADD_FAILURE() << "nothing more is shown: " << screen_;
-      ::kill(child_, SIGKILL);  // or the wait for its end would last
+      ::kill(child_, SIGKILL);  // otherwise the wait for its end would hang
       return false;
     }
     std::array<char, 4096> chunk{};

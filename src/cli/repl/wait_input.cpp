@@ -16,7 +16,7 @@ InputWait::InputWait(std::stop_token stop)
       callback_(std::move(stop), Wake{wake_.get()}) {}
 
 void InputWait::Wake::operator()() const {
-  // Without a descriptor the wait ends with the next byte instead.
+  // If this fails, the wait ends with the next byte instead.
   (void)::eventfd_write(fd, 1);
 }
 

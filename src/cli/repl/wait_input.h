@@ -1,6 +1,6 @@
 #pragma once
 
-// Waiting for bytes until somebody asks to stop.
+// Waits for input or a stop request.
 
 #include <stop_token>
 
@@ -10,13 +10,13 @@ namespace reprise::cli {
 
 enum class Ready : std::uint8_t { input, stopped, gone };
 
-// Makes a stop token something that poll(2) can wait for.
+// Makes a stop token usable with poll(2).
 class InputWait {
  public:
   explicit InputWait(std::stop_token stop);
 
-  // Until `input_fd` has bytes (or its end), or the stop was requested, which wins. `gone` when the
-  // input cannot be waited for any more.
+  // Waits until `input_fd` is readable or at its end, or a stop is requested, which takes
+  // precedence. `gone` if the input can no longer be polled.
   Ready wait(int input_fd) const;
 
  private:
@@ -25,7 +25,7 @@ class InputWait {
     void operator()() const;
   };
   Fd wake_;
-  std::stop_callback<Wake> callback_;  // last: it uses wake_
+  std::stop_callback<Wake> callback_;  // last: uses wake_
 };
 
 }  // namespace reprise::cli
