@@ -25,14 +25,14 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kPatience = 2;
-// Streams are shown at most this often; keys at once.
+// Minimum interval between paints of streamed text; keys are painted at once.
 constexpr std::chrono::milliseconds kFrame{16};
-// How often it shows that an answer is waited for.
+// Interval of the spinner.
 constexpr std::chrono::milliseconds kSpin{125};
 // Ages are shown in minutes.
 constexpr std::chrono::seconds kIdle{20};
 
-// Only the thread that waits for keys is to be woken by a new size of the window.
+// SIGWINCH is delivered only while the main thread waits for keys.
 class WindowSignal {
  public:
   WindowSignal() {
@@ -69,7 +69,7 @@ class App {
     state_.home = context_.environment().find("HOME").value_or("");
     perform(begin(state_, start));
     paint();
-    next_paint_ = {};  // what was asked for is shown as soon as it is there
+    next_paint_ = {};  // show the first results as soon as they arrive
     while (!state_.over) {
       wait();
       if (interrupts_.signal() == SIGHUP || gone_) {
@@ -100,13 +100,13 @@ class App {
     const timespec timeout{.tv_sec = left.count() / 1'000'000'000,
                            .tv_nsec = left.count() % 1'000'000'000};
     std::array<pollfd, 2> watched{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{events_.fd(), POLLIN, 0}};
-    // Interrupted by a signal or not: what came is looked at next.
+    // Interrupted or not, events are processed next.
     if (::ppoll(watched.data(), watched.size(), &timeout, &window_.while_waiting()) > 0) {
       gone_ = (watched[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
     }
   }
 
-  // Whether some were keys.
+  // Whether there were keys.
   bool take_events() {
     std::vector<Event> events{Ticked{context_.clock().now()}};
     std::ranges::move(terminal_.read_keys(), std::back_inserter(events));
@@ -146,7 +146,7 @@ class App {
                                               : "this terminal has no clipboard"}));
   }
 
-  // What comes meanwhile is taken, so that no answer has to wait.
+  // Handles events while the editor runs, so that no answer has to wait.
   void edit_elsewhere(const EditElsewhere& edit) {
     terminal_.give_back();
     Edited edited{.tab = edit.tab, .text = std::nullopt};
@@ -170,8 +170,8 @@ class App {
     next_paint_ = SteadyClock::now() + kFrame;
   }
 
-  // The terminal is gone, and with it whoever could be asked. Where running answers are stored as
-  // they come, this is the end: the sessions are found as interrupted ones and go on from there.
+  // Without the terminal, nobody can be asked. If running answers are stored as they arrive, exits
+  // at once: the sessions are interrupted and can be resumed.
   void hang_up() {
     if (worker_.keeps_running_answers()) {
       ::_exit(static_cast<int>(Exit::interrupted));
@@ -218,7 +218,7 @@ bool can_run_app(const Context& context) {
 }
 
 Result<Exit> run_app(Context& context, AppRequest request) {
-  const WindowSignal window;  // before the first thread
+  const WindowSignal window;  // before any thread starts
   const Interrupts interrupts(kPatience);
   REPRISE_ASSIGN(const std::unique_ptr<EventQueue> events, EventQueue::make());
   const bool colours = context.is_coloured(true);

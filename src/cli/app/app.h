@@ -1,7 +1,7 @@
 #pragma once
 
-// The full-screen program: several sessions at once. It puts together the terminal, the worker and
-// the state, and carries events and effects between them.
+// The full-screen program with several sessions. Connects the terminal, the worker and the state,
+// and passes events and effects between them.
 
 #include "cli/app/update.h"
 #include "cli/program/context.h"
@@ -16,10 +16,10 @@ struct AppRequest {
   Start start;
 };
 
-// Whether there is a terminal that can show a whole screen.
+// Whether there is a terminal that supports a full screen.
 bool can_run_app(const Context& context);
 
-// unsupported, before anything has happened, when the terminal turns out not to.
+// unsupported, without side effects, if the terminal turns out to be unsuitable.
 Result<Exit> run_app(Context& context, AppRequest request);
 
 }  // namespace reprise::cli::app

@@ -1,4 +1,4 @@
-// The picker in the real program on a pseudo-terminal.
+// Tests the picker in the real program on a pseudo-terminal.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// ncurses moves the cursor over blanks, so what is awaited are single words.
+// ncurses moves the cursor over blanks, so tests await single words.
 class AppPickerTerminalTest : public TerminalTest {};
 
 TEST_F(AppPickerTerminalTest, PicksASession) {
@@ -37,7 +37,7 @@ TEST_F(AppPickerTerminalTest, SaysWhoseTheWordsAreThatItFinds) {
   EXPECT_EQ(end(), 0);
 }
 
-// The numbers of `reprise list` of this folder and terminal, unless they are old.
+// Uses the numbers of `reprise list` from this folder and terminal, unless they are old.
 TEST_F(AppPickerTerminalTest, TakesTheNumbersOfTheListShownBefore) {
   printed("ask --provider echo alpha-words");
   printed("ask --provider echo beta-words");
@@ -91,7 +91,7 @@ TEST_F(AppPickerTerminalTest, ChangesFromThePickerAreStored) {
   EXPECT_NE(trashed.find(R"("title":"gamma-words")"), std::string::npos) << trashed;
 }
 
-// A failure to save is shown on the normal screen, where it stays.
+// A failure to save is printed to the normal screen.
 TEST_F(AppPickerTerminalTest, WarnsAfterLeavingTheScreen) {
   start({});
   await("Reprise");
@@ -104,7 +104,7 @@ TEST_F(AppPickerTerminalTest, WarnsAfterLeavingTheScreen) {
   EXPECT_EQ(end(), 2);
 }
 
-// Ctrl-T, then D and y: nothing is left, and the list in use is not touched.
+// Ctrl-T, D, y: empties the trash and leaves the other sessions alone.
 TEST_F(AppPickerTerminalTest, EmptiesTheTrash) {
   printed("ask --provider echo alpha-words");
   printed("ask --provider echo beta-words");

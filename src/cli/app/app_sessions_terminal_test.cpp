@@ -1,4 +1,4 @@
-// Several sessions in the real program on a pseudo-terminal.
+// Tests several sessions in the real program on a pseudo-terminal.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// ncurses moves the cursor over blanks, so what is awaited are single words.
+// ncurses moves the cursor over blanks, so tests await single words.
 class AppSessionsTerminalTest : public TerminalTest {};
 
 TEST_F(AppSessionsTerminalTest, HasSeveralSessionsOfOneFolder) {
@@ -29,7 +29,7 @@ TEST_F(AppSessionsTerminalTest, HasSeveralSessionsOfOneFolder) {
   await("now");
   type("\x17");  // Ctrl-W
   await("beta-words");
-  // The one that is closed opens beside the others, the open one is shown.
+  // The closed session opens in a new tab, the open one is switched to.
   type("\x0f");  // Ctrl-O
   await("filter");
   type("Gamma");
@@ -142,7 +142,7 @@ TEST_F(AppSessionsTerminalTest, ScrollsByTheWheel) {
   await("more");
   type("\x04");
   EXPECT_EQ(end(), 0);
-  // As the terminal was.
+  // The terminal is restored.
   EXPECT_GT(screen().rfind("\x1b[?1006;1000l"), screen().rfind("\x1b[?1006;1000h"));
 }
 
@@ -217,7 +217,7 @@ TEST_F(AppSessionsTerminalTest, GoesOnInTheStoreWhereASessionWasFound) {
   type("/resume\r");
   await("Use /resume");
   type("/resume 1\r");
-  await("7,777");  // the folder's settings, and nevertheless
+  await("7,777");  // the folder's settings are used
   type("again\r");
   await("now");
   type("\x04");

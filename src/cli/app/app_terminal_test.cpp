@@ -1,4 +1,4 @@
-// The full-screen program on a pseudo-terminal: what reaches the terminal, and what is kept.
+// Tests the full-screen program on a pseudo-terminal: its output, and what is stored.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 namespace reprise::cli::app {
 namespace {
-// ncurses moves the cursor over blanks, so what is awaited are single words.
+// ncurses moves the cursor over blanks, so tests await single words.
 class AppTerminalTest : public TerminalTest {};
 
 TEST_F(AppTerminalTest, TalksAndIsResumed) {
@@ -205,7 +205,7 @@ TEST_F(AppTerminalTest, TellsEscapeFromAnAltThatFollowsAtOnce) {
   EXPECT_NE(shown.find(R"("text":"one-word\ntwo-words")"), std::string::npos) << shown;
 }
 
-// No process attends it, but none was in the middle of an answer either.
+// No process has the session open, but none was generating an answer either.
 TEST_F(AppTerminalTest, ListsAsInterruptedOnlyWhatWasAnswering) {
   printed(cat("--version; export HOME=\"$PWD\"; mkdir other && cd other && '", REPRISE_PROGRAM,
               "' ask --provider echo alpha-words"));
@@ -236,7 +236,7 @@ TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
-// What had come of an answer whose process is gone, as a message in the trash.
+// The partial answer of a dead process becomes a message in the trash.
 TEST_F(AppTerminalTest, StoresCutAnswersOfWhatItDeletes) {
   const auto store = *open_store(cat("sqlite:", (home() / "s.db").string()));
   Owner dead = this_process();

@@ -1,4 +1,4 @@
-// What a turn does to the terminal, and to the session that is closed in the middle of one.
+// Tests a turn's effect on the terminal, and closing a session during a turn.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class AppTurnTerminalTest : public TerminalTest {};
 
-// Ctrl-W in the middle of an answer: what came is stored, and the session is one to be continued.
+// Ctrl-W during an answer: the partial answer is stored, and the session can be continued.
 TEST_F(AppTurnTerminalTest, ClosesATabInTheMiddleOfAnAnswer) {
   start({}, "300");
   await("Reprise");
@@ -52,10 +52,10 @@ TEST_F(AppTurnTerminalTest, RingsWhenAnAnswerEndsInTheBackground) {
   type("aa bb cc dd ee ff\r");
   await("token");
   type("/new\r");
-  await("•");  // the first one has something new
+  await("•");  // the first tab has unread text
   type("\x04");
   EXPECT_EQ(end(), 0);
-  // A bell ends each of the window's titles, too.
+  // A bell character also ends each window title.
   const std::string& all = screen();
   std::ptrdiff_t titles = 0;
   for (std::size_t at = 0; (at = all.find("\x1b]2;", at)) != std::string::npos; ++at) {

@@ -1,4 +1,4 @@
-// Long pastes, and files that go with a message.
+// Tests of long pastes and attached files.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(Paste, IsOneCharacterForTheKeys) {
   EXPECT_TRUE(state.input().empty());
   key(state, "Ctrl-Y");
   EXPECT_EQ(state.input().whole(), cat("-", lines(12)));
-  // An earlier message and back.
+  // To an earlier message and back.
   state.input().clear();
   state.input().remember("older");
   update(state, Pasted{lines(11)});
@@ -60,7 +60,7 @@ TEST(Paste, IsOneCharacterForTheKeys) {
   EXPECT_EQ(state.input().pastes().size(), 1U);
 }
 
-// Nobody types a paste, and a message that holds the mark is none.
+// A mark in typed text or a message is not a paste.
 TEST(Paste, IsNotMadeByAMark) {
   State state = open_state();
   type(state, "a\x1a");
@@ -80,7 +80,7 @@ TEST(Attach, NamesFilesWithTheMessage) {
   EXPECT_EQ(requested.attached.files, Paths{"a picture.png"});
   EXPECT_EQ(requested.attached.mentioned, Paths{"src/a.cpp"});
   EXPECT_EQ(shown(state).find("attached:"), std::string::npos);
-  // One that waits for the running answer keeps its files.
+  // A message that waits for the running answer keeps its files.
   enter(state, "/attach b.png");
   EXPECT_TRUE(enter(state, "next").empty());
   const auto next = only<Ask>(update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()}));
@@ -120,7 +120,7 @@ TEST(Attach, CompletesPaths) {
   EXPECT_EQ(state.input().text(), "see @src/");
   EXPECT_NE(shown(state).find("src/base/  src/cli/"), std::string::npos);
   type(state, "c");
-  update(state, FilesListed{{1}, "src/", {"src/base/"}});  // it comes late
+  update(state, FilesListed{{1}, "src/", {"src/base/"}});  // too late
   EXPECT_EQ(state.input().text(), "see @src/c");
   state.input().clear();
   type(state, "/attach a b");

@@ -18,7 +18,7 @@ void append_line(Line& line, const Line& more) {
 
 }  // namespace
 
-// What is nested deeper than anybody writes, or than there is room for, is not indented further.
+// Containers beyond the depth limit or the available width are counted, but not indented.
 void BlockLines::push(Container container) {
   const bool has_room = room() >= width_of(container.rest) + kRoomMin;
   if (too_deep_ == 0 && has_room && containers_.size() < kDepthMax) {

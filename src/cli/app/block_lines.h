@@ -1,7 +1,6 @@
 #pragma once
 
-// Blocks of text under each other and in each other: what stands before their lines, and the empty
-// lines between them.
+// Lays out nested blocks of text: the prefixes of their lines, and the empty lines between them.
 
 #include <utility>
 
@@ -13,7 +12,7 @@ class BlockLines {
  public:
   explicit BlockLines(std::size_t width) : width_(width) {}
 
-  // What stands before the lines of a block: "│ " of a quote, the mark and the indent of an item.
+  // A prefix for the lines of a block: "│ " for a quote, the mark and the indent of an item.
   struct Container {
     Line mark = {};  // for the first line only
     Line rest = {};
@@ -21,11 +20,11 @@ class BlockLines {
   void push(Container container);
   void pop();
 
-  // The columns that are left for words.
+  // The columns left for text.
   std::size_t room() const;
-  // The empty line before a block, where one is due.
+  // Adds the pending empty line before a block.
   void part();
-  // None is due after all.
+  // Cancels the pending empty line.
   void close_up() { gap_due_ = false; }
   void add(const std::vector<Line>& lines);
 
@@ -35,7 +34,7 @@ class BlockLines {
   std::size_t width_;
   std::vector<Line> done_;
   std::vector<Container> containers_;
-  std::size_t too_deep_ = 0;  // containers that are not there, see push()
+  std::size_t too_deep_ = 0;  // containers not indented, see push()
   bool gap_due_ = false;
 };
 

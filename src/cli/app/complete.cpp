@@ -30,7 +30,7 @@ Words session_words(const State& state, std::string_view verb) {
   return out;
 }
 
-// What may follow the words that are whole already.
+// Candidates that may follow the complete words.
 Words next_words(const State& state, std::string_view command, std::string_view rest) {
   const std::size_t blank = rest.find(' ');
   const bool first = blank == std::string_view::npos;
@@ -60,7 +60,7 @@ Words next_words(const State& state, std::string_view command, std::string_view 
   return {};
 }
 
-// The beginning that all have, ending at a whole character.
+// The common prefix, ending at a whole character.
 std::string common_beginning(const Words& words) {
   std::string_view out = words.front();
   for (const std::string& word : words) {
@@ -86,7 +86,7 @@ Completion complete(const State& state, std::string_view text) {
     const std::string_view command = text.substr(0, blank);
     const std::string_view rest = text.substr(blank + 1);
     words = next_words(state, command, rest);
-    // Names of sessions and models may have blanks; all else is one word.
+    // Names of sessions may have blanks; all other arguments are single words.
     const bool names = command == "/session";
     const std::size_t last = names ? rest.find(' ') : rest.rfind(' ');
     before = text.substr(0, last == std::string_view::npos ? blank + 1 : blank + 1 + last + 1);

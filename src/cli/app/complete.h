@@ -1,17 +1,17 @@
 #pragma once
 
-// What Tab makes of an input: commands, their words, open sessions, models. Pure.
+// Tab completion of commands, their arguments, open sessions and models. Pure functions.
 
 #include "cli/app/state.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 
 struct Completion {
-  std::string text;                     // the input with all that is certain
-  std::vector<std::string> candidates;  // when there are several
+  std::string text;                     // the input with the unambiguous part added
+  std::vector<std::string> candidates;  // if there are several
 };
 
-// `text` is what stands before the cursor. Unchanged when nothing fits.
+// `text` is the text before the cursor. Unchanged if nothing matches.
 Completion complete(const State& state, std::string_view text);
 
 }  // namespace reprise::cli::app

@@ -61,10 +61,10 @@ TEST(Complete, LooksModelsUpWithoutMakingAnybodyWait) {
   EXPECT_EQ(state.input().text(), "/model llama-3.1");
   key(state, "Ctrl-U");
   type(state, "/model o");
-  EXPECT_TRUE(key(state, "Tab").empty());  // they are known now
+  EXPECT_TRUE(key(state, "Tab").empty());  // already loaded
   EXPECT_EQ(state.input().text(), "/model other");
   type(state, "x");
-  update(state, ModelsListed{{1}, {"otherx2"}});  // late: it is not asked for any more
+  update(state, ModelsListed{{1}, {"otherx2"}});  // too late: no longer requested
   EXPECT_EQ(state.input().text(), "/model otherx");
 }
 

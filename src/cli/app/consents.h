@@ -1,6 +1,7 @@
 #pragma once
 
-// Questions of running turns to the person: whether a tool may run. A turn waits for its answer.
+// Passes questions of running turns to the user: whether a tool may run. The turn waits for the
+// answer.
 
 #include <condition_variable>
 #include <mutex>
@@ -17,7 +18,7 @@ class Consents {
  public:
   explicit Consents(EventQueue& events) : events_(events) {}
 
-  // Asks, and waits; no when it is stopped.
+  // Asks and waits; Choice::no on a stop request.
   Choice ask(TabId tab, std::string question, const std::stop_token& stop);
   void answer(int number, Choice choice);
 

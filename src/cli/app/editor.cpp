@@ -16,7 +16,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\n' || c == '\t';
 }
 
-// "[pasted 5,000 lines]".
+// Returns, for example, "[pasted 5,000 lines]".
 std::string paste_label(std::string_view paste) {
   const auto lines = std::ranges::count(paste, '\n') + (paste.ends_with('\n') ? 0 : 1);
   return cat("[pasted ", grouped(lines), " lines]");
@@ -118,7 +118,7 @@ void Editor::yank() {
 }
 
 std::size_t Editor::previous(std::size_t place) const {
-  // Characters can only be told from the beginning of a line.
+  // Character boundaries can only be found from the start of a line.
   std::size_t at = place == 0 ? 0 : text_.rfind('\n', place - 1);
   at = at == std::string::npos || place == 0 ? 0 : at;
   std::size_t before = at;

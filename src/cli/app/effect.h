@@ -1,6 +1,7 @@
 #pragma once
 
-// What update() wants done in the world, as values. The worker does it and answers with events.
+// The side effects that update() requests, as values. The worker performs them and responds with
+// events.
 
 #include "cli/app/event.h"          // IWYU pragma: export
 #include "cli/app/picker/picker.h"  // IWYU pragma: export
@@ -12,7 +13,7 @@ namespace reprise::cli::app {
 struct FindNewest {};
 struct OpenNew {
   TabId tab;
-  std::string folder = {};  // "" for where the program was started
+  std::string folder = {};  // "" for the start folder
   std::string title = {};
 };
 struct OpenSession {
@@ -20,12 +21,12 @@ struct OpenSession {
   std::string sel;
   bool of_list = false;  // a number is one of the resumable sessions
 };
-// Saves what is left to save and closes the session.
+// Finishes saving and closes the session.
 struct CloseTab {
   TabId tab;
 };
-// What goes with a question: files that a person named, and words after '@', which are files if
-// there are such.
+// Attachments of a question: files named by the user, and words after '@', which are attached if
+// they are files.
 struct Attached {
   std::vector<std::string> files = {};
   std::vector<std::string> mentioned = {};
@@ -35,7 +36,7 @@ struct Ask {
   std::string text;
   Attached attached = {};
 };
-// Instead of the last question, which is taken back with what followed it.
+// Replaces the last question, which is rewound with everything after it.
 struct AskInstead {
   TabId tab;
   std::string text;
@@ -54,20 +55,20 @@ struct RunSlash {
   TabId tab;
   Slash slash;
 };
-// Those that /model may name, beside the ones of the settings.
+// Models for /model, in addition to those of the settings.
 struct ListModels {
   TabId tab;
 };
-// All questions of the session, to choose one for a command.
+// All questions of the session, as choices for a command.
 struct ListQuestions {
   TabId tab;
   SlashVerb verb = SlashVerb::fork;
 };
-// To the clipboard, by way of the terminal.
+// To the clipboard, through the terminal.
 struct CopyText {
   std::string text;
 };
-// Those whose path begins so, for Tab.
+// Files whose path has the prefix, for Tab.
 struct ListFiles {
   TabId tab;
   std::string prefix;
@@ -76,7 +77,7 @@ struct ListFiles {
 struct SaveNow {
   TabId tab;
 };
-// How many messages are read at once, and how many when something is looked for in them.
+// How many messages are loaded at once, and how many while searching.
 inline constexpr std::int64_t kMessagesAtOnce = 200;
 inline constexpr std::int64_t kMessagesToSearch = 2000;
 struct LoadOlder {
@@ -91,7 +92,7 @@ struct AnswerConsent {
 };
 // Closes all tabs.
 struct CloseAll {
-  bool interrupted = false;  // they stay open in the store, to be resumed
+  bool interrupted = false;  // the sessions stay open in the store, to be resumed
 };
 // For the picker.
 struct LoadPage {
@@ -99,11 +100,11 @@ struct LoadPage {
   bool all = false;
   std::string after = {};
   std::size_t limit = kFirstPage;
-  std::string folder = {};  // unless all: of this one; "" is where the program was started
+  std::string folder = {};  // unless `all`: list this one; "" is the start folder
   bool trash = false;
-  bool others = false;  // other tools' sessions instead, all at once
+  bool others = false;  // list other tools' sessions instead, all at once
 };
-// The first questions of these, for its filter.
+// The first questions of these sessions, for the filter.
 struct LoadQuestions {
   int generation = 0;
   std::vector<std::string> ids = {};
@@ -111,12 +112,12 @@ struct LoadQuestions {
 struct LoadPreview {
   std::string id;
 };
-// Messages with these words, the newest first; the last word may go on. Of several only the last is
-// still wanted.
+// Messages with these words, newest first; the last word may be a prefix. A newer search replaces a
+// pending one.
 struct SearchTexts {
   int generation = 0;
   std::string words = {};
-  bool all = false;  // as for LoadPage
+  bool all = false;  // as in LoadPage
   std::string folder = {};
 };
 struct TrashStored {
@@ -129,12 +130,12 @@ struct RenameStored {
   std::string id;
   std::string title;
 };
-// For good, what the picker lists of it.
+// Purges the sessions in the trash that the picker lists.
 struct EmptyTrash {
   bool all = false;
   std::string folder = {};
 };
-// "/resume list", "/resume delete", "/resume clear". What they say is for this tab.
+// "/resume list", "/resume delete", "/resume clear". Their output is for this tab.
 struct ListResumable {
   TabId tab;
 };
@@ -148,9 +149,9 @@ struct CountClosed {
 struct ClearClosed {
   TabId tab;
 };
-// Whatever still takes time while all is closed is given up.
+// Cancels slow operations while closing.
 struct Hurry {};
-// Of the terminal.
+// Handled by the main thread, which owns the terminal.
 struct EditElsewhere {
   TabId tab;
   std::string text;

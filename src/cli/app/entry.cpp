@@ -120,7 +120,7 @@ void EntryMaker::add_footer(const Message& message) {
       store::add_usage(*turn_, *message.usage);
     }
   }
-  // Between tool calls there is no end to mark.
+  // The turn continues after tool calls, so there is no footer yet.
   const bool calls = std::ranges::any_of(message.blocks, [](const Block& block) {
     return std::holds_alternative<ToolUseBlock>(block);
   });

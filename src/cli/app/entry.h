@@ -1,6 +1,6 @@
 #pragma once
 
-// What stands in a transcript: questions, answers, thoughts, tool calls and what the program says.
+// Entries of a transcript: questions, answers, thoughts, tool calls and notices of the program.
 
 #include <cstddef>  // IWYU pragma: export
 #include <memory>
@@ -10,37 +10,37 @@
 
 namespace reprise::cli::app {
 
-// Of one entry, what is shown at first: laying out more takes a moment.
+// How much of an entry is laid out at first, since layout takes time.
 inline constexpr std::size_t kEntryBytesAtFirst = std::size_t{256} << 10;
 
 struct Entry {
   enum class Kind : std::uint8_t {
     question,
-    waiting,  // a question that is sent when the running answer has ended
+    waiting,  // a queued question, sent when the running answer has ended
     answer,
     thinking,
     tool,
-    footer,  // of an answer: who answered, what it cost, when
-    notice,  // what the program says; not part of the conversation
+    footer,  // of an answer: model, usage, time
+    notice,  // from the program; not part of the conversation
     warning,
   };
   Kind kind = Kind::notice;
   std::string text = {};                // tool: its name
-  std::string author = {};              // question: who asked, if that was somebody else
-  std::string id = {};                  // tool: of the call
+  std::string author = {};              // question: its author, if somebody else
+  std::string id = {};                  // tool: the call's id
   std::string input = {};               // tool: JSON
-  std::string result = {};              // tool: what came back
-  bool done = true;                     // tool: it has come back; answer, thinking: it has ended
-  bool failed = false;                  // tool: the result is an error; answer: it was cut
-  std::vector<std::string> files = {};  // waiting: what is sent with it
-  std::vector<std::string> mentioned = {};  // waiting: that, if there is such a file
+  std::string result = {};              // tool: the output
+  bool done = true;                     // tool: it has returned; answer, thinking: it has ended
+  bool failed = false;                  // tool: the result is an error; answer: it is incomplete
+  std::vector<std::string> files = {};  // waiting: its attachments
+  std::vector<std::string> mentioned = {};  // waiting: words after '@', attached if they are files
   std::optional<Time> at = {};
-  Seq seq{-1};                    // of the message it is from, as far as that was read from a store
-  std::optional<bool> open = {};  // as a person wants this one, whatever the others are
+  Seq seq{-1};                    // of its message, if that was read from a store
+  std::optional<bool> open = {};  // overrides the tab's folding; set by the user
 
-  std::size_t shown = kEntryBytesAtFirst;  // of each of its texts
+  std::size_t shown = kEntryBytesAtFirst;  // bytes shown of each of its texts
 
-  // The lines as they were laid out last; no part of the value.
+  // The cached layout; not part of the value.
   struct Laid {
     std::size_t width = 0;
     bool unfolded = false;
@@ -48,21 +48,21 @@ struct Entry {
   };
   mutable std::shared_ptr<const Laid> laid = {};
 
-  // To be called after every change.
+  // Must be called after every change.
   void changed() { laid.reset(); }
 };
 
-// Makes entries of stored messages, the oldest first.
+// Creates entries from stored messages, oldest first.
 class EntryMaker {
  public:
-  // `reader`: whose questions need no name.
+  // `reader`: the user, whose questions are shown without an author.
   explicit EntryMaker(std::optional<Author> reader = std::nullopt) : reader_(std::move(reader)) {}
 
-  // A tool's result goes to the entry of its call.
+  // A tool's result is added to the entry of its call.
   void add(const Message& message);
 
   std::vector<Entry> take() { return std::move(entries_); }
-  // Tokens of the last request; 0 when nothing is known.
+  // Tokens of the last request; 0 if unknown.
   std::int64_t last_input() const { return last_input_; }
 
  private:
@@ -70,31 +70,30 @@ class EntryMaker {
 
   std::optional<Author> reader_;
   std::vector<Entry> entries_;
-  // What the turn has used so far; none when it began before the first message.
+  // The usage of the turn; nullopt if the turn began before the first message.
   std::optional<Usage> turn_;
   std::int64_t last_input_ = 0;
 };
 
-// Gives a tool's result to the entry of its call, if it is there.
+// Adds a tool's result to the entry of its call, if there is one.
 void add_result(std::vector<Entry>& entries, const ToolResultBlock& result);
 
-// A tool call, or a thought that has ended: it can be one line or all of them.
+// Whether the entry can be folded: a tool call or a finished thought.
 bool is_foldable(const Entry& entry);
 
-// How many bytes are not shown, though it is unfolded.
+// How many bytes are hidden even if the entry is unfolded.
 std::size_t left_out(const Entry& entry);
-// Shows four times as much.
+// Quadruples the number of bytes shown.
 void show_more(Entry& entry);
 
 // "1,234".
 std::string grouped(std::int64_t number);
 
-// Of a turn: "gpt-x · 1,234 in, 56 out · $0.002"; "" when nothing is known.
+// For a turn: "gpt-x · 1,234 in, 56 out · $0.002"; "" if nothing is known.
 std::string footer_text(std::string_view model, const std::optional<Usage>& usage);
 
-// Puts the entry on lines of at most `width` columns, one at least; an empty line parts it from
-// what stands before it where one is due. Folded, a tool call and a thought have one line.
-// Remembered until changed().
+// Lays out the entry in lines of at most `width` columns, at least one, with an empty line before
+// it where needed. A folded entry has one line. Cached until changed().
 const std::vector<Line>& lines_of(const Entry& entry, std::size_t width, bool unfolded, Time now);
 
 }  // namespace reprise::cli::app

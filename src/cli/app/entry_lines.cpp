@@ -24,7 +24,7 @@ std::string_view beginning(const Entry& entry, std::string_view text) {
   return text.substr(0, utf8::valid_prefix(text.substr(0, entry.shown)));
 }
 
-// The beginning in one line.
+// The beginning of the text, on one line.
 std::string one_line(std::string_view text) {
   return std::string(
       trimmed(terminal_line(grapheme_prefix(text.substr(0, 4096), kFoldedCharacters))));
@@ -102,7 +102,7 @@ std::vector<Line> thinking_lines(const Entry& entry, std::size_t width, bool unf
                    {{{"  ▾ ", kDim}}, {{"    ", kDim}}});
 }
 
-// What came back, under the call.
+// The result, below the call.
 void add_tool_result(std::vector<Line>& lines, const Entry& entry, std::size_t width) {
   const Margin margin{{{"    ", {}}}, {{"    ", {}}}};
   std::ranges::move(wrap_text(beginning(entry, entry.input), kDim, width, margin),
@@ -134,7 +134,7 @@ std::vector<Line> tool_lines(const Entry& entry, std::size_t width, bool unfolde
   return lines;
 }
 
-// The lines, without the empty one that stands before some kinds.
+// The lines without the leading empty line of some kinds.
 std::vector<Line> body_lines(const Entry& entry, std::size_t width, bool unfolded, Time now) {
   using Kind = Entry::Kind;
   switch (entry.kind) {

@@ -80,7 +80,7 @@ TEST(EntryMaker, SumsUpWhatATurnUsed) {
 
   EntryMaker maker;
   maker.add(call);
-  maker.add(answer);  // of a turn whose beginning is not here
+  maker.add(answer);  // of a turn that began earlier
   maker.add(question);
   maker.add(call);
   maker.add(answer);

@@ -1,7 +1,6 @@
 #pragma once
 
-// Everything that can happen to the program, as values: keys, the clock, and what the worker and
-// the running turns report.
+// All events as values: keys, the clock, and reports from the worker and the running turns.
 
 #include "cli/app/entry.h"          // IWYU pragma: export
 #include "cli/app/picker/picker.h"  // IWYU pragma: export
@@ -10,20 +9,20 @@
 
 namespace reprise::cli::app {
 
-// Names a tab for as long as the program runs.
+// Unique for the run of the program.
 struct TabId {
   int value = 0;
   friend auto operator<=>(const TabId&, const TabId&) = default;
 };
 
-// A key that is no character, by the name of the key table: "Ctrl-W", "Enter", "Alt-1".
+// A key that is not a character, by its name in the key table: "Ctrl-W", "Enter", "Alt-1".
 struct KeyPressed {
   std::string name;
 };
 struct Typed {
   std::string text;
 };
-// A whole paste, however many lines it has.
+// A paste of any number of lines.
 struct Pasted {
   std::string text;
 };
@@ -33,10 +32,10 @@ struct Resized {
 struct Ticked {
   Time now;
 };
-// SIGINT or SIGTERM from outside.
+// SIGINT or SIGTERM.
 struct Signalled {};
 
-// What the screen shows of a session beside its messages.
+// What the screen shows of a session besides its messages.
 struct TabMetadata {
   std::string id = {};  // "" while there is none
   std::string title = {};
@@ -44,16 +43,16 @@ struct TabMetadata {
   std::string mode = {};
   std::string provider = {};
   std::string model = {};
-  std::string store = {};  // its kind: "sqlite"
+  std::string store = {};  // the kind: "sqlite"
   bool saved = true;
   std::int64_t messages = 0;
   Usage usage = {};
   std::optional<std::int64_t> budget = {};
   std::vector<Todo> todos = {};
-  std::vector<std::string> models = {};  // that the settings name
+  std::vector<std::string> models = {};  // named in the settings
 };
 
-// The newest session of the folder where the program was started, if there is one.
+// The newest session of the start folder, if there is one.
 struct NewestFound {
   std::optional<SessionInfo> session;
 };
@@ -61,11 +60,11 @@ struct TabOpened {
   TabId tab;
   TabMetadata metadata;
   std::vector<Entry> entries;
-  Seq oldest;                        // `entries` begin with this message
+  Seq oldest;                        // the first message in `entries`
   std::vector<std::string> prompts;  // earlier ones, oldest first
   std::int64_t last_input = 0;       // tokens of the last request
 };
-// The session that was to be opened in `tab` is open in `open` already.
+// The session requested for `tab` is already open in `open`.
 struct TabIsOpen {
   TabId tab;
   TabId open;
@@ -79,27 +78,27 @@ struct OlderLoaded {
   std::vector<Entry> entries;
   Seq oldest;
 };
-// After a command that changed what is stored: another model, another history.
+// After a command that changed stored data, such as the model or the history.
 struct TabChanged {
   TabId tab;
   TabMetadata metadata;
-  bool history_changed = false;  // `entries` stand for the whole transcript
+  bool history_changed = false;  // `entries` replace the whole transcript
   std::vector<Entry> entries = {};
   Seq oldest = {};
   std::int64_t last_input = 0;
 };
-// Models that sessions were held with, or that the provider's server has; some come later.
+// Models from sessions or from the provider's server; may arrive in several events.
 struct ModelsListed {
   TabId tab;
   std::vector<std::string> models;
 };
-// Paths that begin so; folders end in a slash.
+// Paths with the prefix; folders end in a slash.
 struct FilesListed {
   TabId tab;
   std::string prefix;
   std::vector<std::string> paths;
 };
-// Questions of the session, the oldest first, for a command that takes one.
+// The session's questions, oldest first, for a command that takes one.
 struct QuestionsListed {
   TabId tab;
   SlashVerb verb = SlashVerb::fork;
@@ -125,7 +124,7 @@ struct ToolAnswered {
   TabId tab;
   ToolResultBlock result;
 };
-// An assistant message is whole.
+// An assistant message is complete.
 struct AnswerStored {
   TabId tab;
   std::string model;
@@ -134,7 +133,7 @@ struct AnswerStored {
   bool calls_tools = false;
   bool cut = false;
 };
-// The model has changed the list of things to do.
+// The model has changed the todo list.
 struct TodosChanged {
   TabId tab;
   std::vector<Todo> todos;
@@ -142,36 +141,36 @@ struct TodosChanged {
 struct TurnEnded {
   TabId tab;
   TabMetadata metadata;
-  std::string failure = {};  // "" when nothing failed
-  bool stopped = false;      // somebody asked for it
+  std::string failure = {};  // "" if nothing failed
+  bool stopped = false;      // on request
   bool saved = true;
 };
-// A tool wants to run.
+// A tool requests consent.
 struct ConsentRequest {
   TabId tab;
   int number = 0;
   std::string question;
 };
 
-// The input as another program left it; unchanged when that failed.
+// The input after editing in another program; unchanged if that failed.
 struct Edited {
   TabId tab;
   std::optional<std::string> text;
   std::string failure = {};
 };
 
-// Something a person should read: in a tab, or in the status line when it belongs to none.
+// A message to the user: in a tab, or in the status line if it belongs to no tab.
 struct Announcement {
   enum class Kind : std::uint8_t { notice, warning, status } kind = Kind::notice;
   std::optional<TabId> tab;
   std::string text;
 };
-// All tabs are closed: the program may end.
+// All tabs are closed: the program may exit.
 struct AllClosed {
   bool saved = true;
 };
 
-// Answers to what the picker asked for.
+// Responses to the picker's requests.
 struct PageLoaded {
   int generation = 0;
   std::vector<PickerRow> rows;
@@ -180,9 +179,9 @@ struct PageLoaded {
 };
 struct QuestionsLoaded {
   int generation = 0;
-  std::vector<std::string> questions = {};  // in the order in which they were asked for
+  std::vector<std::string> questions = {};  // in the order of the request
 };
-// What a search has found so far, or only how far it is.
+// The hits of a search so far, or only its progress.
 struct TextsFound {
   int generation = 0;
   std::optional<std::vector<PickerRow>> rows;
@@ -192,7 +191,7 @@ struct PreviewLoaded {
   std::string id;
   Preview preview;
 };
-// A stored session was changed from the picker, or could not be.
+// The result of changing a stored session from the picker.
 struct StoredChanged {
   enum class What : std::uint8_t { trashed, restored, renamed, emptied } what = What::trashed;
   std::string id;

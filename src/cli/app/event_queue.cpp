@@ -28,13 +28,14 @@ void EventQueue::post(Event event) {
   }
   events_.push_back(std::move(event));
   const std::uint64_t one = 1;
-  // A counter that is full is readable already.
+  // Fails only if the counter is full, which is readable anyway.
   (void)!::write(wake_.get(), &one, sizeof one);
 }
 
 std::vector<Event> EventQueue::take() {
   std::uint64_t count = 0;
-  // Before the events are taken: what is posted in between wakes once too often, never too seldom.
+  // Read before taking the events: an event posted in between causes a spurious wakeup, never a
+  // lost one.
   (void)!::read(wake_.get(), &count, sizeof count);
   const std::lock_guard lock(mutex_);
   std::vector<Event> out(std::make_move_iterator(events_.begin()),

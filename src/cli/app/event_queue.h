@@ -1,6 +1,6 @@
 #pragma once
 
-// The one way from the worker and the running turns to the thread that owns the screen.
+// Passes events from the worker and the running turns to the thread that owns the screen.
 
 #include <condition_variable>
 #include <deque>
@@ -13,20 +13,20 @@ namespace reprise::cli::app {
 
 inline constexpr std::size_t kEventsMax = 4096;
 
-// Bounded; thread-safe. One thread takes.
+// Bounded; thread-safe with a single consumer.
 class EventQueue {
  public:
-  // io when the system has no more descriptors.
+  // io if the process is out of descriptors.
   static Result<std::unique_ptr<EventQueue>> make();
 
-  // Waits while the queue is full, so that nothing can be faster than the screen. After close(),
-  // events are dropped.
+  // Blocks while the queue is full, so that producers cannot outrun the screen. After close(),
+  // drops events.
   void post(Event event);
 
-  // All that is there, without waiting.
+  // Takes all events without waiting.
   std::vector<Event> take();
 
-  // Readable while there are events: for poll().
+  // Readable while there are events; for poll().
   int fd() const { return wake_.get(); }
 
   void close();

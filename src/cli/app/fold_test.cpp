@@ -1,4 +1,4 @@
-// Tool calls and thoughts, opened and closed one by one.
+// Tests folding of single tool calls and thoughts.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ bool has(const State& state, std::string_view text) {
   return shown(state).find(text) != std::string::npos;
 }
 
-// The row that is marked; "" when none is.
+// The highlighted row; "" if there is none.
 std::string marked(const State& state) {
   const Screen screen = render(state);
   std::string out;
@@ -67,7 +67,7 @@ TEST(Fold, GoesFromOneToTheNext) {
   EXPECT_TRUE(has(state, "  ▾ I think\n    for long\n"));
   key(state, "Tab");
   key(state, "Tab");
-  key(state, "Tab");  // there is none after the last
+  key(state, "Tab");  // there is none after the last one
   EXPECT_EQ(marked(state), "  ▸ beta (2 lines) {}");
   key(state, "Shift-Tab");
   EXPECT_EQ(marked(state), "  ▸ alpha (2 lines) {}");
@@ -98,7 +98,7 @@ TEST(Fold, KeepsTheChosenOneInSight) {
   EXPECT_EQ(marked(state), "  ▾ beta (2 lines)");
   key(state, "Shift-Tab");
   EXPECT_EQ(marked(state), "  ▸ alpha (2 lines) {}");
-  // What is loaded above does not move the choice.
+  // Loading older entries above does not move the selection.
   update(state, OlderLoaded{state.tabs[0].id, {{.text = "older"}, call("gamma")}, {}});
   EXPECT_EQ(marked(state), "  ▸ alpha (2 lines) {}");
 }

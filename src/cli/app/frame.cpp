@@ -17,7 +17,7 @@ constexpr std::size_t kBelowTodoRows = 6;
 constexpr std::size_t kRowsForGap = 10;
 constexpr std::size_t kQuestionBytesMax = 8192;
 
-// At most `rows`, if it can be: the keys that answer are always among them.
+// At most `rows` lines if possible; always includes the keys to answer with.
 std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width, std::size_t rows) {
   const bool consent = dialog.kind == Dialog::Kind::consent;
   const std::string_view question = std::string_view(dialog.question).substr(0, kQuestionBytesMax);
@@ -38,7 +38,7 @@ std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width, std::siz
   return lines;
 }
 
-// Takes the room for the todos from the transcript.
+// Reserves room for the todos within the transcript's area.
 void place_todos(Frame& frame, const State& state) {
   const Tab* const tab = state.tab();
   if (tab == nullptr || tab->todos_hidden) {

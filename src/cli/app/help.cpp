@@ -9,10 +9,10 @@
 namespace reprise::cli::app {
 namespace {
 
-// A table with a line for each: the longest needs this many.
+// The minimum width for tables with one line per entry.
 constexpr std::size_t kColumnsForTable = 118;
 
-// Where there is no room for two columns.
+// For screens too narrow for two columns.
 std::string narrow_help() {
   std::string out;
   for (const SlashCommand& command : slash_commands(Surface::screen)) {

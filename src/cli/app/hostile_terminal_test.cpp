@@ -1,4 +1,4 @@
-// Hostile text and the full-screen program: what reaches the terminal, byte for byte.
+// Tests that hostile text never reaches the terminal in the full-screen program, byte for byte.
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 namespace reprise::cli::app {
 namespace {
 
-// Sequences, direction, tabs, marks without end and bytes that are no UTF-8.
+// Escape sequences, bidi overrides, tabs, many combining marks and invalid UTF-8.
 const std::string kHostile = cat("own\x1b]0;owned\x07\x1b[2J\x1b[6n\x1bP1$r\x1b\\\u202e\u2066\t",
                                  "\xc2\x9b", "6n e\u0301\u0302\u0303\u0304\u0305\u0306\u0307\xff");
 
-// ncurses moves the cursor over blanks, so what is awaited are single words.
+// ncurses moves the cursor over blanks, so tests await single words.
 class HostileTerminalTest : public TerminalTest {
  protected:
-  // The program's own, which hold no control character.
+  // Removes the program's own titles, which have no control characters.
   static std::string without_window_titles(std::string text) {
     constexpr std::string_view kBegin = "\x1b]2;";
     for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at)) {
@@ -31,7 +31,7 @@ class HostileTerminalTest : public TerminalTest {
     return text;
   }
 
-  // Nothing but cursor movement, colours and modes that ncurses itself writes.
+  // Allows only the cursor movements, colours and modes that ncurses writes.
   void expect_no_foreign_sequence() const {
     const std::string bytes = without_window_titles(screen());
     for (std::size_t at = bytes.find('\x1b'); at != std::string::npos;
@@ -46,7 +46,7 @@ class HostileTerminalTest : public TerminalTest {
     EXPECT_TRUE(utf8::is_valid(bytes));
   }
 
-  // A file for the shell, which cannot have all bytes in its words.
+  // Some bytes cannot be passed in shell arguments.
   void write(std::string_view name, std::string_view text) const {
     std::ofstream(home() / name) << text;
   }
@@ -75,7 +75,7 @@ TEST_F(HostileTerminalTest, LetsNoMessageOrTitleThrough) {
   expect_no_foreign_sequence();
 }
 
-// A folder is entered by another name; what it is called is shown in tabs, lists and warnings.
+// The folder's name appears in tabs, lists and warnings.
 TEST_F(HostileTerminalTest, LetsNoNameOfAFileOrFolderThrough) {
   for (const std::string_view end : {"", "\xff"}) {
     const std::filesystem::path folder = home() / cat("dir-", kHostile, end);

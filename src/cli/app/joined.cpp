@@ -10,7 +10,7 @@
 namespace reprise::cli::app {
 namespace {
 
-constexpr std::size_t kJoinedBytesMax = 64;  // more than any emoji has
+constexpr std::size_t kJoinedBytesMax = 64;  // longer than any emoji
 
 void go_to(std::string& out, Place place) {
   out += cat("\x1b[", place.row + 1, ";", place.column + 1, "H");
@@ -29,7 +29,7 @@ void set_style(std::string& out, const Style& style, bool colours) {
   out += "m";
 }
 
-// A cell as ncurses shows it.
+// A cell in the form that ncurses displays.
 void put_plain(std::string& out, const Screen& screen, Place place, bool colours) {
   const Cell& cell = screen.at(place);
   go_to(out, place);
@@ -49,7 +49,7 @@ std::string joined_in(const Screen& screen, std::size_t row, bool colours) {
       continue;
     }
     const Glyph glyph = glyph_of(cell.text, cell.columns);
-    // No terminal takes more than two columns for a part.
+    // No terminal uses more than two columns per part.
     const std::size_t reach = column + (2 * static_cast<std::size_t>(glyph.parts));
     if (glyph.whole || reach > columns) {
       continue;

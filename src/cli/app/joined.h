@@ -1,7 +1,7 @@
 #pragma once
 
-// Characters of several parts (joined emoji, flags, skin tones), which ncurses cannot carry: it
-// shows their first part, and they are written over that afterwards.
+// Characters of several parts (joined emoji, flags, skin tones). ncurses cannot store them: it
+// displays their first part, and they are written over it afterwards.
 
 #include <map>
 
@@ -9,9 +9,9 @@
 
 namespace reprise::cli::app {
 
-// For each row that has such characters, what puts them there: ANSI sequences that move the cursor
-// and change attributes. A terminal that does not join the parts writes further than it should, so
-// the cells behind are written anew; where there is no room for that, the first part stays.
+// For each row with such characters, the ANSI sequences that write them: cursor movements and
+// attributes. A terminal that does not join the parts writes too many columns, so the following
+// cells are rewritten; where there is no room for that, only the first part is shown.
 std::map<std::size_t, std::string> joined_rows(const Screen& screen, bool colours);
 
 }  // namespace reprise::cli::app

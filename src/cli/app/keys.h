@@ -1,6 +1,6 @@
 #pragma once
 
-// The table of keys: what each does, and what docs/terminal.md says about it.
+// The table of keys and their actions, also used for docs/terminal.md.
 
 #include <cstdint>
 #include <optional>
@@ -57,9 +57,9 @@ enum class Action : std::uint8_t {
 
 struct KeyBinding {
   Action action;
-  std::string_view keys;        // their names, parted by blanks
+  std::string_view keys;        // names separated by blanks
   std::string_view help;        // one line
-  std::string_view shown = {};  // in the manual instead of `keys`
+  std::string_view shown = {};  // replaces `keys` in the manual
 };
 
 // In the order of the manual.

@@ -1,5 +1,5 @@
-// Keys: their names, the manual, and what each of them does in each screen that the program has, as
-// a table: screens/keys.txt, with REPRISE_WRITE_SCREENS set written anew, to be read in the diff.
+// Tests keys: their names, the manual, and their effect on every screen, as a table in
+// screens/keys.txt. If REPRISE_WRITE_SCREENS is set, rewrites the table, for review in the diff.
 
 #include "cli/app/keys.h"
 
@@ -50,7 +50,7 @@ std::vector<std::string> screen_rows(const Screen& screen) {
   return rows;
 }
 
-// The effects, where the cursor goes, and the first and the last row that change.
+// The effects, the cursor's new position, and the first and last changed row.
 std::string outcome_of(const Screen& before, const State& state, const Effects& effects) {
   std::string out;
   for (const Effect& effect : effects) {
@@ -79,7 +79,7 @@ std::string outcome_of(const Screen& before, const State& state, const Effects& 
   return std::string(trimmed(out));
 }
 
-// Each by itself; what is typed is in quotes.
+// Each key alone; typed characters are in quotes.
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys;
   for (const KeyBinding& binding : key_bindings()) {
@@ -177,7 +177,7 @@ std::vector<NamedScreen> every_screen() {
 TEST(Keys, HaveTheirEffectsOnEachScreen) {
   std::string table;
   for (const NamedScreen& screen : every_screen()) {
-    // Keys that do the same stand in one line; those that do nothing in none.
+    // Keys with the same effect share a line; keys without effect are omitted.
     std::vector<std::pair<std::string, std::string>> lines;
     const State before = screen.make(kUsual);
     const Screen shown_before = render(before);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kTodoTool = "todo_write";
 
-// Makes events of what a turn reports.
+// Converts a turn's reports to events.
 class EventObserver final : public TurnObserver {
  public:
   // `todos` reads the session's list.
@@ -181,7 +181,7 @@ void LiveSession::stop() {
   std::unique_lock lock(mutex_);
   const std::stop_source source = stop_;
   lock.unlock();
-  (void)source.request_stop();  // without the lock: it calls whoever waits
+  (void)source.request_stop();  // unlocked: runs the stop callbacks
 }
 
 void LiveSession::wait() {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A session that a tab has open: its conversation, and the thread of the turn that runs in it.
-// One thread calls it (the worker); stop() and the approver may be called from any.
+// The open session of a tab: its conversation, and the thread of its running turn. Called by one
+// thread (the worker), except stop() and the approver, which are thread-safe.
 
 #include <atomic>
 #include <mutex>
@@ -16,13 +16,13 @@
 
 namespace reprise::cli::app {
 
-// A piece of the transcript.
+// A part of the transcript.
 struct HistoryPart {
   std::vector<Entry> entries;
-  Seq oldest;                   // its first message
+  Seq oldest;                   // the first message in it
   std::int64_t last_input = 0;  // tokens of the last request
 };
-// The messages of a stored session before `before`, at most `count` of them.
+// At most `count` messages of a stored session, ending before `before`.
 Result<HistoryPart> read_history(ChatSession& session, Seq before,
                                  std::int64_t count = kMessagesAtOnce);
 
@@ -32,17 +32,17 @@ class LiveSession {
     TabId tab;
     EventQueue& events;
     Consents& consents;
-    Context& context;  // that of the program
+    Context& context;  // the program's
   };
   explicit LiveSession(const Parts& parts) : parts_(parts), agreed_(parts.context) {}
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
 
-  // To be given to the conversation. This object outlives it.
+  // For the conversation, which this object must outlive.
   Approver approver();
-  // Called once, before all that follows. `own_context`: what the session was built with when that
-  // was made for its folder; else null.
+  // Called once, before the functions below. `own_context` is the context of the session's folder,
+  // which `session` uses; null if that is the program's.
   void begin(std::unique_ptr<Context> own_context, std::unique_ptr<ChatSession> session,
              TabMetadata constant_metadata);
 
@@ -50,22 +50,22 @@ class LiveSession {
   TabMetadata metadata();
   const std::string& folder() const { return constant_.folder; }
 
-  // Runs a turn on a thread of its own, which reports to the queue and ends with TurnEnded.
+  // Runs a turn on its own thread, which posts events and finally TurnEnded.
   using Turn = std::function<Result<Outcome>(Conversation& conversation, TurnObserver& observer,
                                              std::stop_token stop)>;
   void run(Turn turn, std::string question = "");
   void stop();
-  // Until the turn has ended.
+  // Waits until the turn has ended.
   void wait();
   bool all_saved() const { return saved_; }
   bool has_turns() const { return has_turns_; }
   bool is_running() const { return running_; }
-  // Whether a running answer is stored as it comes, so that little is lost with the process.
+  // Whether running answers are stored as they arrive, so that little is lost if the process dies.
   bool keeps_answers() const { return keeps_answers_; }
-  // True when it was called before: it is closed once, and nothing else is done then.
+  // Marks the session as closing; true if it was marked before.
   bool begin_close() { return closing_.exchange(true); }
   bool is_closing() const { return closing_; }
-  // What this run began with. Not while a turn runs.
+  // This run's first turn. Must not be called during a turn.
   const Exchange& first_turn() const { return first_turn_; }
 
  private:
@@ -73,12 +73,12 @@ class LiveSession {
   std::vector<Todo> todos();
 
   Parts parts_;
-  TabMetadata constant_;  // what does not change while it is open
+  TabMetadata constant_;  // fields that are constant while it is open
   std::unique_ptr<Context> own_context_;
   std::unique_ptr<ChatSession> session_;
   std::mutex mutex_;
-  std::stop_source stop_;  // of the running turn
-  ToolConsents agreed_;    // the running turn's
+  std::stop_source stop_;  // for the running turn
+  ToolConsents agreed_;    // for the running turn
   bool keeps_answers_ = false;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> has_turns_ = false;

@@ -18,7 +18,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// A text of a few kilobytes can have a table of a billion empty cells.
+// A few kilobytes of text can expand to a table of a billion cells.
 constexpr std::size_t kCellsMax = 20'000;
 
 struct List {
@@ -27,7 +27,7 @@ struct List {
   bool tight = true;
 };
 
-// Hears md4c's events and collects lines.
+// Handles md4c's events and builds lines.
 class MarkdownLines {
  public:
   explicit MarkdownLines(std::size_t width) : blocks_(width) {}
@@ -71,7 +71,7 @@ class MarkdownLines {
         break;
       case MD_BLOCK_TR:
         table_.rows.emplace_back();
-        cells_ += table_.sides.size();  // those that a short row leaves out, too
+        cells_ += table_.sides.size();  // including cells omitted in short rows
         break;
       case MD_BLOCK_TH:
         table_.sides.push_back(side_of(static_cast<const MD_BLOCK_TD_DETAIL*>(detail)->align));
@@ -127,7 +127,7 @@ class MarkdownLines {
     if (type == MD_SPAN_A) {
       const auto& link = *static_cast<const MD_SPAN_A_DETAIL*>(detail);
       const std::string target = terminal_line({link.href.text, link.href.size});
-      // A link that shows its own address says it once.
+      // A link whose text is its URL is shown once.
       if (!text_of(line_).ends_with(target)) {
         append(line_, cat(" (", target, ")"), kDim);
       }
@@ -208,7 +208,7 @@ class MarkdownLines {
     blocks_.pop();
   }
 
-  // The words collected so far become lines.
+  // Turns the collected text into lines.
   void flush() {
     if (line_.empty() && lines_.empty()) {
       return;
@@ -222,13 +222,13 @@ class MarkdownLines {
   }
 
   BlockLines blocks_;
-  std::vector<Line> lines_;  // of the block, before they are wrapped
+  std::vector<Line> lines_;  // of the block, before wrapping
   Line line_;
   Style style_;
   std::vector<Style> spans_;
   std::vector<List> lists_;
   Table table_;
-  std::size_t cells_ = 0;  // of all tables
+  std::size_t cells_ = 0;  // in all tables
   bool in_code_ = false;
   std::string code_;
   std::string language_;
@@ -242,7 +242,7 @@ MD_PARSER parser() {
               [](MD_BLOCKTYPE type, void* detail, void* user) {
                 auto& lines = *static_cast<MarkdownLines*>(user);
                 lines.enter(type, detail);
-                return lines.has_too_many_cells() ? -1 : 0;  // md4c overlooks a 1 here and there
+                return lines.has_too_many_cells() ? -1 : 0;  // md4c may ignore a positive value
               },
           .leave_block =
               [](MD_BLOCKTYPE type, void*, void* user) {

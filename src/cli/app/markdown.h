@@ -1,7 +1,7 @@
 #pragma once
 
-// Markdown as people read it: headings, lists, tables, quotes, code, emphasis; raw HTML as it is
-// written. Pure.
+// Renders Markdown: headings, lists, tables, quotes, code, emphasis; raw HTML is shown as source.
+// Pure functions.
 
 #include <vector>  // IWYU pragma: export
 
@@ -9,8 +9,8 @@
 
 namespace reprise::cli::app {
 
-// Lines of at most `width` columns, safe for a terminal. Where md4c is not installed, the text as
-// it stands, wrapped.
+// Lines of at most `width` columns, sanitized for terminals. If md4c is not installed, the plain
+// text, wrapped.
 std::vector<Line> markdown_lines(std::string_view text, std::size_t width);
 
 }  // namespace reprise::cli::app

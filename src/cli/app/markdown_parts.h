@@ -1,7 +1,6 @@
 #pragma once
 
-// What Markdown is shown with: tables in columns, the spans within a paragraph, coloured code.
-// Pure.
+// Parts of rendering Markdown: tables, spans within a paragraph, coloured code. Pure functions.
 
 #include <md4c.h>
 
@@ -15,23 +14,22 @@ namespace reprise::cli::app {
 enum class Side : std::uint8_t { left, centre, right };
 
 struct Table {
-  std::vector<Side> sides;              // where the words of each column stand
+  std::vector<Side> sides;              // the alignment of each column
   std::vector<std::vector<Line>> rows;  // of cells; the first row is the header
 };
 
-// Lines of at most `width` columns; long cells are wrapped. Where the columns have no room beside
-// each other, each row becomes a list of its cells behind their headings.
+// Lines of at most `width` columns; long cells are wrapped. If the columns do not fit, each row
+// becomes a list of its cells with their headings.
 std::vector<Line> table_lines(const Table& table, std::size_t width);
 
-// The look of words in such a span, within others that look like `outside`.
+// The style of text in such a span, within text of style `outside`.
 Style style_within(MD_SPANTYPE type, Style outside);
 
-// The character of "&amp;" and its like; what is not known stays as it is written.
+// The character of an entity such as "&amp;"; an unknown entity is returned unchanged.
 std::string_view meaning_of_entity(std::string_view text);
 
-// Colours for code of any language: comments, strings, numbers and the usual keywords. A guess by
-// the look of the words, not a parser. One Line for each line of the code, safe for a terminal,
-// tabs expanded.
+// Colours code of any language: comments, strings, numbers and common keywords, recognised by a
+// heuristic. One Line per line of code, sanitized for terminals, with tabs expanded.
 std::vector<Line> coloured_code(std::string_view code, std::string_view language);
 
 }  // namespace reprise::cli::app

@@ -32,7 +32,7 @@ std::size_t sum_of(const std::vector<std::size_t>& widths, std::size_t most) {
       [most](std::size_t sum, std::size_t width) { return sum + std::min(width, most); });
 }
 
-// What the cells need; the widest columns give way until all fit. Empty when they cannot.
+// The widths that the cells need; the widest columns shrink until all fit. Empty if they cannot.
 std::vector<std::size_t> column_widths(const Table& table, std::size_t width) {
   const std::size_t count = table.sides.size();
   const std::size_t between = count == 0 ? 0 : (count - 1) * kBetweenColumns;
@@ -58,7 +58,7 @@ std::vector<std::size_t> column_widths(const Table& table, std::size_t width) {
   return widths;
 }
 
-// One line of a cell at its place, filled up with blanks.
+// Adds one line of a cell, aligned and padded with blanks.
 void add_padded(Line& out, const Line& line, Side side, std::size_t width) {
   const std::size_t blanks = width - std::min(width, width_of(line));
   const std::size_t before = side == Side::left ? 0 : side == Side::right ? blanks : blanks / 2;

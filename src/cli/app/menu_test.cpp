@@ -1,4 +1,4 @@
-// The list above the input.
+// Tests of the list above the input.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(Menu, RunsWhatIsChosen) {
   EXPECT_TRUE(state.input().empty());
 }
 
-// A command that is nothing without its file is not run.
+// A command that requires a file is not run without one.
 TEST(Menu, CompletesWhatNeedsAFile) {
   State state = open_state();
   type(state, "/sav");
@@ -84,7 +84,7 @@ TEST(Menu, IsNotForMessages) {
   }
 }
 
-// Up goes through earlier messages, also past one that was a command.
+// Up continues through the history even past a command.
 TEST(Menu, DoesNotOpenForAnEarlierMessage) {
   State state = open_state();
   state.tabs[0].input.remember("older");
@@ -106,7 +106,7 @@ TEST(Menu, ChoosesAQuestionToForkBefore) {
   key(state, "Up");
   EXPECT_EQ(only<RunSlash>(key(state, "Enter")).slash.number, 2);
   EXPECT_FALSE(state.menu);
-  // A number needs no list.
+  // With a number, no list is needed.
   EXPECT_EQ(only<RunSlash>(enter(state, "/fork 2")).slash.number, 2);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file of the person's own, gone with this object.
+// A private temporary file, removed by the destructor.
 class EditedFile {
  public:
   static Result<EditedFile> make(const fs::path& folder, const std::string& text) {
@@ -35,7 +35,7 @@ class EditedFile {
     return out;
   }
   ~EditedFile() {
-    std::error_code ignored;  // somebody else has removed it
+    std::error_code ignored;  // it may have been removed already
     fs::remove(path_, ignored);
   }
   EditedFile(EditedFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -50,7 +50,7 @@ class EditedFile {
   fs::path path_;
 };
 
-// The exit status.
+// Returns the exit status.
 int wait_for(pid_t child, int fd, const std::function<void()>& meanwhile) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no function for this call yet.
   const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));

@@ -1,6 +1,6 @@
 #pragma once
 
-// A text edited with the person's own editor.
+// Edits a text with the user's editor.
 
 #include <functional>
 
@@ -9,9 +9,9 @@
 
 namespace reprise::cli::app {
 
-// Runs $VISUAL, $EDITOR or vi on a file with the text, and returns what that leaves, without the
-// line end at the end. The terminal must be free. While the editor runs, `meanwhile` is called
-// whenever `fd` is readable.
+// Runs $VISUAL, $EDITOR or vi on a file with the text, and returns the file's new content without
+// the final line end. The terminal must have been given back. While the editor runs, calls
+// `meanwhile` whenever `fd` is readable.
 Result<std::string> edit_text(const ProcessEnvironment& environment, const std::string& text,
                               int fd, const std::function<void()>& meanwhile);
 

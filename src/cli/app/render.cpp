@@ -13,7 +13,7 @@ namespace {
 
 constexpr Style kPrompt{.colour = Colour::cyan, .bold = true};
 
-// What stands there when nothing was said yet.
+// The content of an empty transcript.
 std::vector<Line> welcome(const State& state, std::size_t width) {
   const Tab* const tab = state.tab();
   std::vector<Line> lines{{}};
@@ -41,7 +41,7 @@ std::vector<Line> welcome(const State& state, std::size_t width) {
   return lines;
 }
 
-// What was looked for, where it stands in a line.
+// Highlights the search pattern in a line.
 void mark_found(Screen& screen, const Line& line, std::size_t row, std::string_view pattern) {
   if (pattern.empty()) {
     return;
@@ -114,7 +114,7 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   if (!tab->top && !tab->chosen_part() && !tab->editing) {
     return;
   }
-  using Forms = std::array<std::string_view, 2>;  // the second where there is little room
+  using Forms = std::array<std::string_view, 2>;  // the second one for narrow screens
   const Forms words =
       tab->editing ? Forms{" Enter asks this instead of the last question, Esc leaves it ",
                            " editing the last question "}
@@ -149,13 +149,13 @@ void render_input(Screen& screen, const State& state, const Frame& frame) {
     screen.put({frame.input_row, 2}, "Message, or / for commands", kDim);
   }
   if (state.line_search) {
-    return;  // the cursor is where it is typed
+    return;  // the cursor is in the search line
   }
   screen.set_cursor({frame.input_row + frame.input.cursor.row - frame.input_first,
                      frame.input.cursor.column + 2});
 }
 
-// Over the last lines of the transcript.
+// Drawn over the last lines of the transcript.
 void render_menu(Screen& screen, const State& state, const Frame& frame) {
   constexpr std::size_t kMenuRowsMax = 10;
   if (!state.menu || !state.dialogs.empty() || state.leaving) {

@@ -28,7 +28,7 @@ std::string cut_name(const std::string& name, std::size_t columns) {
   return columns < 3 ? "" : cat(width_prefix(name, columns - 1), "…");
 }
 
-// What all tabs take with names that have at most so many columns.
+// The width of the tab bar if names have at most `name_columns` columns.
 std::size_t bar_columns(const std::vector<Tab>& tabs, std::size_t name_columns) {
   std::size_t taken = 0;
   for (std::size_t i = 0; i < tabs.size(); ++i) {
@@ -40,7 +40,7 @@ std::size_t bar_columns(const std::vector<Tab>& tabs, std::size_t name_columns) 
   return taken;
 }
 
-// The widest names with which all tabs fit.
+// The largest width of names with which all tabs fit.
 std::size_t name_columns(const std::vector<Tab>& tabs, std::size_t room) {
   std::size_t columns = kNameColumnsMax;
   while (columns > 0 && bar_columns(tabs, columns) > room) {
@@ -73,7 +73,7 @@ std::string state_words(const Tab& tab, std::size_t columns, Time now) {
   return "F1 help";
 }
 
-// A part of the last row. The more it is needed, the longer it stays on a narrow screen.
+// A part of the last row. Less important parts are omitted first on a narrow screen.
 struct StatusPart {
   int need;
   std::string text;
@@ -99,7 +99,7 @@ std::vector<StatusPart> status_parts(const State& state, const Tab& tab) {
           {1, terminal_line(short_path(state, metadata.folder))}};
 }
 
-// What is needed least is left out until the rest fits.
+// Omits the least important parts until the others fit.
 std::string status_line(std::vector<StatusPart> parts, std::size_t columns) {
   std::erase_if(parts, [](const StatusPart& part) { return part.text.empty(); });
   for (;;) {
@@ -118,7 +118,7 @@ std::string status_line(std::vector<StatusPart> parts, std::size_t columns) {
 
 void render_tabs(Screen& screen, const State& state) {
   const std::size_t columns = name_columns(state.tabs, state.size.columns);
-  // What is left belongs to the tab that is shown.
+  // The remaining room is for the current tab.
   const std::size_t taken = bar_columns(state.tabs, columns);
   const std::size_t left = state.size.columns - std::min(taken, state.size.columns);
   std::size_t column = 0;
@@ -128,7 +128,7 @@ void render_tabs(Screen& screen, const State& state) {
     const Style style = current ? Style{.bold = true, .reverse = true} : kDim;
     std::string name = cut_name(tab_name(tab), columns);
     if (current) {
-      const std::size_t blank = name.empty() ? 1 : 0;  // before it
+      const std::size_t blank = name.empty() ? 1 : 0;  // before the name
       const std::size_t room = display_width(name) + left - std::min(left, blank);
       name = cut_name(tab_name(tab), std::min(room, kNameColumnsMax));
     }

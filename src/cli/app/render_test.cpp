@@ -12,7 +12,7 @@ namespace {
 constexpr Size kSmall{10, 40};
 constexpr Size kLarge{50, 200};
 
-// Rows first to last, from 0.
+// The rows from `first` to `last`, counted from 0.
 std::string rows(const std::string& text, std::size_t first, std::size_t last) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < first; ++i) {

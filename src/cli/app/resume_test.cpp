@@ -1,4 +1,4 @@
-// "/resume", what is answered to it, and the picker of a tab.
+// Tests of "/resume", its output, and the picker of a tab.
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@ Screen::Screen(Size size) : size_(size), cells_(size.rows * size.columns) {}
 
 void Screen::set(Place place, Cell cell) {
   Cell& old = cells_[place.row * size_.columns + place.column];
-  // Half of a wide character is none: its other half becomes a blank.
+  // Overwriting half of a wide character blanks the other half.
   if (old.columns == 0 && place.column > 0) {
     Cell& first = cells_[place.row * size_.columns + place.column - 1];
     first.text = " ";
@@ -37,7 +37,7 @@ std::size_t Screen::put(Place place, std::string_view text, Style style, std::si
     const std::size_t columns = std::min<std::size_t>(display_width(character), 2);
     rest.remove_prefix(character.size());
     if (columns == 0) {
-      continue;  // a mark without its letter has no place
+      continue;  // a combining mark without a base character
     }
     if (place.column + columns > end) {
       break;

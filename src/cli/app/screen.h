@@ -1,9 +1,8 @@
 #pragma once
 
-// What a terminal shows, as a value: a grid of cells and where the cursor stands.
-//  (1) Every text passes the terminal gate when it is put: no control character, no bidi override
-//      gets into a cell, whoever asks for it.
-//  (2) A character stands whole or not at all; one of two columns fills its own and the next cell.
+// The content of a terminal as a value: a grid of cells and the cursor's position.
+//  (1) Text is sanitized when it is put: cells never contain control characters or bidi overrides.
+//  (2) A character is stored whole or not at all; a wide one occupies its own and the next cell.
 
 #include <cstddef>  // IWYU pragma: export
 #include <optional>
@@ -41,21 +40,21 @@ class Screen {
   Size size() const { return size_; }
   const Cell& at(Place place) const { return cells_[place.row * size_.columns + place.column]; }
 
-  // As much of the text as fits between `place` and the column `end` (at most the whole row).
-  // Returns the column after it. What lies outside the screen is left out.
+  // Writes as much of the text as fits between `place` and column `end` (at most the whole row).
+  // Returns the next column. Text outside the screen is ignored.
   std::size_t put(Place place, std::string_view text, Style style, std::size_t end);
   std::size_t put(Place place, std::string_view text, Style style) {
     return put(place, text, style, size_.columns);
   }
   std::size_t put(Place place, const Line& line) { return put(place, line, size_.columns); }
   std::size_t put(Place place, const Line& line, std::size_t end);
-  // Blanks (or another character of one column) up to the end of the row.
+  // Fills the rest of the row with blanks (or another character of one column).
   void fill(Place place, Style style, std::string_view character = " ");
 
   void set_cursor(Place place) { cursor_ = place; }
   std::optional<Place> cursor() const { return cursor_; }
 
-  // For tests: the rows, without the blanks at their ends.
+  // For tests: the rows without trailing blanks.
   std::string text() const;
 
  private:

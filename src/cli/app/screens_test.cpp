@@ -1,5 +1,5 @@
-// Every screen at three sizes, as whole texts: screens/NAME.txt. With REPRISE_WRITE_SCREENS set the
-// texts are written anew, to be read in the diff.
+// Compares every screen at three sizes with screens/NAME.txt. If REPRISE_WRITE_SCREENS is set,
+// rewrites the files, for review in the diff.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// Rows that are empty are counted where there are many.
+// Abbreviates runs of empty rows.
 std::string folded(std::string_view text) {
   std::string out;
   std::size_t empty = 0;

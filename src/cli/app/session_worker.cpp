@@ -45,7 +45,7 @@ void SessionWorker::perform(Effect effect) {
     return;
   }
   if (std::holds_alternative<CloseAll>(effect)) {
-    leaving_.request_stop();  // a job may wait for an answer that nobody gives any more
+    leaving_.request_stop();  // a job may wait for an answer that will not come
   }
   if (std::holds_alternative<Hurry>(effect)) {
     hurry_.request_stop();
@@ -89,7 +89,7 @@ void SessionWorker::work(const std::stop_token& over) {
   }
 }
 
-// One function for each kind of effect.
+// Dispatches effects by type.
 struct SessionWorker::Performer {
   SessionWorker& worker;
 
@@ -189,7 +189,7 @@ struct SessionWorker::Performer {
     say(request.tab, [&] { return worker.clear_closed(); });
   }
   template <class Elsewhere>
-  void operator()(const Elsewhere&) {}  // done by perform(), or by who owns the terminal
+  void operator()(const Elsewhere&) {}  // handled by perform() or by the terminal's owner
 
  private:
   template <class Open>
@@ -200,7 +200,7 @@ struct SessionWorker::Performer {
     }
   }
 
-  // What a job in an open session does; one that was closed meanwhile needs nothing.
+  // Runs a job in an open session; does nothing if it was closed meanwhile.
   template <class Do>
   void in_tab(TabId tab, const Do& what) {
     worker.set_job_tab(tab);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Does what update() asks for, on a thread of its own, and answers with events: opens, changes and
-// closes sessions. It alone uses the Context while it lives; the screen never waits for a store or
-// a provider.
+// Performs the effects of update() on its own thread and responds with events: opens, changes and
+// closes sessions. While it exists, only it uses the Context, so that the screen never waits for a
+// store or a provider.
 
 #include <atomic>
 #include <condition_variable>
@@ -29,40 +29,41 @@ class SessionWorker {
     EventQueue& events;
     RunFlags flags;
     std::filesystem::path mode_path;  // of the first session
-    bool begin = false;               // --new: the first one is new, too
+    bool begin = false;               // --new: the first session is a new one, too
   };
   explicit SessionWorker(Parts parts);
-  // Stops what runs, and waits for it.
+  // Stops running operations and waits for them.
   ~SessionWorker();
   SessionWorker(const SessionWorker&) = delete;
   SessionWorker& operator=(const SessionWorker&) = delete;
 
-  // Thread-safe; returns at once. All in order, but for what stops or answers something.
+  // Thread-safe; returns at once. Effects are performed in order, except those that stop or answer
+  // something.
   void perform(Effect effect);
 
-  // Whether an answer that is cut off now can be found again, as far as it was stored.
+  // Whether running answers are stored as they arrive, so that they survive the process.
   bool keeps_running_answers();
 
  private:
-  // Shared with whoever stops its turn, while the worker may be closing it.
+  // Shared, as a turn may be stopped while the worker closes the session.
   using Live = std::shared_ptr<LiveSession>;
   struct Performer;
 
   void work(const std::stop_token& over);
   void perform_job(const Effect& effect);
   Live find(TabId tab);
-  // The tab that has the session open.
+  // The tab in which the session is open.
   std::optional<TabId> find_open(std::string_view id);
 
   void find_newest();
   Result<> open_new(const OpenNew& request);
   Result<> open_stored(const OpenSession& request);
-  // What the session is begun with; `same_store` for one that was found in the start folder's.
+  // How to open a session; `same_store` if it was found in the start folder's store.
   struct Opening {
     TabId tab;
     RunFlags flags;
     SessionChoice choice;
-    std::filesystem::path folder;  // whose settings hold
+    std::filesystem::path folder;  // the folder whose settings apply
     bool same_store = false;
     std::string title;
     std::string working_dir;  // of the session
@@ -70,16 +71,16 @@ class SessionWorker {
   Result<> make_room(const std::string& working_dir);
   Result<> open(Opening opening);
   Result<> begin_tab(TabId tab, Live live);
-  // `name` is what the person calls it.
+  // `name` is the user's name for it, for errors.
   Result<SessionInfo> check_stored(const std::string& sel, const std::string& name);
   void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
-  // The last turn.
+  // Rewinds the last turn.
   Result<> take_back(TabId tab);
-  // Shows the session as it is, and gives the text back.
+  // Shows the session's actual state and returns the text to the input.
   void refuse_turn(const Ask& ask, const Error& error);
-  // The message, with the files that go with it.
+  // The content of the message, including attachments.
   Result<std::vector<Block>> blocks_of(const Ask& ask);
-  // The files of the last question that are not among the blocks.
+  // Adds files of the last question that are missing in the blocks.
   void add_earlier_files(TabId tab, std::vector<Block>& blocks);
   Result<> list_files(LiveSession& live, const ListFiles& request);
   Result<> run_slash(LiveSession& live, const RunSlash& request);
@@ -111,21 +112,21 @@ class SessionWorker {
   void begin_close(TabId tab, bool interrupted);
   void close(TabId tab, LiveSession& live, bool interrupted);
   void close_all(bool interrupted);
-  // In the tab whose job this thread does.
+  // Reports to the tab of this thread's job.
   void say(Announcement::Kind kind, std::string_view text);
   void set_job_tab(TabId tab);
   TabId job_tab();
 
   Parts parts_;
   Consents consents_;
-  bool first_ = true;                    // no session was opened yet; the worker's
-  std::atomic<bool> saved_ = true;       // all that was closed
-  std::vector<FoundHistory> histories_;  // of other tools, as the picker listed them; the worker's
-  std::optional<LastList> numbers_;      // as "/resume list" showed them; the worker's
-  std::unique_ptr<SearchIndex> search_;  // once it was asked for; the worker's
-  int searched_ = 0;                     // the search whose progress is told
+  bool first_ = true;                    // no session was opened yet; worker thread only
+  std::atomic<bool> saved_ = true;       // of all closed sessions
+  std::vector<FoundHistory> histories_;  // of other tools; worker thread only
+  std::optional<LastList> numbers_;      // as shown by "/resume list"; worker thread only
+  std::unique_ptr<SearchIndex> search_;  // created on demand; worker thread only
+  int searched_ = 0;                     // the search whose progress is reported
   std::stop_source hurry_;
-  std::stop_source leaving_;  // all is closed: questions of jobs get no answer
+  std::stop_source leaving_;  // all is closed: jobs' questions get no answer
 
   std::mutex mutex_;
   std::condition_variable_any wake_;
@@ -133,8 +134,8 @@ class SessionWorker {
   std::map<TabId, Live> tabs_;
   std::map<std::thread::id, TabId> job_tabs_;
 
-  std::vector<std::jthread> aside_;  // each closes a session, or asks a server; the worker's
-  std::jthread worker_;              // last: it uses all the others
+  std::vector<std::jthread> aside_;  // background jobs; worker thread only
+  std::jthread worker_;              // last: uses the members above
 };
 
 }  // namespace reprise::cli::app

@@ -1,4 +1,4 @@
-// What the worker does with files that go with a message.
+// The worker's part of attachments.
 
 #include <algorithm>
 #include <system_error>
@@ -21,7 +21,7 @@ bool is_web_address(std::string_view path) {
   return path.find("://") != std::string_view::npos;
 }
 
-// What is stored of an image is the hash of its bytes, or its URL.
+// A stored image has only the hash of its bytes, or its URL.
 bool is_same_image(const ImageBlock& stored, const ImageBlock& now) {
   constexpr std::string_view kMark = ";base64,";
   const std::size_t mark = now.url.find(kMark);
@@ -126,7 +126,7 @@ Result<> SessionWorker::list_files(LiveSession& live, const ListFiles& request) 
        entry.increment(error)) {
     const std::string found = entry->path().filename().string();
     std::error_code none;
-    // What the terminal could not show as it is cannot be chosen.
+    // A name that cannot be displayed unchanged cannot be chosen.
     const bool plain = utf8::is_valid(found) && terminal_line(found) == found;
     const bool hidden = found.starts_with('.') && !name.starts_with('.');
     if (!plain || hidden || !found.starts_with(name)) {

@@ -1,4 +1,4 @@
-// Which models /model may name: those that sessions were held with, and those of a local server.
+// The models for /model: those that sessions used, and those of a local server.
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kServerTimeout{500};
 
-// The port of a server on this machine; nullopt for any other. No key is needed to ask it.
+// The port of a server on this machine, which needs no key; nullopt for any other.
 std::optional<std::uint16_t> local_port(std::string_view url) {
   if (!http::is_local_url(url)) {
     return std::nullopt;
@@ -32,12 +32,12 @@ std::string base_url_of(const Session& session) {
   return scanner.string(url) ? url : "";
 }
 
-// The last ones first.
+// Most recently used first.
 std::vector<std::string> models_of_sessions(Store& store, std::string_view provider) {
   std::vector<std::string> out;
   const auto page = store.list({.ungrouped = true, .limit = kPageMax});
   if (!page) {
-    return out;  // completing is a convenience; what is wrong is said where it matters
+    return out;  // errors are ignored: completion is a convenience
   }
   for (const SessionInfo& info : page->sessions) {
     if (info.provider == provider && !info.model.empty() &&
@@ -60,7 +60,7 @@ void SessionWorker::list_models(TabId tab) {
     parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider().name())});
   }
   if (const auto port = local_port(base_url_of(session.now()))) {
-    // A server may take its time; other sessions do not wait for it.
+    // The server may be slow; other sessions do not wait for it.
     aside_.emplace_back([this, tab, port = *port] {
       const std::array<provider::KnownPort, 1> ports{{{"", port}}};
       for (LocalServer& server : provider::ask_local_ports(ports, kServerTimeout)) {

@@ -1,4 +1,4 @@
-// How the worker opens sessions: new ones and stored ones.
+// The worker's part of opening sessions, new and stored ones.
 
 #include <algorithm>
 #include <mutex>
@@ -28,7 +28,7 @@ Result<fs::path> folder_of(Context& context, const std::string& request) {
   return folder;
 }
 
-// The models that the settings name.
+// The models named in the settings.
 std::vector<std::string> named_models(const Settings& settings) {
   std::vector<std::string> out;
   const auto add = [&out](const std::optional<std::string>& model) {
@@ -55,11 +55,11 @@ std::vector<std::string> named_models(const Settings& settings) {
 void SessionWorker::find_newest() {
   NewestFound found;
   const auto store = parts_.context.stores().open(Access::read);
-  // A store that has a usual session goes on with that, without a question.
+  // A store with a usual session continues it without asking.
   const auto usual = find_usual_session(parts_.context, Access::read);
   if (store && (*store)->capabilities().folders && usual && !*usual) {
     auto page = (*store)->list({.working_dir = parts_.context.config().project(), .limit = 1});
-    // A store that cannot be listed says so when the session is opened.
+    // If the store cannot be listed, opening the session reports that.
     if (page && !page->sessions.empty()) {
       found.session = std::move(page->sessions.front());
       if (SessionInfo& info = *found.session; info.title.empty()) {
@@ -78,7 +78,7 @@ std::optional<TabId> SessionWorker::find_open(std::string_view id) {
   return found == tabs_.end() ? std::nullopt : std::optional(found->first);
 }
 
-// In a store that has one session of a folder open at a time, another one closes it.
+// In a store with one open session per folder, opening another one closes it.
 Result<> SessionWorker::make_room(const std::string& working_dir) {
   std::unique_lock lock(mutex_);
   const auto found = std::ranges::find_if(tabs_, [&working_dir](const auto& tab) {
@@ -97,7 +97,7 @@ Result<> SessionWorker::make_room(const std::string& working_dir) {
                 "answering; stop it first");
   }
   if (live->begin_close()) {
-    return {};  // it is being closed
+    return {};  // it is already being closed
   }
   const std::string title = live->session().now().info.title;
   close(tab, *live, false);
@@ -112,7 +112,7 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
   fs::path folder = parts_.mode_path;
   const bool is_first = std::exchange(first_, false);
   if (!is_first || !request.folder.empty()) {
-    // A mode and its folder are the first session's.
+    // The mode and its folder apply to the first session only.
     flags.mode.reset();
     folder.clear();
   }
@@ -126,7 +126,7 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
                           .fresh = !is_first || parts_.begin,
                           .archive = is_first && parts_.begin,
                           .mode_path = folder},
-               // A mode's folder is what it works on; where the program was started rules it.
+               // With a mode, the settings are those of the start folder, not of the mode's folder.
                .folder = request.folder.empty() ? parts_.context.config().working_dir() : folder,
                .title = request.title,
                .working_dir = utf8::sanitize(here.native())});

@@ -1,4 +1,4 @@
-// What the worker does in an open session, and how it closes one.
+// The worker's part of open sessions, and closing them.
 
 #include <mutex>
 
@@ -20,7 +20,7 @@ Result<> SessionWorker::take_back(TabId tab) {
   if (live == nullptr || live->is_closing()) {
     return fail(Code::not_found, "the session is closed");
   }
-  live->wait();  // its turn has reported its end, or is about to
+  live->wait();  // its turn has posted its end or is about to
   REPRISE_TRY(live->session().run({SlashVerb::rewind, "", 1}, hurry_.get_token()));
   return {};
 }
@@ -58,7 +58,7 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   const bool other_history = verb == SlashVerb::fork || verb == SlashVerb::rewind;
   if (other_history || verb == SlashVerb::model || verb == SlashVerb::provider ||
       verb == SlashVerb::system) {
-    live.wait();  // its turn has reported its end, or is about to
+    live.wait();  // its turn has posted its end or is about to
   }
   const SessionId before = live.session().id();
   REPRISE_ASSIGN(const std::string shown, live.session().run(request.slash, hurry_.get_token()));
@@ -67,7 +67,7 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   }
   if (Store* const store = live.session().store();
       store != nullptr && live.session().id() != before) {
-    // The one that was forked is not open any more.
+    // The original of a fork is not open any more.
     const auto closed = store->update(
         before,
         {.state = SessionState::closed, .closed_at = std::optional(parts_.context.clock().now())});
@@ -107,7 +107,7 @@ Result<> SessionWorker::save(LiveSession& live) {
   if (store == nullptr) {
     return fail(Code::io, "Failed to save: the store could not be opened");
   }
-  // All that was said is stored already; this looks whether it can be found again.
+  // Messages are stored already; this checks that the session can be found.
   if (const auto found = get(*store, live.session().id()); !found) {
     return fail(found.error().code, cat("Failed to save: ", found.error().message));
   }
@@ -136,7 +136,7 @@ Result<> SessionWorker::load_older(LiveSession& live, const LoadOlder& request) 
   return {};
 }
 
-// On a thread of its own: a model may be asked for a title.
+// On a separate thread, as a model may generate the title.
 void SessionWorker::begin_close(TabId tab, bool interrupted) {
   const Live live = find(tab);
   if (live == nullptr) {
@@ -169,7 +169,7 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
     const auto named =
         session.set_closing_title(live.first_turn(), interrupted, hurry_.get_token());
     Result<> closed;
-    // An answer that was cut can be gone on with: its session stays open.
+    // A session with an incomplete answer stays open, to be continued.
     const auto now = get_now(*store, session.id());
     if (!interrupted && !(now && now->session.info.cut)) {
       closed =
@@ -177,7 +177,7 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
                                        .closed_at = std::optional(parts_.context.clock().now())});
     }
     for (const Result<>& done : {named, closed}) {
-      // A store without titles or states has nothing to lose.
+      // Stores without titles or states lose nothing.
       if (!done && done.error().code != Code::unsupported) {
         saved_ = false;
         say(Announcement::Kind::warning, cat("Failed to save: ", done.error().message));
@@ -203,7 +203,7 @@ void SessionWorker::close_all(bool interrupted) {
   for (const TabId tab : all) {
     begin_close(tab, interrupted);
   }
-  aside_.clear();  // waits for them
+  aside_.clear();  // joins the threads
   parts_.events.post(AllClosed{.saved = saved_});
 }
 

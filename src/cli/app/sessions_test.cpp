@@ -1,4 +1,4 @@
-// Sessions of one folder side by side, and what Esc and the wheel do in them.
+// Tests of several sessions in one folder, Esc, and the mouse wheel.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(Sessions, EditsTheLastQuestionByEscTwice) {
   key(state, "Esc");
   EXPECT_EQ(state.input().text(), "second qestion");
   EXPECT_NE(shown(state).find("instead of the last question"), std::string::npos);
-  key(state, "Esc");  // as it was
+  key(state, "Esc");  // back to the original input
   EXPECT_EQ(state.input().text(), "");
   key(state, "Esc");
   key(state, "Esc");
@@ -41,7 +41,7 @@ TEST(Sessions, EditsTheLastQuestionByEscTwice) {
   EXPECT_EQ(shown(state).find("an answer"), std::string::npos);
   EXPECT_NE(shown(state).find("first question"), std::string::npos);
   EXPECT_EQ(state.tab()->phase, Tab::Phase::answering);
-  // What follows is asked as usual.
+  // The next question is asked normally.
   update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   EXPECT_EQ(only<Ask>(enter(state, "third")).text, "third");
 }
@@ -68,7 +68,7 @@ TEST(Sessions, RingsWhenAnAnswerEndsInTheBackground) {
   EXPECT_TRUE(update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()}).empty());
 }
 
-// A store that has one open session for a folder closes the tab in front of the new one.
+// A store with one open session per folder closes the tab in the foreground.
 TEST(Sessions, KeepsTheDraftOfATabThatIsClosed) {
   State state = open_state();
   type(state, "a draft");
@@ -83,7 +83,7 @@ TEST(Sessions, KeepsTheDraftOfATabThatIsClosed) {
 
 TEST(Sessions, RemembersWhichSessionsCanBeResumedWhenItLeaves) {
   State state = open_state();
-  enter(state, "/new");  // nothing is said in it
+  enter(state, "/new");  // no messages
   key(state, "Alt-1");
   enter(state, "Which birds swim?");
   enter(state, "/quit");

@@ -18,7 +18,7 @@ std::string tab_name(const Tab& tab) {
   if (!tab.metadata.title.empty()) {
     return terminal_line(tab.metadata.title);
   }
-  // Several tabs may be of one folder.
+  // Several tabs may have the same folder.
   const auto question = std::ranges::find(tab.entries, Entry::Kind::question, &Entry::kind);
   if (tab.oldest == Seq{} && question != tab.entries.end()) {
     if (const std::string name = title_from_prompt(question->text); !name.empty()) {

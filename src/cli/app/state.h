@@ -1,7 +1,6 @@
 #pragma once
 
-// All that the program knows while it runs, as plain values. Only update() changes it; render()
-// shows it.
+// The whole state of the program as plain values. Only update() changes it; render() shows it.
 
 #include "cli/app/editor.h"         // IWYU pragma: export
 #include "cli/app/entry.h"          // IWYU pragma: export
@@ -14,7 +13,7 @@ namespace reprise::cli::app {
 
 inline constexpr std::size_t kTabsMax = 10;
 
-// A line of the transcript: which entry's, and which of its lines.
+// A line of the transcript: the entry, and the line in it.
 struct Anchor {
   std::size_t entry = 0;
   std::size_t line = 0;
@@ -26,40 +25,39 @@ struct Tab {
     opening,
     idle,
     answering,
-    stopping,  // the answer was asked to stop
+    stopping,  // a stop was requested
     closing,
   };
 
   TabId id = {};
-  TabId opened_from = {};  // shown again when this one cannot be opened
+  TabId opened_from = {};  // shown again if this one cannot be opened
   Phase phase = Phase::opening;
   bool loading_older = false;
-  bool scrolled = false;   // by the person; keys may mean the transcript
-  bool searching = false;  // goes on in older messages when they are loaded
+  bool scrolled = false;   // by the user; then keys may apply to the transcript
+  bool searching = false;  // continues in older messages once they are loaded
   bool unfolded = false;
   bool todos_hidden = false;
   bool unread = false;
   bool has_requested_models = false;
   TabMetadata metadata = {};
   std::vector<Entry> entries = {};
-  Seq oldest = {};                 // `entries` begin with this message
-  std::optional<Anchor> top = {};  // the first line shown; none: the end is shown
-  std::string search = {};         // what was looked for last, in small letters
+  Seq oldest = {};                 // the first message in `entries`
+  std::optional<Anchor> top = {};  // the first visible line; nullopt: the end is shown
+  std::string search = {};         // the last search pattern, in lower case
   std::optional<Anchor> found = {};
-  std::optional<Seq> scroll_target =
-      {};                       // the message to show once it is loaded, at what is searched
-  std::int64_t last_input = 0;  // tokens of the last request
-  Usage turn = {};              // what the running turn has used
+  std::optional<Seq> scroll_target = {};  // the message to scroll to once it is loaded
+  std::int64_t last_input = 0;            // tokens of the last request
+  Usage turn = {};                        // usage of the running turn
   std::optional<Time> turn_began = {};
-  std::size_t turn_bytes = 0;  // of the running answer, as far as its usage is not known
-  bool editing = false;        // the input is the last question, to be asked instead of it
-  std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
+  std::size_t turn_bytes = 0;              // of the running answer, while its usage is unknown
+  bool editing = false;                    // the input replaces the last question
+  std::optional<std::size_t> chosen = {};  // the entry that Enter folds or unfolds
   Editor input = {};
   std::vector<std::string> attached = {};    // files for the next question
-  std::vector<std::string> models = {};      // beside those of the settings
-  std::vector<std::string> last_words = {};  // warnings that came while it was closed
-  std::string completing = {};               // the input that waits for them
-  std::string completed = {};                // what was made of it so far
+  std::vector<std::string> models = {};      // in addition to those of the settings
+  std::vector<std::string> last_words = {};  // warnings while it was closing
+  std::string completing = {};               // the input to complete once they arrive
+  std::string completed = {};                // its completion so far
 
   std::optional<std::size_t> chosen_part() const {
     return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? chosen
@@ -68,15 +66,15 @@ struct Tab {
   bool is_busy() const { return phase == Phase::answering || phase == Phase::stopping; }
 };
 
-// A question in front of everything else.
+// A modal question.
 struct Dialog {
   enum class Kind : std::uint8_t { resume, close_answering, consent, clear };
   Kind kind = Kind::resume;
-  TabId tab = {};                           // all but resume
-  std::optional<SessionInfo> session = {};  // resume
-  int number = 0;                           // consent
+  TabId tab = {};                           // except for `resume`
+  std::optional<SessionInfo> session = {};  // for `resume`
+  int number = 0;                           // for `consent`
   std::string question = {};
-  bool while_typing = false;  // it came in the middle of a message
+  bool while_typing = false;  // appeared while the user was typing
 };
 
 // A list above the input to choose from.
@@ -84,24 +82,24 @@ struct Menu {
   enum class Kind : std::uint8_t { commands, fork, rewind };
   struct Item {
     std::string name = {};
-    std::string arguments = {};  // commands
+    std::string arguments = {};  // for `commands`
     std::string help = {};
-    std::int64_t number = 0;  // fork: of the message; rewind: of turns that are taken back
+    std::int64_t number = 0;  // fork: of the message; rewind: of turns to rewind
   };
   Kind kind = Kind::commands;
   std::vector<Item> items = {};
   std::size_t selected = 0;
-  std::string input = {};  // that it stands above
+  std::string input = {};  // the input it was opened for
 };
 
-// A search that is being typed.
+// A search while it is typed.
 struct LineSearch {
   enum class Kind : std::uint8_t { history, transcript };
   Kind kind = Kind::history;
-  std::string draft = {};  // the input, to be put back
+  std::string draft = {};  // the input to restore
   Editor pattern = {};
-  std::size_t place = 0;  // of the prompt that was found
-  bool failed = false;    // none was
+  std::size_t place = 0;  // index of the prompt found
+  bool failed = false;    // no match
 };
 
 struct State {
@@ -110,26 +108,26 @@ struct State {
   std::string start_folder = {};
   std::string home = {};  // shown as "~"
   std::vector<Tab> tabs = {};
-  std::size_t current = 0;  // of `tabs`
+  std::size_t current = 0;  // index of `tabs`
   int tabs_opened = 0;
   std::vector<Dialog> dialogs = {};  // the first one is shown
   std::optional<LineSearch> line_search = {};
   std::optional<Menu> menu = {};
   bool after_ctrl_x = false;
-  std::optional<Picker> picker = {};  // instead of the tab
+  std::optional<Picker> picker = {};  // replaces the tab
   int pickers_opened = 0;
-  std::string status = {};                   // a passing word in the last line
-  std::string notice = {};                   // what was said while there was no tab to say it in
-  std::vector<std::string> last_words = {};  // warnings that came while it closed
-  std::vector<TabMetadata> left = {};        // the sessions that were open when it was left
+  std::string status = {};                   // a transient message in the last line
+  std::string notice = {};                   // notices while there is no tab
+  std::vector<std::string> last_words = {};  // warnings while closing
+  std::vector<TabMetadata> left = {};        // sessions that were open at the end
   std::optional<Time> stopped_at = {};       // the last Ctrl-C
-  std::optional<Time> escaped_at = {};       // the last Esc that had nothing to do
+  std::optional<Time> escaped_at = {};       // the last Esc without effect
   Time typed_at = {};                        // the last key
-  Editor first_input = {};                   // before there is a tab
+  Editor first_input = {};                   // before the first tab exists
   bool leaving = false;
   bool interrupted = false;
-  bool saved = true;           // all that was said so far
-  bool nothing_saved = false;  // the picker that it was started for found no session
+  bool saved = true;           // all messages so far
+  bool nothing_saved = false;  // `reprise resume` found no session
   bool over = false;
 
   Tab* tab() { return current < tabs.size() ? &tabs[current] : nullptr; }
@@ -137,14 +135,14 @@ struct State {
   Tab* find(TabId id);
   Editor& input() { return current < tabs.size() ? tabs[current].input : first_input; }
   const Editor& input() const { return current < tabs.size() ? tabs[current].input : first_input; }
-  // Whether keys answer the first dialog: not those of a message that somebody is still typing.
+  // Whether keys answer the first dialog, rather than belong to a message being typed.
   bool dialog_has_keys() const;
 };
 
-// What a tab is called: its title, its first question, or its folder.
+// The name of a tab: its title, its first question, or its folder.
 std::string tab_name(const Tab& tab);
 
-// "~/src" for "/home/a/src".
+// Returns "~/src" for "/home/a/src".
 std::string short_path(const State& state, const std::string& path);
 
 }  // namespace reprise::cli::app

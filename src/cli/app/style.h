@@ -1,6 +1,6 @@
 #pragma once
 
-// Text with its look, before it has a place on the screen. Plain values.
+// Styled text without a position. Plain values.
 
 #include <cstddef>      // IWYU pragma: export
 #include <cstdint>      // IWYU pragma: export
@@ -10,7 +10,7 @@
 
 namespace reprise::cli::app {
 
-// The terminal's own: what they look like is the person's choice, on light and dark alike.
+// The terminal's palette, which the user adapts to light or dark backgrounds.
 enum class Colour : std::uint8_t { standard, red, green, yellow, blue, magenta, cyan };
 
 struct Style {
@@ -28,19 +28,19 @@ inline constexpr Style kBold{.bold = true};
 inline constexpr Style kDim{.dim = true};
 
 struct Span {
-  std::string text;  // one line, safe for a terminal
+  std::string text;  // one line, sanitized for terminals
   Style style = {};
   friend bool operator==(const Span&, const Span&) = default;
 };
 
 using Line = std::vector<Span>;
 
-// Adds to the last span when it has the same look.
+// Extends the last span if it has the same style.
 void append(Line& line, std::string_view text, Style style);
 
 std::size_t width_of(const Line& line);
 
-// The words alone.
+// The text without styles.
 std::string text_of(const Line& line);
 
 }  // namespace reprise::cli::app

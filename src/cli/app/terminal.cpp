@@ -32,11 +32,11 @@ constexpr std::string_view kSaveTitle = "\x1b[22;2t";
 constexpr std::string_view kRestoreTitle = "\x1b[23;2t";
 
 void write_raw(std::string_view bytes) {
-  // When the terminal is gone there is nobody left to tell; reading from it says so.
+  // If the terminal is gone, reading from it reports that.
   (void)!::write(STDOUT_FILENO, bytes.data(), bytes.size());
 }
 
-// Characters are UTF-8 here, whatever the environment says.
+// Selects UTF-8, regardless of the environment.
 void choose_utf8() {
   // NOLINTBEGIN(concurrency-mt-unsafe): no other thread reads the locale yet.
   if (std::setlocale(LC_CTYPE, "") == nullptr ||
@@ -82,13 +82,13 @@ void put(const Cell& cell, Place place, bool colours) {
   const auto pair = static_cast<short>(colours ? static_cast<int>(cell.style.colour) : 0);
   if (::setcchar(&character, glyph.characters.data(), attributes_of(cell.style), pair, nullptr) ==
       OK) {
-    // The last cell of the screen is written, too, though it is reported as an error.
+    // Writing the last cell of the screen succeeds, although it returns an error.
     (void)::mvwadd_wch(::stdscr, static_cast<int>(place.row), static_cast<int>(place.column),
                        &character);
   }
 }
 
-// Whether the cursor is moved, kept and brought back by the usual sequences.
+// Whether the terminal moves, saves and restores the cursor with the common sequences.
 bool is_usual_terminal() {
   const auto has = [](const char* name, std::string_view usual) {
     const char* const found = ::tigetstr(name);
@@ -104,7 +104,7 @@ bool is_usual_terminal() {
              "8");
 }
 
-// ncurses does not know what joined_rows() has put over its cells.
+// ncurses does not know what joined_rows() wrote over its cells.
 void draw_anew(const std::map<std::size_t, std::string>& rows,
                const std::map<std::size_t, std::string>& others) {
   for (const auto& [row, bytes] : rows) {
@@ -154,7 +154,7 @@ Result<std::unique_ptr<Terminal>> Terminal::open(bool colours) {
   }
   terminal->joins_ = is_usual_terminal();
   terminal->has_title_ = has_title();
-  // The wheel alone: the terminal's own selection needs Shift from now on.
+  // Only the wheel, as the terminal's own selection now requires Shift.
   (void)::mousemask(BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
   (void)::mouseinterval(0);
   write_raw(kPasteMarksOn);
@@ -234,7 +234,7 @@ std::vector<Event> Terminal::read_keys() {
       collector.key(name_of_code(code), std::exchange(escape, false));
     } else if (code == 0x1B) {
       if (std::exchange(escape, true)) {
-        collector.key("Esc");  // the second one may belong to what follows
+        collector.key("Esc");  // the second Esc may belong to the next key
       }
     } else {
       collector.character(static_cast<wchar_t>(code), std::exchange(escape, false));
@@ -284,7 +284,7 @@ void Terminal::take_again() {
 
 void Terminal::suspend() {
   write_raw(kPasteMarksOff);
-  // ncurses has a handler that gives the terminal back and takes it again.
+  // ncurses's handler restores the terminal and takes it back.
   (void)::raise(SIGTSTP);
   write_raw(kPasteMarksOn);
   redraw();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The real terminal: paints a Screen, reads keys. Only its .cpp files know ncurses.
+// The real terminal: paints a Screen, reads keys. Only its .cpp files include ncurses.
 
 #include <map>
 #include <memory>
@@ -9,32 +9,32 @@
 
 namespace reprise::cli::app {
 
-// One at a time in a process; one thread. The terminal is as it was before when this is gone.
+// At most one per process; not thread-safe. The destructor restores the terminal.
 class Terminal {
  public:
-  // On standard input and output. Signal handlers that are to stay must be there already.
-  // unsupported when the terminal cannot show a whole screen.
+  // Uses standard input and output. Signal handlers must be installed before, or ncurses installs
+  // its own. unsupported if the terminal cannot show a full screen.
   static Result<std::unique_ptr<Terminal>> open(bool colours);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
   Size size() const;
-  // Only what has changed since the last time is written.
+  // Writes only the changes since the last call.
   void paint(const Screen& screen);
-  // What was typed, without waiting: KeyPressed, Typed, Pasted and Resized.
+  // The input so far, without waiting: KeyPressed, Typed, Pasted and Resized.
   std::vector<Event> read_keys();
-  // Everything anew with the next paint().
+  // The next paint() redraws everything.
   void redraw();
-  // For another program, and for this one again.
+  // Releases the terminal for another program, and takes it again.
   void give_back();
   void take_again();
   void ring();
-  // To the clipboard, as far as the terminal allows it; false for one that has none.
+  // Copies to the clipboard if the terminal allows it; false if it has none.
   bool copy(std::string_view text);
-  // What the window is called, until this is gone; where a terminal has such a thing.
+  // Sets the window's title, if supported, until destruction.
   void set_title(const std::string& text);
-  // Gives the terminal back to the shell until it continues this program.
+  // Gives the terminal back to the shell until the program is continued.
   void suspend();
 
  private:
@@ -44,8 +44,8 @@ class Terminal {
   bool colours_;
   bool has_title_ = false;
   std::string title_;
-  bool joins_ = false;                         // it understands what joined_rows() writes
-  std::map<std::size_t, std::string> joined_;  // as they were written last
+  bool joins_ = false;                         // supports the output of joined_rows()
+  std::map<std::size_t, std::string> joined_;  // as last written
   std::unique_ptr<Keys> keys_;
 };
 

@@ -1,4 +1,4 @@
-// What ncurses knows: the names of keys, the mouse, the terminal.
+// Queries of ncurses: names of keys, the mouse, the terminal.
 
 #include <algorithm>
 #include <array>

@@ -92,7 +92,7 @@ void KeyCollector::character(wchar_t character, bool after_escape) {
     return;
   }
   if (after_escape) {
-    // Esc and a key that follow each other fast look like Alt and that key.
+    // Esc followed quickly by a key is indistinguishable from Alt and that key.
     if (const std::string name = alt_name(character); find_action(name)) {
       key(name);
       return;

@@ -59,7 +59,7 @@ TEST(KeyCollector, TellsAltFromEscapeAndAKey) {
   collector.character(L'\r', true);
   collector.character(L'/', true);
   EXPECT_EQ(words(collector), "[Alt-1][Alt-Enter][Esc]/");
-  // Keys that terminfo knows: it may give Backspace a name of its own.
+  // Keys in terminfo, which may name Backspace differently.
   collector.key("Backspace", true);
   collector.key("Up", true);
   collector.key("PgUp", true);

@@ -50,7 +50,7 @@ ToolUseBlock call(std::string id, std::string name, std::string_view input) {
   return {std::move(id), std::move(name), *RawJson::parse(std::string(input)), {}};
 }
 
-// A turn with a thought and two calls, in two requests: the footer has the sum of both.
+// A turn with a thought and two calls in two requests; the footer has the total of both.
 State tools(Size size) {
   State state = open_state(size);
   enter(state, "Read a.txt and write b.txt");
@@ -151,7 +151,7 @@ State todos(Size size) {
   return state;
 }
 
-// Ten of them: one answers, one has news, one is being opened.
+// Ten tabs: one is answering, one has unread text, one is being opened.
 State tabs(Size size) {
   State state = conversation(size);
   for (int i = 2; i <= 10; ++i) {

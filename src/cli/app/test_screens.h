@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests: every screen that the program has.
+// For tests: all screens of the program.
 
 #include "cli/app/state.h"
 
@@ -11,7 +11,7 @@ struct NamedScreen {
   std::function<State(Size)> make;
 };
 
-// Of sessions, and of the picker.
+// Screens of sessions, and of the picker.
 std::vector<NamedScreen> session_screens();
 std::vector<NamedScreen> picker_screens();
 

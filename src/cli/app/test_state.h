@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests: a state as it is in the middle of things.
+// For tests: states in the middle of use.
 
 #include "cli/app/render.h"
 #include "cli/app/update.h"
@@ -35,7 +35,7 @@ inline SessionInfo some_session() {
           .head = Seq{4}};
 }
 
-// A new session in the folder where the program was started.
+// A new session in the start folder.
 inline State open_state(Size size = kUsual) {
   State state = empty_state(size);
   update(state, NewestFound{});
@@ -60,7 +60,7 @@ inline std::string shown(const State& state) {
   return render(state).text();
 }
 
-// The only effect, which is of this kind.
+// The only effect, which must have this type.
 template <class EffectType>
 EffectType only(const Effects& effects) {
   const auto* const found =

@@ -42,7 +42,7 @@ std::vector<Line> todo_panel(const std::vector<Todo>& todos, std::size_t rows,
   const auto next = running != todos.end()
                         ? running
                         : std::ranges::find(todos, TodoStatus::pending, &Todo::status);
-  // What is to be done now has one finished todo before it, where there is room.
+  // Shows one completed todo before the current one if there is room.
   auto first = static_cast<std::size_t>(next - todos.begin());
   first = first > 0 && room > 1 ? first - 1 : first;
   first = std::min(first, todos.size() - std::min(todos.size(), room));

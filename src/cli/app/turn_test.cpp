@@ -1,4 +1,4 @@
-// A turn that calls tools: who may say yes to them, and what it used.
+// Tests of a turn with tool calls: consent and usage.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(Consent, HoldsForTheSessionUnlessSomethingElseIsMeant) {
   }
 }
 
-// "a" in the middle of a word is not "always".
+// An "a" within a word does not mean "always".
 TEST(Consent, TakesNoLetterOfAMessageForConsent) {
   State state = open_state();
   enter(state, "question");

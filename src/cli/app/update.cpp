@@ -6,7 +6,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// One function for each kind of event.
+// Dispatches events by type.
 class Handler {
  public:
   Handler(State& state, Effects& effects) : state_(state), effects_(effects) {}
@@ -65,7 +65,7 @@ class Handler {
     }
     tab->phase = Tab::Phase::idle;
     tab->metadata = opened.metadata;
-    // What was said while it was being opened comes after what was said before.
+    // Older entries come before those added while it was being opened.
     tab->entries.insert(tab->entries.begin(), opened.entries.begin(), opened.entries.end());
     tab->oldest = opened.oldest;
     tab->last_input = opened.last_input;
@@ -88,7 +88,7 @@ class Handler {
     if (tab == nullptr) {
       return;
     }
-    // What was typed is not lost.
+    // Keeps the typed text.
     if (tab->input.empty()) {
       for (const Entry& entry : tab->entries) {
         if (entry.kind == Entry::Kind::waiting) {
@@ -116,7 +116,7 @@ class Handler {
       }
       search_on(state_, *tab, older.entries.size(), effects_);
       if (older.entries.empty()) {
-        tab->scroll_target.reset();  // it cannot be read
+        tab->scroll_target.reset();  // it cannot be loaded
       }
       scroll_to_target(state_, *tab, effects_);
     }
@@ -126,7 +126,7 @@ class Handler {
     if (Tab* const tab = state_.find(changed.tab); tab != nullptr) {
       tab->metadata = changed.metadata;
       if (changed.history_changed) {
-        // What the command has just said stays in sight.
+        // Keeps the command's output visible.
         std::vector<Entry> entries = changed.entries;
         if (!tab->entries.empty() && tab->entries.back().kind == Entry::Kind::notice) {
           entries.push_back(tab->entries.back());
@@ -196,7 +196,7 @@ class Handler {
       state_.status = announcement.text;
       return;
     }
-    // What was asked for before there was a tab is answered in the one that is shown now.
+    // Announcements without a tab appear in the current one.
     const bool of_tab = announcement.tab && *announcement.tab != TabId{};
     Tab* const tab = of_tab ? state_.find(*announcement.tab) : state_.tab();
     const bool warning = announcement.kind == Announcement::Kind::warning;

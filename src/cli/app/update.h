@@ -1,6 +1,7 @@
 #pragma once
 
-// What an event changes and what it asks for. No I/O, no clock: the time comes with Ticked.
+// Applies an event to the state and returns the requested effects. No I/O and no clock: Ticked has
+// the time.
 
 #include "cli/app/effect.h"  // IWYU pragma: export
 #include "cli/app/keys.h"
@@ -12,32 +13,32 @@ inline constexpr std::string_view kTabsFull = "Maximum 10 sessions reached.";
 
 Effects update(State& state, const Event& event);
 
-// How it begins: what to do before the first event. With `sel` that session is opened, with
-// `fresh` a new one; else the newest of the folder is offered, if there is one.
+// How the program starts, before the first event: opens the session `sel`, or with `fresh` a new
+// one; otherwise offers the newest session of the folder, if there is one.
 struct Start {
   std::string sel = {};
   bool fresh = false;
-  bool pick = false;  // choose first
+  bool pick = false;  // choose in the picker
   bool all = false;   // of all folders
 };
 Effects begin(State& state, const Start& start);
 
-// The list above the input: the commands that fit what is typed, or the session's questions.
+// The list above the input: commands that match it, or the session's questions.
 void offer_commands(State& state);
 void offer_questions(State& state, const QuestionsListed& listed);
-// Whether the key was for it.
+// Whether the key was handled.
 bool press_in_menu(State& state, std::string_view key, Effects& effects);
 
-// What Tab does to the input.
+// Handles Tab in the input.
 void complete_input(State& state, Effects& effects);
 void on_files(State& state, const FilesListed& listed);
 void on_models(State& state, const ModelsListed& listed, Effects& effects);
 
-// The picker, and what is typed into it.
+// The picker and its filter.
 void open_picker(State& state, bool alone, bool all, Effects& effects);
 void press_in_picker(State& state, std::string_view key, Effects& effects);
 void type_in_picker(State& state, std::string_view text, Effects& effects);
-// After every change: the rows and the preview that are missing now.
+// Requests missing rows and the preview after each change.
 void fetch_for_picker(const State& state, Picker& picker, Effects& effects);
 void start_picker_list(State& state, Picker& picker, Effects& effects);
 void close_picker(State& state, bool alone, Effects& effects);
@@ -51,69 +52,68 @@ void run_resume(State& state, std::string_view text, Effects& effects);
 
 // Searches.
 void begin_search(State& state, LineSearch::Kind kind);
-// False when the key ends the search and means something else.
+// False if the key ends the search and must be handled normally.
 bool press_in_search(State& state, std::string_view key, Effects& effects);
 void type_in_search(State& state, std::string_view text);
-// Chooses the tool call or thought above or below.
+// Selects the next tool call or thought above or below.
 void choose_part(State& state, bool up);
-// Opens or closes the chosen one; false when none is.
+// Folds or unfolds the selected one; false if there is none.
 bool toggle_part(State& state);
-// What letters mean while one looks back in the transcript; false when they are text.
+// Letter keys while the user has scrolled up; false if they are text.
 bool type_while_scrolled(State& state, std::string_view text, Effects& effects);
 void find_in_transcript(State& state, bool up, Effects& effects);
-// Shows the message that the tab was opened for, once it is loaded.
+// Scrolls to the message that the tab was opened at, once it is loaded.
 void scroll_to_target(State& state, Tab& tab, Effects& effects);
-// Older messages have come: goes on in them, if something is looked for.
+// Continues a search in older messages that were loaded.
 void search_on(State& state, Tab& tab, std::size_t added, Effects& effects);
 
-// Its parts, each for some events.
+// Handlers of some events.
 void press(State& state, std::string_view key, Effects& effects);
 void submit(State& state, Effects& effects);
 void run_command(State& state, std::string_view line, Effects& effects);
-// Adds a tab and shows it. Null, and says so, when there are ten.
+// Adds a tab and shows it. Null, with a warning, if there are ten.
 Tab* add_tab(State& state, std::string folder);
 void show_tab(State& state, std::size_t index);
-// Without its session: that was closed, or never opened.
+// Removes a tab whose session was closed or never opened.
 void drop_tab(State& state, TabId id);
-// The same for one that is closed; what was typed into it is not lost.
+// The same for a closed one, keeping its typed text.
 void on_tab_closed(State& state, TabId id);
 void close_tab(State& state, Tab& tab, Effects& effects);
-// How it came that the program leaves: the person is done, pressed Ctrl-C twice, or a signal came
-// (then the sessions stay open in the store).
+// Why the program exits: the user quit, pressed Ctrl-C twice, or a signal arrived (then the
+// sessions stay open in the store).
 enum class Leaving : std::uint8_t { done, stopped, signalled };
 void leave(State& state, Leaving how, Effects& effects);
-// The tab's session begins to answer.
+// The tab's session starts answering.
 void begin_turn(Tab& tab);
-// Ctrl-C: stops the answer, empties the input, twice leaves.
+// Ctrl-C: stops the answer, clears the input, or, pressed twice, quits.
 void stop(State& state, Effects& effects);
-// Esc: back to where text comes; then stops the answer; twice where nothing runs edits the last
-// question.
+// Esc: scrolls to the end, or stops the answer; pressed twice while idle, edits the last question.
 void escape(State& state, Effects& effects);
-// Back to where text comes.
+// Scrolls to the end.
 void to_end(Tab& tab);
 // "/copy".
 void copy_answer(State& state, Effects& effects);
-// Puts the last question into the input; what is sent then is asked instead of it.
+// Puts the last question into the input to replace it.
 void edit_last_question(Tab& tab);
 void ask_instead(Tab& tab, std::string text, Attached attached, Effects& effects);
-// A question to the model, now or after the running answer.
+// Asks now, or queues the question after the running answer.
 void ask(Tab& tab, std::string text, Attached attached, Effects& effects);
 // The words of a message that begin with '@', without it; @"a b" is one word.
 std::vector<std::string> mentions(std::string_view text);
-// The first question that waits, if there is one.
+// Asks the first queued question, if there is one.
 void ask_next(Tab& tab, Effects& effects);
 void say(State& state, Tab* tab, Entry::Kind kind, std::string text);
-// While a dialog is shown. What remains of the text belongs to the message; false when the key does
-// what it always does.
+// Handles text while a dialog is shown. Returns the remaining text, which belongs to the message;
+// false if the key must be handled normally.
 std::string_view type_in_dialog(State& state, std::string_view text, Effects& effects);
 bool press_in_dialog(State& state, std::string_view key, std::optional<Action> action,
                      Effects& effects);
-// Of the message that is typed before the offered session is resumed or declined.
+// Text typed before the offered session is resumed or declined.
 void type_before_answer(State& state, std::string_view text, bool pasted);
-// What the editing keys do.
+// Applies an editing key.
 void edit(Editor& input, Action action);
 
-// The events of a running turn.
+// Events of a running turn.
 void on_text(Tab& tab, Entry::Kind kind, std::string_view text);
 void on_tool_call(Tab& tab, const ToolUseBlock& call);
 void on_answer(Tab& tab, const AnswerStored& answer);

@@ -1,4 +1,4 @@
-// What a submitted input asks for.
+// Handling of submitted input.
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Entry::Kind;
 
-// By number or name; null when there is none.
+// By number or name; null if there is none.
 Tab* find_tab(State& state, std::string_view text) {
   std::size_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -90,7 +90,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
   }
 }
 
-// Commands that change what the model is told must wait for its answer.
+// Commands that change what the model sees must wait for the running answer.
 bool waits_for_answer(SlashVerb verb) {
   switch (verb) {
     case SlashVerb::model:
@@ -113,7 +113,7 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
     effects.emplace_back(GoOn{.tab = tab.id});
     return;
   }
-  // The old answer gives way at once.
+  // Removes the old answer immediately.
   const auto question =
       std::find_if(tab.entries.rbegin(), tab.entries.rend(),
                    [](const Entry& entry) { return entry.kind == Kind::question; });
@@ -121,7 +121,7 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
   effects.emplace_back(AskAgain{.tab = tab.id});
 }
 
-// It is looked for when the message is sent.
+// The file is read when the message is sent.
 void attach(State& state, const std::string& file) {
   Tab* const tab = state.tab();
   if (tab == nullptr) {
@@ -203,7 +203,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     case SlashVerb::help:
       say(state, tab, Kind::notice, app_help(frame_of(state).transcript_columns));
       if (tab != nullptr) {
-        // From its beginning; it may be longer than the screen.
+        // Scrolls to its beginning, as it may be longer than the screen.
         tab->top = Anchor{tab->entries.size() - 1, 0};
       }
       return;

@@ -1,4 +1,4 @@
-// What Tab does to the input, and models that are looked up for it.
+// Tab completion of the input, and loading models for it.
 
 #include <algorithm>
 
@@ -14,8 +14,8 @@ bool begins_word(std::string_view text, std::size_t at) {
   return at == 0 || std::string_view(" \t\n\x1a").find(text[at - 1]) != std::string_view::npos;
 }
 
-// Completes what begins with `begun` to `common`. A path with blanks needs quotes, which are closed
-// when it is `whole`.
+// Completes `prefix` to `common`. A path with blanks is quoted; the quote is closed if the path is
+// `whole`.
 void insert_path(Editor& input, std::string_view prefix, std::string_view common, bool whole) {
   const std::string before = input.text().substr(0, input.text().size() - prefix.size());
   const bool is_quoted = before.ends_with("@\"");
@@ -26,7 +26,7 @@ void insert_path(Editor& input, std::string_view prefix, std::string_view common
   input.insert(cat(common.substr(prefix.size()), is_quoted && whole ? "\"" : ""));
 }
 
-// The path that is being typed, after '@' or as the file of a command; nullopt for all else.
+// The path being typed, after '@' or as a command's file; nullopt otherwise.
 std::optional<std::string> path_prefix(std::string_view text) {
   for (const std::string_view command : {"/attach ", "/save ", "/export "}) {
     if (text.starts_with(command)) {
@@ -49,7 +49,7 @@ std::optional<std::string> path_prefix(std::string_view text) {
 void on_files(State& state, const FilesListed& listed) {
   Tab* const tab = state.tab();
   if (tab == nullptr || tab->id != listed.tab || path_prefix(tab->input.text()) != listed.prefix) {
-    return;  // it was typed on meanwhile
+    return;  // the input has changed meanwhile
   }
   if (listed.paths.empty()) {
     state.status = "no such file";
@@ -114,7 +114,7 @@ void on_models(State& state, const ModelsListed& listed, Effects& effects) {
       tab->models.push_back(model);
     }
   }
-  // Who has typed on since does not want it any more.
+  // Ignored if the input has changed meanwhile.
   const std::string& text = tab->input.text();
   if (tab == state.tab() && !tab->completing.empty() &&
       (text == tab->completing || text == tab->completed)) {

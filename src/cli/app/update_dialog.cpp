@@ -1,4 +1,4 @@
-// Dialogs: what may be pressed and typed while one is shown, and what its answer does.
+// Dialogs: keys and text while one is shown, and the effects of its answer.
 
 #include "cli/app/update.h"
 
@@ -37,7 +37,7 @@ void answer_dialog(State& state, Choice choice, Effects& effects) {
   }
 }
 
-// Who is asked may look at the session first.
+// Keys that work during a dialog, so that the user can look at the session first.
 bool passes_dialog(const State& state, Action action) {
   switch (action) {
     case Action::redraw:
@@ -92,7 +92,7 @@ void type_before_answer(State& state, std::string_view text, bool pasted) {
 std::string_view type_in_dialog(State& state, std::string_view text, Effects& effects) {
   const Dialog::Kind kind = state.dialogs.front().kind;
   const bool is_message = kind == Dialog::Kind::resume && !state.first_input.empty();
-  // Keys typed in a row arrive as one text; those after the answer to the offer are a message.
+  // Keys typed quickly arrive as one text; text after the answer to the offer is a message.
   const bool is_answer = !is_message && (kind == Dialog::Kind::resume || text.size() == 1);
   const std::optional<Choice> choice =
       is_answer ? choice_of(text.front(), kind == Dialog::Kind::consent) : std::nullopt;

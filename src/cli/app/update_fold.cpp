@@ -1,4 +1,4 @@
-// Tool calls and thoughts, opened and closed one by one.
+// Folding of single tool calls and thoughts.
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// The nearest one, `from` included.
+// The nearest foldable entry, including `from`.
 std::optional<std::size_t> find_part(const Tab& tab, std::ptrdiff_t from, bool up) {
   for (std::ptrdiff_t i = from; i >= 0 && i < std::ssize(tab.entries); i += up ? -1 : 1) {
     if (const auto index = static_cast<std::size_t>(i); is_foldable(tab.entries[index])) {
@@ -37,7 +37,7 @@ void choose_part(State& state, bool up) {
   if (const auto chosen = tab->chosen_part(); chosen) {
     found = find_part(*tab, static_cast<std::ptrdiff_t>(*chosen) + (up ? -1 : 1), up);
   } else {
-    // Of those that are shown; else the nearest one.
+    // Prefers visible entries.
     const auto from = static_cast<std::ptrdiff_t>((up ? lines.back() : lines.front()).at.entry);
     found = find_part(*tab, from, up);
     found = found ? found : find_part(*tab, from, !up);
@@ -66,7 +66,7 @@ bool toggle_part(State& state) {
   const Frame frame = frame_of(state);
   const std::size_t rows = frame.transcript_rows;
   const std::size_t width = frame.transcript_columns;
-  // It stays where it is on the screen; what stands below moves.
+  // Keeps the entry's position on the screen; the lines below it move.
   const Anchor end = anchor_at_end(*tab, rows, width, state.now);
   Anchor top = std::min(tab->top.value_or(end), end);
   Entry& entry = tab->entries[*chosen];

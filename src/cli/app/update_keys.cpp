@@ -1,4 +1,4 @@
-// What a key does.
+// Handling of keys.
 
 #include "base/text.h"
 #include "cli/app/frame.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::ptrdiff_t kWheelLines = 3;
 
-// Who goes on from where an entry is cut sees more of it.
+// Scrolling past the end of a truncated entry shows more of it.
 void read_on(Tab& tab, const Frame& frame, Time now) {
   for (const VisibleLine& line :
        visible_lines(tab, frame.transcript_rows, frame.transcript_columns, now)) {
@@ -50,7 +50,7 @@ std::ptrdiff_t page(const State& state) {
   return rows > 2 ? rows - 1 : 1;
 }
 
-// While one looks back and has typed nothing, arrows (and wheels that send them) scroll.
+// With an empty input and scrolled up, arrow keys (and wheels that send them) scroll.
 void edit_or_scroll(State& state, Action action, Effects& effects) {
   const bool looks_back = state.tab() != nullptr && state.tab()->top && state.input().empty();
   if (looks_back && (action == Action::up || action == Action::down)) {
@@ -201,7 +201,7 @@ void edit(Editor& input, Action action) {
 }
 
 void press(State& state, std::string_view key, Effects& effects) {
-  // Two keys after each other are one.
+  // The second key of a sequence.
   if (std::exchange(state.after_ctrl_x, false)) {
     return press(state, cat("Ctrl-X+", key), effects);
   }

@@ -1,4 +1,4 @@
-// The list above the input: commands while one is typed, or the questions of the session.
+// The list above the input: commands while one is typed, or the session's questions.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ bool needs_file(std::string_view name) {
   return found != commands.end() && found->argument == SlashArgument::file;
 }
 
-// What begins so first, then what has it elsewhere.
+// Commands with this prefix, then those that contain the text.
 std::vector<Menu::Item> commands_with(std::string_view text) {
   std::vector<Menu::Item> out;
   for (const SlashCommand& command : slash_commands(Surface::screen)) {
@@ -57,7 +57,7 @@ bool moves_menu(Menu& menu, std::string_view key) {
   return false;
 }
 
-// Enter and Tab while a command is typed; false when the key goes on to the input.
+// Enter and Tab while a command is typed; false if the input must handle the key.
 bool choose_command(State& state, const Menu::Item& item, bool run) {
   state.menu.reset();
   if (run && !needs_file(item.name)) {
@@ -142,7 +142,7 @@ bool press_in_menu(State& state, std::string_view key, Effects& effects) {
   }
   state.menu.reset();
   if (key == "Esc" && state.input().text() == "/") {
-    state.input().clear();  // nothing of a command was typed
+    state.input().clear();  // only "/" was typed
   }
   return key == "Esc" || key == "Ctrl-C";
 }

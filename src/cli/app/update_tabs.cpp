@@ -1,4 +1,4 @@
-// Tabs: the first ones, new ones, the one that is shown, and those that go.
+// Tabs: opening, switching and closing.
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ Tab* add_tab(State& state, std::string folder) {
   tab.metadata.folder = std::move(folder);
   tab.input = std::exchange(state.first_input, {});
   if (state.tabs_opened == 1 && !state.notice.empty()) {
-    tab.entries.push_back({.text = state.notice});  // nobody can have read it yet
+    tab.entries.push_back({.text = state.notice});  // repeated, as it was visible only briefly
   }
   state.notice.clear();
   state.tabs.push_back(std::move(tab));

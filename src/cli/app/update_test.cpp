@@ -137,7 +137,7 @@ TEST(Update, GoesFromTabToTab) {
   EXPECT_EQ(state.current, 1U);
   enter(state, "/session switch Gamma");
   EXPECT_EQ(state.tab()->entries.back().text, "Session not found: Gamma");
-  state.tabs[0].metadata.title = "2026";  // a name though it is a number
+  state.tabs[0].metadata.title = "2026";  // a name that looks like a number
   enter(state, "/session switch 2026");
   EXPECT_EQ(state.current, 0U);
   EXPECT_EQ(only<SaveNow>(enter(state, "/session save")).tab, TabId{1});
@@ -171,7 +171,7 @@ TEST(Update, GivesAMessageBackWhenNoSessionCouldBeOpened) {
   EXPECT_TRUE(state.tabs.empty());
   EXPECT_EQ(state.notice, "no provider is set up");
   EXPECT_EQ(state.input().text(), "hello");
-  // Trying again needs only Enter.
+  // Enter tries again.
   EXPECT_EQ(only<OpenNew>(key(state, "Enter")).tab, TabId{2});
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kTwice{2};
 
-// What ran has ended: thoughts fold, tools that were not answered will not be.
+// Marks entries as finished: thoughts fold, and pending tool calls have failed.
 void finish_entries(Tab& tab) {
   for (Entry& entry : tab.entries) {
     if (!entry.done) {
@@ -23,7 +23,7 @@ void finish_entries(Tab& tab) {
   }
 }
 
-// New entries come before the questions that wait.
+// Inserts entries before queued questions.
 Entry& add_entry(Tab& tab, Entry entry) {
   const auto waiting = std::ranges::find(tab.entries, Entry::Kind::waiting, &Entry::kind);
   return *tab.entries.insert(waiting, std::move(entry));
@@ -34,7 +34,7 @@ Entry* last_running(Tab& tab) {
   return waiting == tab.entries.begin() ? nullptr : &*std::prev(waiting);
 }
 
-// The questions that wait go back to the input, so that nothing is asked behind a person's back.
+// Moves queued questions back to the input, so that nothing is asked without the user.
 void give_back(Tab& tab) {
   std::string text;
   std::erase_if(tab.entries, [&text](const Entry& entry) {

@@ -14,7 +14,7 @@ constexpr std::size_t kTabColumns = 4;
 
 enum class Breaks : std::uint8_t { between_words, anywhere };
 
-// Fills line after line, character by character.
+// Fills lines character by character.
 class Wrapper {
  public:
   Wrapper(std::size_t width, const Margin& margin, Breaks breaks)
@@ -46,7 +46,7 @@ class Wrapper {
       ++blank_columns_;
       return;
     }
-    // A word that is longer than a line is broken where the line is full.
+    // A word longer than a line is split.
     if (word_columns_ + columns > word_columns_max_) {
       flush_word();
     }
@@ -57,7 +57,7 @@ class Wrapper {
     }
   }
 
-  // For the widest character. A margin that leaves none is left out.
+  // Room for the widest character; otherwise the margin is omitted.
   bool has_room(const Line& margin) const { return width_of(margin) + 2 <= width_; }
 
   void begin(const Line& margin) {
@@ -98,7 +98,7 @@ class Wrapper {
   std::vector<Line> lines_;
   Line line_;
   std::size_t columns_ = 0;
-  bool empty_ = true;  // nothing but the margin
+  bool empty_ = true;  // has only the margin
   Line blanks_;
   std::size_t blank_columns_ = 0;
   Line word_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Long lines into short ones. Pure.
+// Line wrapping. Pure functions.
 
 #include <cstddef>  // IWYU pragma: export
 #include <string>   // IWYU pragma: export
@@ -10,26 +10,26 @@
 
 namespace reprise::cli::app {
 
-// What stands before the lines that a paragraph becomes: the first one's mark ("1. "), and blanks
-// of the same width before the others.
+// The prefixes of a paragraph's lines: the mark of the first one ("1. "), and blanks of the same
+// width for the others.
 struct Margin {
   Line first = {};
   Line rest = {};
 };
 
-// Breaks between words where it can, within a word where it must; never within a character. Each
-// line is at most `width` columns wide, margin included (a character wider than that has a line of
-// its own). At least one line.
+// Breaks between words if possible, otherwise within a word, but never within a character. Lines
+// are at most `width` columns wide including the margin (a wider character has its own line).
+// Returns at least one line.
 std::vector<Line> wrap(const Line& line, std::size_t width, const Margin& margin = {});
 
-// The same for text of several lines. It is made safe for a terminal first; tabs become blanks.
+// The same for text of several lines. Sanitizes it for terminals and expands tabs.
 std::vector<Line> wrap_text(std::string_view text, Style style, std::size_t width,
                             const Margin& margin = {});
 
-// Like wrap(), but breaks only where a line is full: for code.
+// Like wrap(), but breaks only full lines; for code.
 std::vector<Line> cut_line(const Line& line, std::size_t width);
 
-// Tabs to the next column that is a multiple of four, for one line without line ends.
+// Expands tabs to multiples of four columns, for a single line.
 std::string expand_tabs(std::string_view line);
 
 }  // namespace reprise::cli::app

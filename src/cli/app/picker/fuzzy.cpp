@@ -9,9 +9,9 @@
 namespace reprise::cli::app {
 namespace {
 
-constexpr int kWhole = 100;     // the word stands there as it is
-constexpr int kWordStart = 30;  // at the beginning of a word of the text
-constexpr int kNear = 8;        // right after the letter before
+constexpr int kWhole = 100;     // an exact substring
+constexpr int kWordStart = 30;  // at the start of a word of the text
+constexpr int kNear = 8;        // adjacent to the previous letter
 constexpr int kGapCost = 1;
 
 bool starts_word(std::string_view text, std::size_t at) {
@@ -30,7 +30,7 @@ std::optional<int> whole_score(std::string_view text, std::string_view word) {
   return best;
 }
 
-// The letters in order, each where it occurs first.
+// Matches the letters in order, each at its first occurrence.
 std::optional<int> spread_score(std::string_view text, std::string_view word) {
   int score = 0;
   std::size_t next = 0;

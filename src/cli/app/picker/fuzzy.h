@@ -1,15 +1,15 @@
 #pragma once
 
-// Whether what was typed means a text, and how well: for filtering as one types. Pure.
+// Fuzzy matching for filtering as the user types. Pure functions.
 
 #include <optional>
 #include <string_view>
 
 namespace reprise::cli::app {
 
-// Each word of the pattern must occur in the text: best as it is, at the start of a word, else with
-// other letters between its own. The higher the better; nullopt when one does not occur. ASCII
-// letters of the pattern must be small ones; those of the text as well.
+// Each word of the pattern must occur in the text: ideally as a substring or at the start of a
+// word, otherwise with other letters in between. Higher is better; nullopt if a word does not
+// occur. Both must be in lower case (ASCII).
 std::optional<int> fuzzy_score(std::string_view text, std::string_view pattern);
 
 }  // namespace reprise::cli::app

@@ -1,4 +1,4 @@
-// The picker's list of what other tools have.
+// Tests of the picker's list of other tools' sessions.
 #include <gtest/gtest.h>
 
 #include <algorithm>

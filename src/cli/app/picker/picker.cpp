@@ -32,7 +32,7 @@ std::vector<Match> matches_of(const Picker& picker) {
   return out;
 }
 
-// The best ones first; of equals the newest.
+// Best score first; the newest first among equals.
 void sort_best(const Picker& picker, std::vector<Match>& matches) {
   const auto better = [&picker](const Match& a, const Match& b) {
     if (a.score != b.score) {
@@ -118,7 +118,7 @@ void refilter(Picker& picker, bool from_top) {
 
 namespace {
 
-// Rows whose short ids begin alike get longer ones. Few do, and only then all are looked through.
+// Lengthens equal short ids. They are rare, so only then all rows are scanned.
 void tell_apart(Picker& picker, const std::unordered_set<std::string>& equal) {
   std::unordered_map<std::string, std::vector<PickerRow*>> groups;
   for (PickerRow& row : picker.rows) {
@@ -162,7 +162,7 @@ void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next) {
   if (!equal.empty()) {
     tell_apart(picker, equal);
   }
-  // Who has not moved stays at the top, with what is best now.
+  // An unmoved selection stays on the first match.
   refilter(picker, picker.selected == 0);
 }
 
@@ -176,7 +176,7 @@ const std::vector<std::string>& ask_for_questions(Picker& picker) {
   return picker.pending_questions;
 }
 
-// Rows may have come and gone in the meantime, their order has not changed.
+// Rows may have been added or removed since the request, but their order is the same.
 void add_questions(Picker& picker, const std::vector<std::string>& questions) {
   auto from = picker.rows.begin();
   for (std::size_t i = 0; i < std::min(questions.size(), picker.pending_questions.size()); ++i) {

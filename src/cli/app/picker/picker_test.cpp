@@ -53,7 +53,7 @@ TEST(Picker, ShowsItsFirstScreenFromOnePage) {
     rows.push_back(row(i, "t" + std::to_string(i)));
   }
   const Effects effects = update(state, PageLoaded{.generation = 1, .rows = rows, .next = "more"});
-  EXPECT_EQ(only<LoadPreview>(effects).id, "id-0");  // and no further page
+  EXPECT_EQ(only<LoadPreview>(effects).id, "id-0");  // no further page is requested
   EXPECT_NE(shown(state).find(" 60+ sessions"), std::string::npos);
   EXPECT_EQ(first_of<LoadPage>(key(state, "End")).after, "more");
 }
@@ -156,14 +156,14 @@ TEST(Picker, BeginsAnotherListAtItsBeginning) {
 TEST(Picker, LeavesTheLastColumnBesideThePreview) {
   State state = picking({24, 80});
   update(state, PreviewLoaded{"id-1", {std::string(200, 'q'), "answer", true, false}});
-  const std::string columns(state.size.columns - 3, 'q');  // two before it
+  const std::string columns(state.size.columns - 3, 'q');  // two columns precede it
   EXPECT_NE(shown(state).find(cat("\n  ", columns, "\n")), std::string::npos) << shown(state);
 }
 
 TEST(Picker, TrashesAndBringsBack) {
   State state = picking();
   EXPECT_EQ(only<TrashStored>(key(state, "Delete")).id, "id-1");
-  EXPECT_EQ(state.picker->rows.size(), 4U);  // until it is done
+  EXPECT_EQ(state.picker->rows.size(), 4U);  // until the operation completes
   update(state, StoredChanged{StoredChanged::What::trashed, "id-1"});
   EXPECT_EQ(state.picker->rows.size(), 3U);
   EXPECT_EQ(state.picker->row()->id, "id-2");
@@ -227,7 +227,7 @@ TEST(Picker, GoesToTheTabThatIsOpenAndOpensOthersBesideIt) {
   EXPECT_TRUE(key(state, "Enter").empty());
   EXPECT_FALSE(state.picker);
   EXPECT_EQ(state.current, 0U);
-  // Another one of the same folder.
+  // Another picker for the same folder.
   key(state, "Ctrl-O");
   update(state, PageLoaded{.generation = 2, .rows = some_rows(), .next = ""});
   ASSERT_EQ(state.picker->row()->folder, state.tabs[0].metadata.folder);

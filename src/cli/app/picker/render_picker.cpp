@@ -19,10 +19,10 @@ constexpr std::size_t kRowsForBelow = 16;
 constexpr std::size_t kPreviewRows = 7;
 constexpr std::size_t kFirstRow = 2;
 constexpr std::size_t kCountColumns = 12;
-constexpr std::size_t kIdMax = 12;  // of one that is lengthened to tell it from another
+constexpr std::size_t kIdMax = 12;  // of an id lengthened to be unique
 constexpr Style kPickerAccent{.colour = Colour::cyan, .bold = true};
 
-// The first that fits is shown.
+// The first one that fits is shown.
 using KeyWords = std::array<std::string_view, 3>;
 constexpr KeyWords kPickerKeys = {
     " · Enter resumes · Ctrl-F texts · Tab projects · Ctrl-S order · F2 rename · Del trash · "
@@ -73,7 +73,7 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return out;
 }
 
-// Where a row is, from its first column to `end`.
+// The position of a row, from its first column to `end`.
 struct RowPlace {
   Place place;
   std::size_t end = 0;
@@ -83,7 +83,7 @@ std::string_view title_of(const PickerRow& row) {
   return row.title.empty() ? std::string_view("Untitled") : row.title;
 }
 
-// A message: its age, the title of its session, and what stands around the words.
+// A message: its age, its session's title, and the text around the match.
 void render_message(Screen& screen, const State& state, const PickerRow& row, const RowPlace& where,
                     bool selected) {
   constexpr std::size_t kAgeColumns = 14;
@@ -163,7 +163,7 @@ void render_list(Screen& screen, const State& state, const Picker& picker,
     screen.put({kFirstRow, 2}, empty_text(picker), kDim);
     return;
   }
-  // The selected row stays in sight.
+  // Keeps the selected row visible.
   const std::size_t rows = std::max<std::size_t>(frame.list_rows, 1);
   const std::size_t first = picker.selected < rows ? 0 : picker.selected - rows + 1;
   for (std::size_t i = 0; i < frame.list_rows && first + i < picker.shown.size(); ++i) {
@@ -214,7 +214,7 @@ void render_preview(Screen& screen, const State& state, const Picker& picker,
   }
 }
 
-// The end of a line that has room: where one types.
+// The end of a line that fits, where the cursor is.
 std::string_view end_within(std::string_view text, std::size_t columns) {
   for (std::size_t width = display_width(text); width > columns;) {
     const std::size_t bytes = first_grapheme(text);

@@ -1,4 +1,4 @@
-// Searches and the other editor: what keys lead to.
+// Tests of searches and the external editor.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(HistorySearch, FindsEarlierMessages) {
 
   key(state, "Ctrl-R");
   type(state, "oth");
-  EXPECT_TRUE(key(state, "Enter").empty());  // takes it, does not send it
+  EXPECT_TRUE(key(state, "Enter").empty());  // accepts it without sending
   EXPECT_EQ(only<Ask>(key(state, "Enter")).text, "other");
 }
 
@@ -72,7 +72,7 @@ TEST(TranscriptSearch, LooksUpwardsAndOn) {
   EXPECT_EQ(state.input().text(), "n");
 }
 
-// As the worker would: a piece of what is older, with the words in one of its messages.
+// Simulates the worker: loads older entries, one of which contains the words.
 void load_older(State& state, std::int64_t oldest, const std::string& words) {
   std::vector<Entry> entries(20, Entry{.text = "older hay"});
   entries[10].text = words;

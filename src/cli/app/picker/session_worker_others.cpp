@@ -1,4 +1,4 @@
-// What the worker does for the picker's list of other tools' sessions.
+// The worker's part of the picker's list of other tools' sessions.
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace reprise::cli::app {
 
-// All that other tools have, in the order of activity.
+// Lists all sessions of other tools by activity.
 void SessionWorker::load_others(int generation) {
   PageLoaded page{.generation = generation, .rows = {}, .next = {}};
   histories_ = find_histories(parts_.context, "");
@@ -35,7 +35,7 @@ void SessionWorker::load_others(int generation) {
   parts_.events.post(std::move(page));
 }
 
-// The source of a row of another tool, and the session's id there.
+// The source of another tool's row, and the session's id in it.
 std::optional<std::pair<Source*, SessionId>> SessionWorker::find_other(std::string_view row) {
   for (const FoundHistory& history : histories_) {
     if (row.starts_with(history.url)) {

@@ -1,4 +1,4 @@
-// What the worker does for the picker and for /resume: stored sessions that are not open.
+// The worker's part of the picker and /resume: stored sessions that are not open.
 
 #include <algorithm>
 #include <charconv>
@@ -13,7 +13,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// Sessions without a title are named by their first question; reading it has its price.
+// Limits reading first questions of sessions without a title, which is slow.
 constexpr int kQuestionsAPage = 20;
 constexpr std::chrono::milliseconds kQuestionsTime{500};
 constexpr std::ptrdiff_t kResumableShown = 20;
@@ -27,7 +27,7 @@ bool answers_now(const SessionInfo& info) {
   return info.answering && state_of(*info.answering) == OwnerState::alive;
 }
 
-// One that was never closed is known by its first question.
+// A session that was never closed has no title, so its first question is used.
 std::string name_of(Store& store, const SessionInfo& info) {
   if (!info.title.empty()) {
     return info.title;
@@ -46,7 +46,7 @@ void SessionWorker::load_page(const LoadPage& request) {
   SessionQuery query{.after = request.after, .limit = request.limit};
   const auto store = parts_.context.stores().open(Access::read);
   if (!store) {
-    // Looking creates nothing: where there is no store there are no sessions.
+    // Listing creates nothing: without a store, there are no sessions.
     page.failure = store.error().code == Code::not_found ? "" : store.error().message;
     return parts_.events.post(std::move(page));
   }
@@ -79,7 +79,7 @@ void SessionWorker::load_page(const LoadPage& request) {
   parts_.events.post(std::move(page));
 }
 
-// Where they take too long the rest of them is left out: it is found by its title and folder.
+// Stops after a time limit; the remaining sessions are found by title and folder only.
 void SessionWorker::load_questions(const LoadQuestions& request) {
   QuestionsLoaded loaded{.generation = request.generation};
   const auto store = parts_.context.stores().open(Access::read);
@@ -157,7 +157,7 @@ Result<> SessionWorker::rename_stored(const std::string& text, const std::string
   return store->update(id, {.title = title});
 }
 
-// What can be resumed: not what is open here or answers in another process. The last one first.
+// Sessions that are neither open here nor being answered in another process, newest first.
 Result<std::vector<SessionInfo>> SessionWorker::resumable() {
   const auto store = parts_.context.stores().open(Access::read);
   if (!store && store.error().code == Code::not_found) {
@@ -209,17 +209,17 @@ Error SessionWorker::no_such_session(const std::string& sel) {
           cat("Session not found: ", sel, is_number ? "; /resume list shows the numbers" : "")};
 }
 
-// The id that a number means: of "/resume list" when it was shown here, else of the list that was
-// shown in this folder and terminal before, which select() knows. Anything else as it is.
+// Resolves a number: in "/resume list" if it was shown here, otherwise select() uses the list last
+// shown in this folder and terminal. Anything else is unchanged.
 Result<std::string> SessionWorker::numbered(const std::string& sel) {
   std::size_t number = 0;
   const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
   if (!numbers_ || code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
     return sel;
   }
-  // As they were listed: what was resumed or deleted since does not change the other numbers.
+  // Numbers refer to the list as shown, even if sessions were resumed or deleted since.
   if (number > numbers_->ids.size()) {
-    // Digits may begin an id.
+    // May be a prefix of an id.
     return sel.size() < kPrefixMin ? std::unexpected(no_such_session(sel))
                                    : Result<std::string>(sel);
   }

@@ -1,4 +1,4 @@
-// What the worker does for the picker's search of messages.
+// The worker's part of the picker's message search.
 
 #include <algorithm>
 
@@ -9,9 +9,9 @@
 namespace reprise::cli::app {
 namespace {
 
-constexpr std::size_t kPrefixBytesMin = 3;  // of the word that is being typed
+constexpr std::size_t kPrefixBytesMin = 3;  // of the word being typed
 
-// The last word may go on, unless it is so short that nearly all words begin so.
+// The last word may be a prefix, unless it is so short that it matches too much.
 Result<std::vector<SearchTerm>> terms_while_typing(const std::string& words) {
   REPRISE_ASSIGN(std::vector<SearchTerm> terms, parse_search(words));
   const bool is_typing = words.back() != ' ' && words.back() != '"' && words.back() != '*';
@@ -40,7 +40,7 @@ PickerRow message_row(const SearchHit& hit) {
 void SessionWorker::search_texts(const SearchTexts& request) {
   auto found = find_texts(request);
   if (has_jobs()) {
-    return;  // other words, or something that cannot wait; what was not indexed will be
+    return;  // a newer search or another job has priority; indexing continues later
   }
   TextsFound answer{.generation = request.generation, .rows = std::vector<PickerRow>()};
   if (found) {
@@ -71,7 +71,7 @@ Result<std::vector<PickerRow>> SessionWorker::find_texts(const SearchTexts& requ
     REPRISE_ASSIGN(search_, SearchIndex::open(search_index_file(parts_.context), {tell}));
   }
   const SearchSource sources[] = {{url, store}};
-  // What is there is searched all the same.
+  // If indexing fails, searches what is indexed.
   const auto caught_up = search_->catch_up(sources[0]);
   if (!caught_up) {
     say(Announcement::Kind::warning,

@@ -1,4 +1,4 @@
-// Short ids in the picker.
+// Tests of short ids in the picker.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The picker's search of messages: what keys lead to, and where Enter opens a session.
+// Tests of the picker's message search, and where Enter opens a session.
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(PickerTexts, SearchesAsOneTypes) {
   EXPECT_TRUE(first.all);
   const auto second = only<SearchTexts>(type(state, " hay"));
   EXPECT_EQ(second.words, "needle hay");
-  // What answers earlier words comes too late.
+  // The response to an earlier search is ignored.
   update(state, TextsFound{.generation = first.generation, .rows = {{message("id-1", 7, "old")}}});
   EXPECT_EQ(shown(state).find("old"), std::string::npos);
   update(state, TextsFound{.generation = second.generation,
@@ -52,7 +52,7 @@ TEST(PickerTexts, SearchesAsOneTypes) {
   EXPECT_NE(shown(state).find("2 messages"), std::string::npos) << shown(state);
   const auto third = only<SearchTexts>(key(state, "Backspace"));
   EXPECT_EQ(third.words, "needle ha");
-  // Meanwhile the list stays.
+  // The list is unchanged meanwhile.
   EXPECT_NE(shown(state).find("a Needle in the hay"), std::string::npos);
   update(state, TextsFound{.generation = third.generation,
                            .rows = std::nullopt,
@@ -91,7 +91,7 @@ std::vector<Entry> history(std::int64_t from, std::int64_t to) {
   return entries;
 }
 
-// Opens the session at the hit, as far back as that is.
+// Opens the session at the hit; messages from `oldest` on are loaded.
 State opened_at(std::int64_t seq, std::int64_t oldest) {
   State state = picking_texts();
   const auto requested = only<SearchTexts>(type(state, "needle"));

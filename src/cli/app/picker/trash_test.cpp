@@ -1,4 +1,4 @@
-// The trash in the picker: listed, brought back from, emptied.
+// Tests of the trash in the picker: listing, restoring, emptying.
 
 #include <gtest/gtest.h>
 

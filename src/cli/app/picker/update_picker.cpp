@@ -1,4 +1,4 @@
-// The picker: what keys and answers do to it.
+// The picker: handling of keys and responses.
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace reprise::cli::app {
 namespace {
 
-// Answers to earlier words are not wanted any more.
+// Starts a search; responses to earlier ones are ignored.
 void search_texts(State& state, Picker& picker, Effects& effects) {
   picker.generation = ++state.pickers_opened;
   picker.loading = true;
@@ -142,7 +142,7 @@ void begin_rename(Picker& picker) {
   }
 }
 
-// What moves and deletes characters, in the filter or the new title. Whether it was such a key.
+// Handles editing keys in the filter or the new title. Whether it was such a key.
 bool edit_line(Editor& line, std::string_view key) {
   if (key == "Backspace") {
     line.erase_before();
@@ -174,11 +174,11 @@ void rename_key(Picker& picker, Editor& title_line, std::string_view key, Effect
       effects.emplace_back(RenameStored{.id = row->id, .title = title});
     }
   } else {
-    (void)edit_line(title_line, key);  // other keys do nothing here
+    (void)edit_line(title_line, key);  // ignores other keys
   }
 }
 
-// Whether it was a key that moves the selection.
+// Handles keys that move the selection. Whether it was such a key.
 bool move_key(const State& state, Picker& picker, std::string_view key) {
   const auto page = static_cast<std::ptrdiff_t>(std::max<std::size_t>(state.size.rows / 2, 1));
   constexpr std::ptrdiff_t kFar = 1'000'000'000;
@@ -205,7 +205,7 @@ bool move_key(const State& state, Picker& picker, std::string_view key) {
   return true;
 }
 
-// What was found stays listed until the next answer: the list does not flicker while one types.
+// Keeps the previous hits until the next response, so that the list does not flicker.
 void filter_changed(State& state, Picker& picker, Effects& effects) {
   if (picker.texts) {
     return search_texts(state, picker, effects);

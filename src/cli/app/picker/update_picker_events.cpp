@@ -1,4 +1,4 @@
-// The picker: what the worker's answers do to it.
+// The picker: handling of the worker's responses.
 
 #include <algorithm>
 
@@ -13,11 +13,11 @@ void on_page(State& state, const PageLoaded& page, Effects& effects) {
   }
   Picker& picker = *state.picker;
   if (!page.failure.empty()) {
-    picker.note = page.failure;  // else what was just done is still told, until the next key
+    picker.note = page.failure;  // otherwise keeps the last note until the next key
   }
   add_rows(picker, page.rows, page.next);
   if (picker.rows.empty() && picker.complete && !picker.all && !picker.trash) {
-    // There is nothing of this folder; perhaps elsewhere.
+    // Nothing in this folder: lists all folders.
     picker.all = true;
     return start_picker_list(state, picker, effects);
   }
@@ -64,7 +64,7 @@ void on_texts(State& state, const TextsFound& found) {
 
 namespace {
 
-// Out of the trash's list.
+// Removes a restored session from the list of the trash.
 void row_is_back(const State& state, Picker& picker, const std::string& id, Effects& effects) {
   const auto row = std::ranges::find(picker.rows, id, &PickerRow::id);
   if (row == picker.rows.end()) {

@@ -1,4 +1,4 @@
-// Looking for something: an earlier message (Ctrl-R), or a place in the transcript (Ctrl-F).
+// Searching for an earlier message (Ctrl-R) or in the transcript (Ctrl-F).
 
 #include <algorithm>
 #include <tuple>
@@ -10,15 +10,15 @@
 namespace reprise::cli::app {
 namespace {
 
-constexpr std::int64_t kMessagesBefore = 20;  // a message that is shown
-constexpr std::size_t kEntriesNear = 8;       // of one message
+constexpr std::int64_t kMessagesBefore = 20;  // loaded before the target message
+constexpr std::size_t kEntriesNear = 8;       // belonging to one message
 constexpr std::size_t kLastLine = std::numeric_limits<std::ptrdiff_t>::max();
 
 bool contains(std::string_view text, std::string_view pattern) {
   return ascii_lower(text).find(pattern) != std::string::npos;
 }
 
-// The newest prompt before `place` that has the pattern.
+// Finds the newest prompt before `place` that contains the pattern.
 void find_prompt(State& state, LineSearch& search, std::size_t place) {
   const std::vector<std::string>& prompts = state.input().prompts();
   const std::string pattern = ascii_lower(search.pattern.text());
@@ -34,7 +34,7 @@ void find_prompt(State& state, LineSearch& search, std::size_t place) {
   search.failed = true;
 }
 
-// The line that has the pattern, from `from` on.
+// Finds a line that contains the pattern, starting at `from`.
 std::optional<std::size_t> line_with(const std::vector<Line>& lines, std::size_t from, bool up,
                                      std::string_view pattern) {
   const auto last = std::ssize(lines) - 1;
@@ -50,22 +50,22 @@ std::optional<std::size_t> line_with(const std::vector<Line>& lines, std::size_t
   return std::nullopt;
 }
 
-// Whether it has the pattern where it does not show.
+// Whether the entry contains the pattern in its hidden part.
 bool hides(const Entry& entry, bool folded, std::string_view pattern) {
   return (folded || (entry.done && left_out(entry) > 0)) &&
          (contains(entry.text, pattern) || contains(entry.input, pattern) ||
           contains(entry.result, pattern));
 }
 
-// Which way a search goes, and how wide the lines are.
+// The direction of a search and the width of lines.
 struct Way {
   bool up;
   std::size_t width;
   Time now;
 };
 
-// From the line `from` on, or from the end where the search enters it. An entry that hides the
-// pattern is opened. What need not be laid out afterwards is not kept: there may be much of it.
+// Searches an entry from line `from`, or from the end where the search enters it. Opens an entry
+// that hides the pattern. Discards layouts made only for the search, to limit memory.
 std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
                                          std::optional<std::size_t> from, const Way& way) {
   const auto& [up, width, now] = way;
@@ -74,7 +74,7 @@ std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
   const std::size_t start = from.value_or(up ? kLastLine : 0);
   auto found = line_with(lines_in(tab, index, width, now), start, up, tab.search);
   const bool folded = is_foldable(entry) && !entry.open.value_or(tab.unfolded);
-  const bool from_within = from && up && !folded;  // what is hidden lies behind
+  const bool from_within = from && up && !folded;  // hidden text follows the visible text
   if (!found && !from_within && hides(entry, folded, tab.search)) {
     const auto before = std::pair(entry.open, entry.shown);
     entry.open = is_foldable(entry) ? std::optional(true) : std::nullopt;
@@ -92,7 +92,7 @@ std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
   return found;
 }
 
-// From this line on; nullopt when it is nowhere.
+// Searches from this line on; nullopt if there is no match.
 std::optional<Anchor> find_line(Tab& tab, Anchor at, const Way& way) {
   std::optional<std::size_t> from = at.line;
   for (auto entry = static_cast<std::ptrdiff_t>(at.entry);
@@ -106,12 +106,12 @@ std::optional<Anchor> find_line(Tab& tab, Anchor at, const Way& way) {
   return std::nullopt;
 }
 
-// Shows what was found; where it was not, older messages are looked through.
+// Scrolls to the match; without one, loads and searches older messages.
 void show_found(State& state, Tab& tab, std::optional<Anchor> at, bool up, Effects& effects) {
   const Frame frame = frame_of(state);
   if (at) {
     tab.found = at;
-    // With some lines before it.
+    // Leaves some lines above it.
     tab.top = at;
     scroll(tab, -static_cast<std::ptrdiff_t>(frame.transcript_rows / 3), frame.transcript_rows,
            frame.transcript_columns, state.now);
@@ -158,7 +158,7 @@ void find_in_transcript(State& state, bool up, Effects& effects) {
   } else if (at) {
     at->line = up ? at->line - 1 : at->line + 1;
   } else {
-    // From the last line that is shown.
+    // From the last visible line.
     const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
     at = lines.empty() ? Anchor{} : lines.back().at;
   }
@@ -181,7 +181,7 @@ void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
   show_found(state, tab, at, true, effects);
 }
 
-// An entry may hold what came of later messages: the results of calls.
+// An entry may include results from later messages.
 void scroll_to_target(State& state, Tab& tab, Effects& effects) {
   if (!tab.scroll_target || &tab != state.tab()) {
     return;
@@ -240,7 +240,7 @@ bool press_in_search(State& state, std::string_view key, Effects& effects) {
     finish_search(state, done, effects);
   } else if (history) {
     state.line_search.reset();
-    return false;  // the key is meant for what was found
+    return false;  // the key applies to the prompt found
   }
   return true;
 }
