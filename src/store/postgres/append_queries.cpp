@@ -13,8 +13,8 @@
 namespace reprise::postgres {
 namespace {
 
-// What the batch adds to the session's usage, and the names of the requests that are counted by it;
-// those in `counted` were before.
+// The usage that the batch adds to the session, and the names of the requests counted by it; those
+// in `counted` are already counted.
 struct Counting {
   Usage usage;
   Names names;
@@ -30,7 +30,7 @@ Counting count(const Batch& batch, const Names& counted) {
   return counting;
 }
 
-// In the order of their columns.
+// Adds the sums in the order of their columns.
 void add_sums(Values& values, const Usage& usage) {
   struct Adder {
     Values& values;
@@ -54,7 +54,7 @@ AppendShape shape_of(const Batch& batch) {
           .author = batch.has_author};
 }
 
-// How the head moves.
+// The values for moving the head.
 Values head_values(const Counted& append, Held held) {
   const auto& [key, batch, counted] = append;
   const AppendOptions& options = batch.options;
@@ -65,7 +65,7 @@ Values head_values(const Counted& append, Held held) {
       batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.activity));
 }
 
-// What else of it changes.
+// Adds the values for other changes of the head.
 void add_change(Values& values, const Batch& batch, const Usage& usage) {
   const AppendShape shape = shape_of(batch);
   if (shape.usage) {
@@ -90,7 +90,7 @@ void add_rows(Values& values, const Batch& batch) {
     }
     return;
   }
-  // A shorter array would end with nulls.
+  // A shorter array would be padded with nulls.
   REPRISE_ASSERT(
       batch.places.size() == batch.times.size() && batch.places.size() == batch.more.size() &&
       batch.places.size() == batch.roles.size() && batch.places.size() == batch.contents.size() &&

@@ -1,7 +1,7 @@
 #pragma once
 
-// The statements of an append: one for all of it, or, where tables are distributed, first the head
-// and then what it makes room for.
+// The statements of an append: a single one, or, if tables are distributed, first one that moves
+// the head and then the inserts.
 
 #include <set>
 
@@ -13,21 +13,21 @@ namespace reprise::postgres {
 
 using Names = std::set<std::string, std::less<>>;
 
-// Who holds the session has looked at its head already.
+// yes: the session is locked, and its head has already been checked.
 enum class Held : std::uint8_t { no, yes };
 
-// `counted`: the requests whose usage was counted before.
+// `counted`: the requests whose usage was already counted.
 struct Counted {
   const Key& key;
   const Batch& batch;
   const Names& names;
 };
 Query append_query(const Counted& append, Held held);
-// What stands in other tables.
+// The statements for other tables.
 std::vector<Query> queries_beside(const Counted& append);
 
 Query move_query(const Counted& append, Held held);
-// All that follows from where the head was: what move_query() returned.
+// All remaining statements, with the previous head that move_query() returned.
 std::vector<Query> insert_queries(const Counted& append, const Rows& moved);
 
 }  // namespace reprise::postgres

@@ -1,4 +1,4 @@
-// Archived sessions: heads in that state, which lists leave out unless they are asked for.
+// Archived sessions are heads in that state, which lists omit unless requested.
 
 #include "reprise/capabilities.h"
 #include "store/postgres/connection.h"
@@ -32,7 +32,7 @@ Result<> PostgresStore::unarchive(const SessionId& id) {
   return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
     const Key key{database_.tenant(), id};
     REPRISE_ASSIGN(const SessionInfo info, lock_info(connection, key));
-    // It may be back already, by an attempt whose end nobody saw.
+    // An earlier attempt with an unknown outcome may have restored it.
     const bool is_back = is_unsure && info.state == SessionState::active;
     const auto state = is_back ? Result<SessionState>(info.state) : store::state_unarchived(info);
     REPRISE_TRY(state);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which blobs may go.
+// Garbage collection of blobs.
 
 #include <vector>
 
@@ -9,8 +9,8 @@
 
 namespace reprise::postgres {
 
-// Adds what removes, of a bounded number of blobs, those that no message names and nobody has put
-// for kBlobPinned.
+// Adds statements that examine a bounded number of blobs, and remove those that are unreferenced
+// and were not put within kBlobPinned.
 void collect_blobs(std::vector<Query>& queries, const Database& database);
 
 }  // namespace reprise::postgres

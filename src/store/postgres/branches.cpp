@@ -102,7 +102,7 @@ Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
   return std::max<std::int64_t>(0, all.integer(0, "messages") - own);
 }
 
-// What a branch shows of its own messages is a beginning of them.
+// The visible messages of a branch are a prefix of its own ones.
 Result<std::vector<Segment>> replaced_segments(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const Rows head, connection.run_one({kFindHead, values_of(key)}));
   if (head.empty()) {

@@ -101,7 +101,7 @@ Result<Rows> Connection::run_one(const Query& query) {
   return std::move(rows.front());
 }
 
-// A round trip goes by its first statement that has a table.
+// A round trip is named after its first statement with a table.
 void Connection::count(std::string_view text) {
   if (store::Call::is_watched() && part_.find(' ') == std::string::npos) {
     part_ = statement_name(text);
@@ -115,8 +115,8 @@ void Connection::end_count() {
   }
 }
 
-// What is set lasts as long as the transaction: behind a pooler the next one may be another
-// server's.
+// The setting lasts for the transaction: behind a pooler, the next one may use another server
+// connection.
 Result<> Connection::send_tenant() {
   if (tenant_.empty()) {
     return {};
@@ -172,7 +172,7 @@ Result<> Connection::send(const Query& query) {
   return {};
 }
 
-// Ready for `events`, or for reading: what the server says may be why nothing can be sent.
+// Waits for `events` or for input: the server may have to be read before more can be sent.
 Result<short> Connection::wait(short events) {
   while (true) {
     pollfd descriptor{libpq_.socket(connection_), events, 0};
@@ -214,7 +214,7 @@ Result<PGresult*> Connection::next_result() {
   while (libpq_.is_busy(connection_) != 0) {
     REPRISE_TRY(wait(POLLIN));
     if (libpq_.consume_input(connection_) != 1) {
-      break;  // the result says why
+      break;  // the result has the error
     }
   }
   PGresult* const result = libpq_.get_result(connection_);
@@ -277,7 +277,7 @@ Result<> Connection::end_round_trip() {
   return {};
 }
 
-// The first error is the one that counts: the others follow from it.
+// Keeps the first error: later ones follow from it.
 void Connection::refuse(const PGresult* result) {
   if (error_) {
     return;
@@ -309,8 +309,8 @@ bool Connection::is_idle() const {
   return is_usable() && libpq_.transaction_status(connection_) == PQTRANS_IDLE;
 }
 
-// A commit that nobody waits for any more "succeeds" with a warning, whose words depend on the
-// server's language; the function that it comes from does not.
+// A commit whose wait was cancelled "succeeds" with a warning. Its text depends on the server's
+// language, but the name of the reporting function does not.
 void Connection::on_notice(void* self, const PGresult* notice) {
   auto& connection = *static_cast<Connection*>(self);
   const char* const function = connection.libpq_.error_field(notice, PG_DIAG_SOURCE_FUNCTION);

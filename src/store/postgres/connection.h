@@ -1,7 +1,7 @@
 #pragma once
 
-// One connection to a server, with libpq's pipeline behind results and deadlines: nothing waits
-// longer than its deadline. One thread at a time.
+// One connection to a server. Wraps libpq's pipeline mode with results and deadlines: no call waits
+// beyond its deadline. One thread at a time.
 
 #include <libpq-fe.h>
 
@@ -27,37 +27,37 @@ using Deadline = std::chrono::steady_clock::time_point;
 struct Query {
   std::string_view text;
   Values values = {};
-  std::size_t hash = 0;  // of the text; 0 when nobody has taken it yet
+  std::size_t hash = 0;  // of the text; 0 if it was not computed yet
 };
 
-// What stands behind the last error.
+// The details of the last error.
 struct Failure {
-  std::string sqlstate = {};   // "" when it did not come from the server
-  bool is_lost = false;        // the connection is of no more use
-  bool may_be_stored = false;  // a commit was under way and its outcome is not known
+  std::string sqlstate = {};   // "" if it is not from the server
+  bool is_lost = false;        // the connection is unusable
+  bool may_be_stored = false;  // a commit was sent, and its outcome is unknown
 };
 
 enum class Prepare : std::uint8_t {
-  named,    // once for each connection
-  unnamed,  // each time: behind a pooler, a connection is not always the same server's
+  named,    // prepared once per connection
+  unnamed,  // prepared each time: behind a pooler, the server connection may change
 };
 
 class Connection {
  public:
-  // unauthorized for a refused user or password, not_found for a missing database, timeout, io.
+  // unauthorized for a rejected user or password, not_found for a missing database, timeout, io.
   static Result<std::unique_ptr<Connection>> open(const Parameters& parameters, Deadline deadline);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // For all that follows.
+  // For all subsequent calls.
   void set_deadline(Deadline deadline) { deadline_ = deadline; }
   void set_prepare(Prepare prepare) { prepare_ = prepare; }
-  // Whom each transaction serves from now on, which it tells the server's policies first; "" for
-  // nothing.
+  // The tenant of all subsequent transactions, which is first sent to the server for its policies;
+  // "" sends nothing.
   void set_tenant(std::string_view tenant) { tenant_ = tenant; }
 
-  // All of them in one round trip and, when they do not begin one themselves, in one transaction.
+  // Runs all queries in one round trip and, unless they begin one themselves, in one transaction.
   // The first error ends it; see failure().
   Result<std::vector<Rows>> run(std::span<const Query> queries);
   Result<std::vector<Rows>> run(std::initializer_list<Query> queries) {
@@ -65,23 +65,24 @@ class Connection {
   }
   Result<Rows> run_one(const Query& query);
 
-  // A statement in a round trip of its own, which nobody waits for yet. Several may be under way;
-  // what they return is taken in their order, and until then nothing else may run here.
+  // Sends a statement in a round trip of its own without waiting for it. Several may be in
+  // progress; their results are taken in order, and until then no other statement may run on this
+  // connection.
   Result<> begin(const Query& query);
-  Result<Rows> take();  // all rows of one
-  // Or one by one as they come, so that memory holds only one; nullopt after the last one.
+  Result<Rows> take();  // all rows of one statement
+  // Or row by row, so that only one is in memory; nullopt after the last one.
   Result<std::optional<Rows>> take_row();
 
-  bool is_usable() const;  // neither broken nor with rows that nobody took
+  bool is_usable() const;  // neither broken nor with pending rows
   bool is_idle() const;    // usable, and not in a transaction
   const Failure& failure() const { return failure_; }
 
  private:
-  // What was sent and has to be answered, in this order.
+  // A sent message whose response is pending; in the order of sending.
   struct Sent {
     std::size_t statement;  // a hash of its text
     bool is_preparation;
-    bool is_silent = false;  // nobody is given its rows
+    bool is_silent = false;  // its rows are discarded
   };
 
   Connection(const LibpqLibrary& libpq, PGconn* connection)
@@ -108,11 +109,11 @@ class Connection {
   Deadline deadline_ = {};
   Prepare prepare_ = Prepare::named;
   std::string tenant_;
-  std::unordered_set<std::size_t> prepared_;  // or about to be
+  std::unordered_set<std::size_t> prepared_;  // or being prepared
   std::vector<Sent> sent_;
-  std::optional<Error> error_;  // the first of the statements under way
+  std::optional<Error> error_;  // the first error of the statements in progress
   bool not_replicated_ = false;
-  // For statistics, of the round trip under way.
+  // Statistics of the current round trip.
   std::string part_;  // its first statement
   std::chrono::steady_clock::duration waited_{0};
   Failure failure_;

@@ -1,4 +1,4 @@
-// Statements that nobody waits for when they begin.
+// Statements in progress and their results.
 
 #include <libpq-fe.h>
 
@@ -27,7 +27,7 @@ Result<> Connection::begin(const Query& query) {
 Result<Rows> Connection::take() {
   std::vector<Rows> rows;
   for (bool goes_on = true; goes_on;) {
-    REPRISE_ASSERT(!sent_.empty());  // something was begun
+    REPRISE_ASSERT(!sent_.empty());  // begin() was called
     const Sent sent = sent_.front();
     goes_on = sent.is_preparation || sent.is_silent;
     REPRISE_TRY(collect(sent, rows));
@@ -46,7 +46,7 @@ Result<std::optional<Rows>> Connection::take_row() {
       sent_.erase(sent_.begin());
       continue;
     }
-    // It says no once the first row has come, which is how it should be.
+    // Fails after the first row has arrived, which is expected.
     libpq_.single_row_mode(connection_);
     REPRISE_ASSIGN(PGresult* const result, next_result());
     if (result == nullptr) {

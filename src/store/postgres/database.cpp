@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kMigrationTime{60'000};
-// A server that says nothing may be gone, so that each attempt gets only a part of the time.
+// An unresponsive server may be gone, so each attempt gets only a part of the time.
 constexpr milliseconds kAttemptMin{1'000};
 
 Deadline attempt_deadline(Deadline deadline) {
@@ -29,7 +29,7 @@ Deadline attempt_deadline(Deadline deadline) {
   return std::min(deadline, now + std::max<Clock::duration>((deadline - now) / 2, kAttemptMin));
 }
 
-// Longer each time, and different for each client: those that met once do not meet again.
+// Exponential backoff with jitter, so that conflicting clients do not collide again.
 void pause(int attempt, Deadline deadline) {
   constexpr int kShortest = 2;  // milliseconds
   constexpr int kDoublingsMax = 7;
@@ -50,7 +50,7 @@ Remedy remedy_of(const Failure& failure, const Error& error) {
   return remedy_for(failure.sqlstate);
 }
 
-// Of work that has written, and failed.
+// Records the outcome of failed work that has written.
 void note_outcome(Failure& failure) {
   failure.may_be_stored = failure.may_be_stored || is_outcome_unknown(failure.sqlstate);
   if (failure.may_be_stored) {
@@ -73,7 +73,7 @@ Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector
   return rows;
 }
 
-// For who may use the tables, and neither make nor change them.
+// A hint for roles that may use the tables, but neither create nor alter them.
 std::string what_owner_runs(std::string_view name, std::int64_t version) {
   const std::size_t host = name.find("://") + 3;
   return cat("; ", version == 0 ? "there are no tables yet" : "its tables are of an older version",
@@ -107,8 +107,8 @@ std::unique_ptr<Database> Database::of(std::string_view tenant) const {
   return std::unique_ptr<Database>(new Database(shared_, std::string(tenant)));
 }
 
-// One attempt where there is one server: whoever opens a store wants to know at once that it is
-// away. One of several takes over when another fails, and is waited for.
+// With a single server, only one attempt: opening a store should report at once that it is
+// unavailable. With several, one takes over when another fails, and is waited for.
 Result<Pool::Lease> Database::first_connection() {
   const Deadline deadline = this->deadline();
   auto connection = shared_->pool.connect(From::primary, deadline);
@@ -133,7 +133,7 @@ Result<> Database::prepare() {
   return {};
 }
 
-// Before it is known whether a pooler is in between.
+// For the first statements, before it is known whether there is a pooler.
 template <class Find>
 auto Database::look_first(Connection& connection, const Find& look) -> decltype(look(connection)) {
   auto found = look(connection);
@@ -185,7 +185,7 @@ Result<> Database::write_words(const Look& work) {
                  [&work](Connection& connection, bool) { return work(connection); });
 }
 
-// In a transaction of several tenants each one's queries say whose they are.
+// In a transaction for several tenants, each query is preceded by its tenant.
 Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
                                                    std::vector<Query> queries) {
   if (!sets_tenant()) {
@@ -202,7 +202,7 @@ Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
 Result<std::vector<Rows>> Database::write_together(const SessionId& session,
                                                    std::vector<Query> queries) {
   if (shared_->engine.is_distributed) {
-    return write_alone(queries);  // one that changes several nodes would wait for all of them
+    return write_alone(queries);  // it would wait for all nodes
   }
   const std::size_t own = queries.size();
   auto together = shared_->unsynced.run(
@@ -240,10 +240,11 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
   if (!permit) {
     return fail_with_context(name(), std::move(permit).error());
   }
-  // Who waited in vain does not wait again: a turn goes on unsaved, and is not held up each time.
+  // After a failed wait, later calls do not wait again: turns continue unsaved without a delay each
+  // time.
   const bool was_away = shared_->is_away;
   bool is_unsure = false;
-  std::optional<Error> reason;  // the last that says more than that the time is over
+  std::optional<Error> reason;  // the last error other than the timeout
   for (int attempt = 0;; ++attempt) {
     Failure failure;
     Result<> done;
@@ -271,7 +272,7 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
       reason = done.error();
     }
     if (failure.sqlstate.empty() && !failure.is_lost) {
-      return done;  // the server has nothing to do with it
+      return done;  // not an error of the server
     }
     const bool is_away = failure.is_lost || is_node_away(failure.sqlstate);
     const bool is_over = Clock::now() >= deadline || (was_away && is_away);
@@ -284,7 +285,7 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
   }
 }
 
-// Whether another attempt makes sense now.
+// Whether to make another attempt.
 bool Database::take_remedy(Remedy remedy) {
   if (remedy == Remedy::reconnect) {
     shared_->pool.forget_idle();

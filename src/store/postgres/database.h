@@ -1,11 +1,12 @@
 #pragma once
 
-// One database as the parts of the store see it: connections, and work that is done although
-// servers go away, swap their roles or refuse two writers at once.
-//  (1) Work runs again, as a whole, on another connection if need be, until it succeeds, fails for
-//      good or the time is over.
-//  (2) When an earlier attempt may have been stored (its commit was not answered), the work is told
-//      so: it looks up what it did by its name before it does it again.
+// One database: connections, and retries of work when servers disappear, switch roles or detect
+// conflicting writers.
+//
+//  (1) Work is repeated as a whole, if necessary on another connection, until it succeeds, fails
+//      permanently, or reaches its deadline.
+//  (2) If an earlier attempt may have been committed (the commit was not answered), the work is
+//      told so: it looks up its result by its name before repeating it.
 
 #include <atomic>
 #include <memory>
@@ -19,17 +20,17 @@
 
 namespace reprise::postgres {
 
-// `is_unsure`: an earlier attempt may have been stored.
+// `is_unsure`: an earlier attempt may have been committed.
 using Work = std::function<Result<>(Connection& connection, bool is_unsure)>;
 
 // Thread-safe.
 class Database {
  public:
   static Result<std::unique_ptr<Database>> open(std::string_view url, const StoreOptions& options);
-  // The same for another tenant: shares all connections, opens none.
+  // A view of the same database for another tenant, which shares all connections and opens none.
   std::unique_ptr<Database> of(std::string_view tenant) const;
 
-  // unsupported when the store was opened for reading.
+  // unsupported if the store was opened for reading.
   Result<> write(const Work& work);
   template <class Value, class Make>
   Result<Value> write_for(Make make) {
@@ -42,7 +43,8 @@ class Database {
   }
   using Look = std::function<Result<>(Connection& connection)>;
   Result<> read(const Look& look, From from = From::primary);
-  // What is derived from messages: also when the store was opened for reading. Can be done again.
+  // Writes data derived from messages, even if the store was opened for reading. Must be
+  // repeatable.
   Result<> write_words(const Look& work);
   template <class Value, class Make>
   Result<Value> read_for(Make make, From from = From::primary) {
@@ -55,18 +57,18 @@ class Database {
     return made;
   }
 
-  // A session's statements in a transaction whose commit waits neither for the disk nor for a
-  // standby; others' may be in it, too. No rows when a key was there already (23505).
+  // Runs a session's statements in a transaction whose commit waits neither for the disk nor for a
+  // standby; it may include the statements of others. No rows if a key already exists (23505).
   Result<std::vector<Rows>> write_unsynced(const SessionId& session, std::vector<Query> queries);
   RunningAnswers& running_answers() { return shared_->answers; }
 
-  // For what begins now.
+  // The deadline for an operation that begins now.
   Deadline deadline() const {
     return std::chrono::steady_clock::now() + shared_->pool.options().busy_timeout;
   }
   const std::string& tenant() const { return tenant_; }
   const std::string& name() const { return shared_->pool.place().name; }
-  // Of the tables when they were opened; older ones are read as they are.
+  // The version of the tables when they were opened; older ones are read without migration.
   std::int64_t version() const { return shared_->tables.version; }
   bool is_distributed() const { return shared_->engine.is_distributed; }
   bool has_words() const { return shared_->engine.has_words; }
@@ -75,7 +77,7 @@ class Database {
     return shared_->tables.additions.contains(number);
   }
   bool sets_tenant() const { return shared_->pool.place().sets_tenant; }
-  // A name of this object that no other one has.
+  // A unique name of this object.
   const std::string& client() const { return client_; }
   std::chrono::milliseconds partial_interval() const {
     return shared_->pool.options().partial_interval;
@@ -85,16 +87,16 @@ class Database {
   reprise::Clock& clock() const { return *shared_->pool.options().clock; }
 
  private:
-  // Of all tenants.
+  // Shared by all tenants.
   struct Shared {
     Shared(Place place, const StoreOptions& options) : pool(std::move(place), options) {}
 
     Pool pool;
     Gatherer unsynced;
     RunningAnswers answers;
-    TablesVersion tables;  // set before anyone else has this, like the next one
+    TablesVersion tables;  // set before this is shared, like the next member
     Engine engine;
-    std::atomic<bool> is_away = false;  // the last wait for a server was in vain
+    std::atomic<bool> is_away = false;  // the last wait for a server failed
   };
 
   Database(std::shared_ptr<Shared> shared, std::string tenant);

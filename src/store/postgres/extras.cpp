@@ -1,4 +1,4 @@
-// Todos and artefacts: what stands beside the messages.
+// Todos and artefacts.
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -35,7 +35,7 @@ Result<std::vector<Todo>> todos_in(const Rows& rows, const SessionId& id) {
                : fail_with_context(cat("todos of session ", id.str()), todos.error());
 }
 
-// The server takes text only.
+// The server accepts only valid text.
 Result<> check_name(Step step, std::string_view name) {
   REPRISE_TRY(store::check_artefact(step, name));
   if (!utf8::is_valid(name)) {

@@ -1,4 +1,4 @@
-// Messages found by their words in the server.
+// Searches the index of words in the server.
 
 #include <algorithm>
 #include <charconv>
@@ -17,10 +17,10 @@
 namespace reprise::postgres {
 namespace {
 
-constexpr std::int64_t kWordsWindow = 1000;    // messages in which any search looks first
-constexpr std::int64_t kFewMessages = 20'000;  // of a folder: all of them are looked at
+constexpr std::int64_t kWordsWindow = 1000;    // every search checks these first
+constexpr std::int64_t kFewMessages = 20'000;  // in a folder with fewer messages, all are checked
 
-// In a transaction of their own.
+// Runs the queries in a transaction without JIT compilation.
 Result<std::vector<Rows>> run_uncompiled(Connection& connection, std::vector<Query> queries) {
   queries.insert(queries.begin(), {Query{kBegin}, Query{kDoNotCompile}});
   queries.push_back({kCommit});
@@ -90,7 +90,7 @@ class Finding {
   enum class Scan : std::uint8_t { not_chosen, sessions, words } scan_ = Scan::not_chosen;
 };
 
-// Again where some of those that were found are shown by no session.
+// Repeats the query if no session shows some of the rows found.
 Result<> Finding::find_all(Connection& connection, std::size_t limit, std::vector<WordHit>& hits) {
   while (hits.size() < limit) {
     REPRISE_ASSIGN(const Rows found, newest(connection, static_cast<std::int64_t>(limit)));
@@ -122,7 +122,8 @@ Result<Rows> Finding::newest(Connection& connection, std::int64_t limit) {
     if (found.count() >= limit || window >= messages) {
       return found;
     }
-    // So many rows would have enough hits. By the words, all messages with them are looked at.
+    // The window that is likely to have enough hits. The index of words would check all matching
+    // messages.
     const std::int64_t hits = found.count();
     const std::int64_t enough = hits == 0 ? messages : window / hits * limit * 5 / 4;
     const std::int64_t matching = messages / window * hits;
@@ -176,7 +177,7 @@ Result<Rows> Finding::run(Connection& connection, std::int64_t limit,
   return std::move(rows.front());
 }
 
-// Those that a session shows, as far as they are asked for.
+// Adds the rows that a session shows, up to the limit.
 Result<> Finding::take(const Rows& found, std::size_t limit, std::vector<WordHit>& hits) {
   for (int row = 0; row < found.count() && hits.size() < limit; ++row) {
     const RowView one{found, row};

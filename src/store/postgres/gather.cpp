@@ -7,7 +7,7 @@
 namespace reprise::postgres {
 namespace {
 
-// 40 transactions a second, however many write.
+// At most 40 transactions per second.
 constexpr std::chrono::milliseconds kGatherPause{25};
 constexpr std::size_t kJobsMax = 256;
 
@@ -69,7 +69,7 @@ void Gatherer::run_batch(const Jobs& batch, const Run& run_all) {
     return;
   }
   if (rows->size() != all.size()) {
-    return;  // done before: nothing is returned
+    return;  // already done: returns no rows
   }
   auto next = std::make_move_iterator(rows->begin());
   for (Job* const job : batch) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// Small writes of many threads in few transactions: what comes while one runs, and within a pause
-// after its beginning, goes together in the next one. A thread that writes alone waits for nobody.
+// Combines small writes of many threads into few transactions: writes that arrive during a
+// transaction, and within a pause after its start, are combined in the next one. A single writer
+// does not wait.
 
 #include <condition_variable>
 #include <deque>
@@ -18,17 +19,17 @@ namespace reprise::postgres {
 // Thread-safe.
 class Gatherer {
  public:
-  // All queries of a transaction; one of their callers runs it for all. Without an error it may
-  // return nothing at all.
+  // Runs all queries of a transaction, on the thread of one of the callers. On success, it may
+  // return no rows.
   using Run = std::function<Result<std::vector<Rows>>(const std::vector<Query>& queries)>;
 
   struct Outcome {
-    std::vector<Rows> rows = {};  // of these queries
+    std::vector<Rows> rows = {};  // the rows of these queries
     std::optional<Error> error = {};
-    // The transaction failed that others had a part in, which may be their fault: do it alone.
+    // The shared transaction failed, possibly because of the queries of others: retry alone.
     bool is_undone = false;
   };
-  // `order` decides which of two locks is taken first, by the same rule in every process.
+  // `order` determines the order of taking locks, in the same way in every process.
   Outcome run(std::string_view order, std::vector<Query> queries, const Run& run_all);
 
  private:
@@ -43,7 +44,7 @@ class Gatherer {
   Jobs take_batch(std::unique_lock<std::mutex>& lock);
   static void run_batch(const Jobs& batch, const Run& run_all);
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   std::deque<Job*> waiting_;
   bool is_running_ = false;
   std::chrono::steady_clock::time_point started_at_ = {};

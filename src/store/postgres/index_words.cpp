@@ -1,4 +1,4 @@
-// The words of messages, indexed in the server.
+// Indexes the words of messages in the server.
 
 #include <algorithm>
 
@@ -17,16 +17,16 @@
 namespace reprise::postgres {
 namespace {
 
-// All sessions are compared with what is indexed; where there are many, only so often, and in
-// between those that have been active since.
+// All sessions are compared with the index; with many sessions only at this interval, and in
+// between only those that were active since.
 constexpr std::int64_t kCompareEach = 600'000'000;  // microseconds
-constexpr std::int64_t kClockSlack = 600'000'000;   // that clocks differ
-// Of kReadDue.
+constexpr std::int64_t kClockSlack = 600'000'000;   // the tolerated difference of clocks
+// The limits of kReadDue.
 constexpr int kDueRowsMax = 500;
 constexpr std::size_t kDueBytesMax = std::size_t{1} << 20;
 constexpr std::int64_t kEntriesPerReport = 64;
 
-// What is new since the last time, until nothing is or somebody else is at it.
+// Indexes everything new until nothing is left, or until another process is indexing.
 class Indexing {
  public:
   using Indexer = std::function<WordEntry(const Message&)>;
@@ -39,12 +39,12 @@ class Indexing {
   enum class Step : std::uint8_t { more, done, busy, stopped };
   struct Due {
     SessionId id;
-    std::int64_t branch;  // where it is
+    std::int64_t branch;  // the current branch
     std::int64_t head;
-    std::int64_t from_branch;  // where it was indexed up to
+    std::int64_t from_branch;  // the branch up to which it is indexed
     std::int64_t from_seq;
-    std::int64_t time_us;   // the last that is known
-    bool is_whole = false;  // all of it was read
+    std::int64_t time_us;   // the latest known time
+    bool is_whole = false;  // everything due was read
   };
 
   Key key(const SessionId& id) const { return {database_.tenant(), id}; }
@@ -67,15 +67,15 @@ class Indexing {
   const WordIndex::IndexProgress& on_progress_;
   Step step_ = Step::more;
   bool has_state_ = false;                       // the tenant has a row
-  std::optional<std::int64_t> active_since_us_;  // nullopt: all sessions are compared
-  std::optional<std::int64_t> compared_us_;      // to be saved when all of them are indexed
-  std::string from_;                             // the session to begin with, of all
+  std::optional<std::int64_t> active_since_us_;  // nullopt if all sessions are compared
+  std::optional<std::int64_t> compared_us_;      // saved when all of them are indexed
+  std::string from_;                             // where the comparison continues
   bool has_orphans_ = false;
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
 };
 
-// Without a lock: mostly there is nothing.
+// Without a lock, because usually there is no work.
 Result<> Indexing::find_work(Connection& connection) {
   const std::string& tenant = database_.tenant();
   REPRISE_ASSIGN(
@@ -132,7 +132,7 @@ Result<> Indexing::run_one(const Query& query) {
   });
 }
 
-// Whoever holds the tenant's row indexes; nobody waits for it.
+// The process that locks the tenant's row indexes; others do not wait.
 Result<> Indexing::index_batch(Connection& connection) {
   REPRISE_ASSIGN(
       const auto claimed,
@@ -152,7 +152,7 @@ Result<> Indexing::index_batch(Connection& connection) {
   return {};
 }
 
-// Those whose ids cannot be used are not searched.
+// Sessions with invalid ids are not indexed.
 std::vector<Indexing::Due> Indexing::read_due(const Rows& rows) {
   std::vector<Due> all;
   for (int row = 0; row < rows.count(); ++row) {
@@ -212,7 +212,7 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Due& due = all[i];
     if (held[i].empty()) {
-      continue;  // it was purged
+      continue;  // the session was purged
     }
     std::ranges::move(inserts[i], std::back_inserter(writes));
     writes.push_back(
@@ -226,7 +226,7 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
   return {};
 }
 
-// What goes into the index; `due` then says up to where it is indexed.
+// The statements for indexing a session; updates `due` to the indexed position.
 Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& due,
                                                    const Rows& rows) {
   std::vector<Query> inserts;

@@ -1,6 +1,6 @@
 #pragma once
 
-// libpq, loaded when the first PostgreSQL store is opened: nobody else pays for it.
+// libpq, loaded with dlopen() when the first PostgreSQL store is opened.
 
 #include <libpq-fe.h>
 
@@ -43,8 +43,8 @@ struct LibpqLibrary : LateFunctions {
   Late<decltype(&PQgetlength)> length{*this, "PQgetlength"};
 };
 
-// Loaded by the first call, in whichever thread; others wait for it. Stays until the process ends.
-// unsupported when it is not installed.
+// Loaded by the first call; other threads wait for it. Remains loaded until the process ends.
+// unsupported if it is not installed.
 Result<const LibpqLibrary*> libpq_library();
 
 }  // namespace reprise::postgres

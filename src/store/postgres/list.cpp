@@ -17,23 +17,23 @@
 namespace reprise::postgres {
 namespace {
 
-// A place in the list, before the id is known to be good.
+// A position in the list with an unvalidated id.
 struct ListPlace {
   std::int64_t group;
   std::int64_t updated_us;
   std::string id;
 };
 
-// Of a UUID's last group, which is what short ids begin with.
+// The length of a UUID's last group, with which short ids begin.
 constexpr std::size_t kShortIdDigits = 12;
 
 struct ListQuery {
   std::string text;
-  std::int64_t looked_at;  // 0 when all that it returns matches
+  std::int64_t looked_at;  // 0 if all returned rows match
   Values values;
 };
 
-// The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
+// The smallest text greater than all texts that begin with `prefix` (ids are ASCII).
 std::string after_prefix(std::string prefix) {
   ++prefix.back();
   return prefix;
@@ -47,17 +47,17 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
   return states;
 }
 
-// How a page is found: by activity, or by an index of titles or modes that has few of them.
+// How a page is found: by activity, or by an index of titles or modes with few matches.
 struct By {
   bool index = false;
   std::int64_t few = kFewSessions;
 };
 
-// The bytes of a title that its index has: each three that follow one another.
+// The index of titles contains all sequences of three bytes.
 constexpr std::size_t kGramBytes = 3;
 
-// As REPRISE_TITLE_GRAMS makes them. The first of a long text are enough: what they find is
-// compared with all of it.
+// Equal to REPRISE_TITLE_GRAMS. The first ones of a long text suffice, because the matches are
+// compared with the whole text.
 std::string grams_of(std::string_view tenant, std::string_view text) {
   constexpr std::size_t kGramsMax = 32;
   std::string grams;
@@ -122,7 +122,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   return list;
 }
 
-// Whether the tables have an index for what is looked for beside the heads.
+// Whether the tables have an index for the title or mode of the query.
 bool has_index(const Database& database, const SessionQuery& query) {
   const bool is_found_by_id =
       !query.id_prefix.empty() || !query.short_id_prefix.empty() || query.author;
@@ -155,7 +155,8 @@ Result<bool> are_few(Database& database, const SessionQuery& query, std::int64_t
   return rows.integer(0, "found") <= few;
 }
 
-// Rows after `after`; where the last one stood, or nothing when there are no more.
+// Adds the rows after `after` to the page; returns the position of the last one, or nullopt if
+// there are no more.
 Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery& query,
                                          const std::optional<ListPlace>& after, By by,
                                          SessionPage& page) {
@@ -170,7 +171,7 @@ Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery&
     last = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
                      rows.text(row, "session_id")};
     if (list.looked_at > 0 && rows.integer(row, "is_match") == 0) {
-      continue;  // where the look ended
+      continue;  // only marks the end of the scan
     }
     InfoRow read = read_info({rows, row}, database.name());
     if (read.info && page.sessions.size() == query.limit) {
@@ -211,7 +212,7 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
   const std::optional<ListPlace> begin = after;
   REPRISE_ASSIGN(after, collect(database, query, begin, {}, page));
   const bool is_indexed = after && has_index(database, query);
-  for (int look = 1; after; ++look) {  // further; otherwise only when damaged rows took places
+  for (int look = 1; after; ++look) {  // the next scan, or after damaged rows used up the limit
     if (is_indexed && (look == 1 || look == kManyLooks)) {
       const std::int64_t few = look == 1 ? kFewSessions : kFewAfterManyLooks;
       REPRISE_ASSIGN(const bool is_few, are_few(database, query, few));

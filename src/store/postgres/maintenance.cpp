@@ -1,4 +1,4 @@
-// What an administrator's commands do to a server's store.
+// The administrator's commands for a store on a server.
 
 #include "base/text.h"
 #include "reprise/open_store.h"
@@ -40,7 +40,7 @@ Result<> migrate_at(const Place& place, const StoreOptions& options,
                         });
 }
 
-// Of a page of the sessions after this one, those that have not changed since `before`.
+// Forgets the operations of the next page of sessions unless they changed since `before`.
 struct Swept {
   std::string last;  // "" when there are no more
   std::int64_t forgotten = 0;

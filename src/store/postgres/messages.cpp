@@ -42,7 +42,8 @@ Result<> add_request(Batch& batch, const Message& message) {
   return {};
 }
 
-// nullopt when something is in the way: it has happened before, or may not happen as things are.
+// nullopt if it cannot be done directly: it was already done, or is not allowed in the current
+// state.
 Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
                                                const Batch& batch) {
   const Counted append{key, batch, {}};
@@ -69,7 +70,7 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
                                                           batch.roles.size()));
 }
 
-// The same in two round trips, where tables are distributed.
+// The same in two round trips, for distributed tables.
 Result<std::optional<Appended>> append_apart(Connection& connection, const Key& key,
                                              const Batch& batch) {
   const Counted append{key, batch, {}};
@@ -94,7 +95,7 @@ Result<std::optional<Appended>> append_apart(Connection& connection, const Key& 
   return store::appended_at(Seq{moved.integer(0, "first_seq")}, batch.roles.size());
 }
 
-// The session as it is, held; whether the batch has happened, and which requests were counted.
+// The locked session, whether the batch was already appended, and which requests were counted.
 struct Now {
   Locked session;
   std::optional<Appended> done;
@@ -128,7 +129,7 @@ Error changed_while_held(const Key& key) {
   return {Code::corrupt, cat("session ", key.id.str(), " changed although it was locked")};
 }
 
-// Ends the transaction with the batch.
+// Completes the transaction with the batch.
 Result<Appended> append_and_commit(Connection& connection, const Counted& append,
                                    std::vector<Query> before = {}) {
   const auto& [key, batch, counted] = append;
@@ -194,7 +195,7 @@ Result<Appended> append_messages(Connection& connection, const Key& key, const B
   }
   REPRISE_ASSIGN(const Now now, lock_now(connection, key, batch, is_unsure));
   if (now.done) {
-    // The commit waits until all before it is as durable as it is itself.
+    // The commit makes everything before it as durable as itself.
     REPRISE_TRY(connection.run_one({kCommit}));
     return *now.done;
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writing messages: at the end, or in place of a suffix.
+// Writes messages, at the end or instead of a suffix.
 
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
@@ -9,13 +9,13 @@
 
 namespace reprise::postgres {
 
-// A batch, made ready once, however often it is tried.
+// A batch, prepared once for all attempts.
 struct Batch {
   const AppendOptions& options;
   bool is_distributed = false;
-  std::string operation = {};  // its name in reprise_once; one of our own when the caller gave none
-  std::int64_t activity = 0;   // the last time of a message that is known, 0 for none
-  // Of the messages, in their order.
+  std::string operation = {};  // its name in reprise_once; generated if the caller gave none
+  std::int64_t activity = 0;   // the latest known time of a message, 0 for none
+  // One element per message, in order.
   Integers places = {};
   Integers times = {};
   Integers more = {};
@@ -23,7 +23,7 @@ struct Batch {
   ByteStrings contents = {};  // the first piece of each
   ByteStrings details = {};
   ByteStrings authors = {};
-  bool has_author = false;  // one of them
+  bool has_author = false;  // any message has one
   struct Part {             // a later piece
     std::int64_t place;
     std::int64_t part;
@@ -32,18 +32,19 @@ struct Batch {
   std::vector<Part> parts = {};
   std::vector<std::string> blobs = {};
   struct Request {
-    std::string name;  // in reprise_once; "" for one that is counted each time
+    std::string name;  // in reprise_once; "" if it is always counted
     Usage usage;
   };
   std::vector<Request> requests = {};
 
   std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
 };
-// `is_distributed`: the tables are, so that it takes two round trips instead of one.
+// `is_distributed`: whether the tables are distributed, which requires two round trips instead of
+// one.
 Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options,
                          bool is_distributed);
 
-// One round trip when nothing is in the way.
+// One round trip in the normal case.
 Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,
                                  bool is_unsure);
 struct Replacement {

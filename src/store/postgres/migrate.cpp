@@ -16,21 +16,22 @@ namespace {
 
 using Report = std::function<void(std::string_view)>;
 
-// Of this session of the administrator's alone.
+// Settings of this connection only.
 constexpr std::string_view kFindMade = "SELECT version FROM reprise_schema";
 constexpr std::string_view kFindBrokenIndex =
     "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass($1::text) AND NOT indisvalid";
 constexpr std::string_view kFindIndex = "SELECT 1 WHERE to_regclass($1::text) IS NOT NULL";
 constexpr std::string_view kCreateIndex = "CREATE INDEX IF NOT EXISTS ";
 constexpr std::string_view kConcurrently = "CREATE INDEX CONCURRENTLY IF NOT EXISTS ";
-constexpr std::string_view kNotSupported = "0A000";  // of the parent of partitions
+constexpr std::string_view kNotSupported = "0A000";  // for the parent of partitions
 
-// Building an index waits for those who write, and holds up nobody meanwhile; what changes a table
-// holds up all who come after it, and so waits for a moment only.
+// Building an index concurrently waits for writers and blocks nobody; changing a table blocks
+// everybody who comes later, so it waits only briefly.
 constexpr std::string_view kWaitForLocks = "SELECT set_config('lock_timeout', '0', false)";
 constexpr std::string_view kWaitLittle = "SELECT set_config('lock_timeout', '500', false)";
 
-// 1, 2 where the page before ended. Returns where this one ends, nothing when it is the last.
+// $1, $2: the end of the previous page. Returns the end of this page, or no row if it is the last
+// one.
 constexpr std::string_view kFindPageEnd =
     "SELECT tenant, session_id FROM reprise_heads"
     " WHERE (tenant, session_id) > ($1::text, $2::text)"
@@ -42,7 +43,7 @@ constexpr std::string_view kFillPage =
     REPRISE_FILL_SLOTS " AND (tenant, session_id) <= ($3::text, $4::text)";
 constexpr std::string_view kFillRest = REPRISE_FILL_SLOTS;
 
-// What meets a writer is done again.
+// Repeats work that conflicts with a writer.
 Result<> do_again(Connection& connection, const std::function<Result<>()>& work) {
   constexpr int kAttemptsMax = 60;
   REPRISE_TRY(connection.run_one({kWaitLittle}));
@@ -85,7 +86,7 @@ Result<> fill_slots(Connection& connection) {
   }
 }
 
-// One that was broken off stays behind, and is of no use.
+// Drops the unusable index that an interrupted build left.
 Result<> build_index(Connection& connection, std::string_view statement, const Report& report) {
   const std::string_view rest = statement.substr(kCreateIndex.size());
   const std::string name(rest.substr(0, rest.find(' ')));
@@ -109,7 +110,7 @@ Result<> build_index(Connection& connection, std::string_view statement, const R
 
 Result<> prepare(Connection& connection, const Migration& migration, const Report& report) {
   if (migration.makes_table()) {
-    return {};  // with nothing in it yet
+    return {};  // still empty
   }
   if (migration.number == kSlotsVersion) {
     report("filling a column, 5,000 sessions at a time");

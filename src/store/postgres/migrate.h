@@ -1,8 +1,8 @@
 #pragma once
 
-// Making the tables current for an administrator, while programs of this version and the one before
-// go on writing: rows change in batches, each a transaction of its own, and indexes are built
-// without holding anybody up.
+// Migrates the tables for an administrator, while programs of this version and the previous one
+// continue to write: rows are changed in batches, each in its own transaction, and indexes are
+// built concurrently.
 
 #include <functional>
 #include <string_view>
@@ -12,9 +12,9 @@
 
 namespace reprise::postgres {
 
-enum class Trial : std::uint8_t { no, yes };  // yes: says what there is to do, and does nothing
+enum class Trial : std::uint8_t { no, yes };  // yes: a dry run
 
-// Each step is told before it is taken. Can be run again when it was interrupted.
+// Reports each step before it is executed. Can be repeated after an interruption.
 Result<> migrate_beside(Connection& connection, Trial trial,
                         const std::function<void(std::string_view)>& on_step);
 

@@ -38,7 +38,7 @@ void insert_piece(std::vector<Query>& queries, std::string_view statement, const
   }
 }
 
-// What the server has lost of the pieces between two that it has.
+// Writes lost pieces between two existing ones again.
 Result<> restore_pieces(Database& database, const Key& key, const std::string& answer,
                         const std::vector<Piece>& pieces) {
   std::vector<Query> queries;
@@ -51,7 +51,7 @@ Result<> restore_pieces(Database& database, const Key& key, const std::string& a
   return {};
 }
 
-// A piece that was stored before, by an attempt that was not answered, is stored.
+// Succeeds for a piece that was stored by an attempt with an unknown outcome.
 Result<> add_delta(Database& database, const Key& key, const OperationId& answer, Delta delta) {
   RunningAnswers& running = database.running_answers();
   Piece& piece = delta.piece;
@@ -89,7 +89,7 @@ Result<std::string> read_start(Connection& connection, const Key& key, const Ope
   return head.text(0, "answer_start");
 }
 
-// The start is only changed by the one whose answer it is, who reads it once.
+// Only the answer's own process changes the start, so it is read only once.
 Result<> renew(Database& database, const Key& key, const OperationId& answer, const Lease& lease) {
   RunningAnswers& running = database.running_answers();
   auto start = running.start(key, answer.str());
@@ -132,7 +132,7 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Key& k
   const Rows& deltas = rows[2];
   std::int64_t last = 0;
   for (int row = 0; row < deltas.count();) {
-    // What follows pieces that a crash of the server has taken is not shown without them.
+    // Pieces after a gap caused by a crash of the server are not shown.
     const std::int64_t n = deltas.integer(row, "n");
     if (n > last + 1) {
       break;

@@ -14,9 +14,9 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kIdleTime{60};
-// A client that has been stopped in the middle of a transaction loses it after this.
+// The timeout after which a stopped client loses its transaction.
 constexpr milliseconds kStoppedMax{60'000};
-// How long a statement runs on whose client is gone.
+// The maximum time that a statement continues to run after its client is gone.
 constexpr std::string_view kLooksForClient = "client_connection_check_interval";
 constexpr milliseconds kClientGoneMax{1'000};
 
@@ -59,12 +59,12 @@ Result<Pool::Permit> Pool::enter(Deadline deadline) {
   return Permit(*this);
 }
 
-// The permit goes on to whoever has waited longest.
+// Passes the permit to the thread that has waited longest.
 void Pool::leave() {
   const std::lock_guard lock(mutex_);
   const std::thread::id self = std::this_thread::get_id();
   const auto own = std::ranges::find(inside_, self);
-  REPRISE_ASSERT(own != inside_.end());  // permits stay in their thread
+  REPRISE_ASSERT(own != inside_.end());  // permits are not passed between threads
   inside_.erase(own);
   if (is_inside(self)) {
     return;
@@ -80,7 +80,7 @@ void Pool::leave() {
 }
 
 Result<Pool::Lease> Pool::lease(From from, Deadline deadline) {
-  Lease unused;  // closed without the lock
+  Lease unused;  // closed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     auto& idle = idle_[index_of(from)];
@@ -110,7 +110,7 @@ Result<Pool::Lease> Pool::connect(From from, Deadline deadline) {
   return connect_as(must_write ? "read-write" : "", deadline);
 }
 
-// `session`: what libpq asks of a server (target_session_attrs); "" leaves it to the URL.
+// `session` is libpq's target_session_attrs; "" leaves it to the URL.
 Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline) {
   Result<Lease> connected = fail(Code::io, "no server");
   std::size_t left = place_.servers.size();
@@ -130,9 +130,9 @@ Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline
   return connected;
 }
 
-// Nobody waits longer for a lock than for the whole, nor holds one for ever while it is stopped,
-// and what a client has given up or was killed at does not go on without it. An older server does
-// not look for its clients, and a pooler may know no such settings.
+// Sets timeouts so that waiting for a lock ends before the whole operation, a stopped client does
+// not hold a lock forever, and cancelled statements and those of killed clients end. Older servers
+// do not check for their clients, and poolers may reject such settings.
 Result<Pool::Lease> Pool::connect_to(Parameters server, Deadline deadline) {
   const auto lock_ms = std::chrono::ceil<milliseconds>(options_.busy_timeout * 2 / 5).count();
   while (true) {
@@ -195,11 +195,11 @@ void Pool::give_back(From from, Lease connection) {
   if (!connection->is_usable()) {
     return;
   }
-  // What has begun is undone.
+  // Rolls back a transaction in progress.
   if (!connection->is_idle() && (!connection->run_one({kRollback}) || !connection->is_idle())) {
     return;
   }
-  std::vector<Idle> old;  // closed without the lock
+  std::vector<Idle> old;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   auto& idle = idle_[index_of(from)];
   const auto now = Clock::now();

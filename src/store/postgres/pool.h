@@ -1,10 +1,11 @@
 #pragma once
 
-// The connections of one process to one database, for all its threads and tenants.
-//  (1) At most connections_max threads use one at a time; the others wait in the order in which
-//      they came. A thread that has one gets a second one at once: it would wait for itself.
-//  (2) What is given back is lent again. What has been idle for a minute is closed when the next
-//      one is given back.
+// The connections of one process to one database, shared by its threads and tenants.
+//
+//  (1) At most connections_max threads use connections at a time; others wait in order of arrival.
+//      A thread that has one gets a second one at once, or it would wait for itself.
+//  (2) Returned connections are reused. Those that were idle for a minute are closed when another
+//      one is returned.
 
 #include <atomic>
 #include <condition_variable>
@@ -21,7 +22,7 @@ namespace reprise::postgres {
 
 enum class From : std::uint8_t {
   primary,
-  list,  // may be a moment behind, when the URL allows it
+  list,  // may be slightly out of date if the URL allows it
 };
 
 // Thread-safe.
@@ -31,7 +32,7 @@ class Pool {
 
   Pool(Place place, const StoreOptions& options);
 
-  // The right of a thread to use connections, given back by the destructor in the same thread.
+  // The right of a thread to use connections, returned by the destructor in the same thread.
   class Permit {
    public:
     explicit Permit(Pool& pool) : pool_(&pool) {}
@@ -48,17 +49,18 @@ class Pool {
    private:
     Pool* pool_;
   };
-  // busy when the others have not made room by the deadline.
+  // busy if no permit becomes free before the deadline.
   Result<Permit> enter(Deadline deadline);
 
-  // For threads with a permit: an idle one, or a new one.
+  // An idle or new connection, for the number of threads with a permit.
   Result<Lease> lease(From from, Deadline deadline);
-  // A new one, also without a permit.
+  // A new connection, even without a permit.
   Result<Lease> connect(From from, Deadline deadline);
-  // Unless it cannot be used any more.
+  // Returns a connection to the pool, or closes it if it is unusable.
   void give_back(From from, Lease connection);
   void forget_idle();
-  // Statements have no names from now on: a pooler hands them to servers that know none.
+  // Sets how statements are prepared from now on: with a pooler, another server connection may not
+  // have the named statements.
   void set_prepare(Prepare prepare);
 
   const Place& place() const { return place_; }
@@ -74,7 +76,7 @@ class Pool {
     bool is_admitted = false;
   };
   void leave();
-  std::size_t index_of(From from) const;  // lists have connections of their own at a standby only
+  std::size_t index_of(From from) const;  // lists have separate connections only for a standby
   bool is_inside(std::thread::id thread) const;
   Result<Lease> connect_as(std::string_view session, Deadline deadline);
   Result<Lease> connect_to(Parameters server, Deadline deadline);
@@ -84,14 +86,14 @@ class Pool {
   const Place place_;
   const StoreOptions options_;
   const std::size_t connections_max_;
-  // What the server takes when connecting.
+  // The settings that the server accepts when connecting.
   enum class Limits : std::uint8_t { all, of_locks, none };
   std::atomic<Limits> limits_ = Limits::all;
-  std::mutex mutex_;                     // guards all below
-  std::size_t admitted_ = 0;             // threads with a permit
-  std::vector<std::thread::id> inside_;  // whose permits there are, each as often as it has one
+  std::mutex mutex_;                     // guards the members below
+  std::size_t admitted_ = 0;             // the number of threads with a permit
+  std::vector<std::thread::id> inside_;  // the threads with permits, one entry per permit
   std::deque<Waiter*> waiting_;
-  std::vector<Idle> idle_[2];  // by index_of(), those given back last at the end
+  std::vector<Idle> idle_[2];  // by index_of(), most recently returned last
   std::optional<std::string> password_;
   Prepare prepare_ = Prepare::named;
 };

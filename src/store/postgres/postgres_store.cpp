@@ -24,7 +24,7 @@ struct ForkRequest {
   Seq at;
   const std::string& name;
 };
-// The parent is held, so that nobody purges it before the child shares its messages.
+// The parent is locked, so that it is not purged before the child shares its messages.
 Result<Creation> make_fork(Connection& connection, const Key& parent, const ForkRequest& request) {
   const auto& [child, at, name] = request;
   REPRISE_ASSIGN(const Locked locked, lock_session(connection, parent));
@@ -47,7 +47,7 @@ Result<Creation> make_fork(Connection& connection, const Key& parent, const Fork
 
 }  // namespace
 
-// Those of this database: older tables have no index of words.
+// The capabilities with this database: older tables have no index of words.
 Capabilities PostgresStore::capabilities_here() {
   Capabilities all = store::capabilities_of(*this, {.lists_by_author = true});
   if (!database_.has_words()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The store over one PostgreSQL database (docs/formats/postgres.md): its parts, put together.
+// The store for one PostgreSQL database (docs/formats/postgres.md).
 
 #include "reprise/capabilities.h"
 #include "store/postgres/database.h"

@@ -17,15 +17,15 @@
 namespace reprise::postgres {
 namespace {
 
-// Who looks only at the end of a session should not pay for many messages.
+// The first page is short, so that reading only the end of a session is cheap.
 constexpr std::int64_t kFirstPage = 16;
 constexpr std::int64_t kPageMax = 256;
 constexpr std::size_t kPageBytes = std::size_t{1} << 18;
 constexpr std::size_t kDamageMax = 1000;
 
-// Messages come in pages, each asked for before the one before it is delivered. The sink may use
-// the store, on another connection; a page that is under way must not keep a server or a pooler
-// waiting meanwhile, so that only small ones are asked for ahead.
+// Messages are read in pages, each requested before the previous one is delivered. The sink may use
+// the store, on another connection; a page in progress must not block a server or a pooler
+// meanwhile, so only small ones are requested ahead.
 class Reading {
  public:
   Reading(Database& database, const SessionId& id, const ReadRange& range, const MessageSink& sink)
@@ -35,13 +35,13 @@ class Reading {
         sink_(sink),
         place_(cat(database.name(), ": session ", id.str())) {}
 
-  // What the session shows.
+  // Reads the visible messages of the session.
   Result<ReadReport> run() {
     REPRISE_TRY(find_segments());
     return read_segments();
   }
 
-  // What it does not show any more.
+  // Reads its replaced messages.
   Result<ReadReport> run_replaced() {
     REPRISE_TRY(find_replaced());
     return read_segments();
@@ -53,7 +53,7 @@ class Reading {
       REPRISE_TRY(database_.read([this](Connection& one) {
         const std::int64_t before = delivered_;
         auto read = read_segment(one);
-        // What fails on the way goes on from there, with all the time that an attempt has.
+        // After partial delivery, the next attempt continues from there with the full timeout.
         return delivered_ > before ? Result<>() : read;
       }));
     }
@@ -76,17 +76,17 @@ class Reading {
   const ReadRange range_;
   const MessageSink& sink_;
   const std::string place_;
-  std::deque<Segment> segments_;  // what is left to deliver, in the order of reading
+  std::deque<Segment> segments_;  // the remaining segments, in the order of reading
   std::int64_t page_rows_ = kFirstPage;
-  bool is_ahead_ = true;                // pages are small; the first ones are short
-  std::deque<std::int64_t> requested_;  // the rows of each page that was not delivered
-  std::deque<Rows> received_;           // of these, those that came early
+  bool is_ahead_ = true;                // whether to request pages ahead, while they are small
+  std::deque<std::int64_t> requested_;  // the number of rows of each undelivered page
+  std::deque<Rows> received_;           // those already received
   std::int64_t delivered_ = 0;
   bool is_stopped_ = false;
   ReadReport report_;
 };
 
-// What there is now is what is read: a branch's messages never change.
+// Determines the snapshot: a branch's messages are immutable.
 Result<> Reading::find_segments() {
   std::vector<Segment> segments;
   REPRISE_TRY(database_.read([&](Connection& connection) -> Result<> {
@@ -116,10 +116,10 @@ Result<> Reading::find_replaced() {
   });
 }
 
-// The first one, from where a connection before this one has left it.
+// Reads the first segment from where the previous connection left it.
 Result<> Reading::read_segment(Connection& connection) {
   const Segment& segment = segments_.front();
-  Segment left = segment;  // what was not asked for
+  Segment left = segment;  // the part not requested yet
   requested_.clear();
   received_.clear();
   bool is_last = false;
@@ -144,7 +144,7 @@ Result<> Reading::read_segment(Connection& connection) {
   return {};
 }
 
-// As if no message were missing: where some are, the next page begins with messages of this one.
+// Assumes that no message is missing; otherwise the next page begins with messages of this one.
 Result<> Reading::ask(Connection& connection, Segment& left) {
   const auto [branch, from, to] = left;
   requested_.push_back(page_rows_);
@@ -169,7 +169,7 @@ Result<> Reading::deliver(Connection& connection, const Rows& page) {
   for (int at = 0; at < page.count() && !is_stopped_; ++at) {
     MessageRow row = read_row({page, at});
     if (row.seq.value < segment.from || row.seq.value >= segment.to) {
-      continue;  // came with the page before
+      continue;  // was in the previous page
     }
     bytes += row.bytes();
     std::string content;
@@ -196,7 +196,7 @@ Result<> Reading::deliver(Connection& connection, const Rows& page) {
   return {};
 }
 
-// Puts a long content together. False when a part of it is missing.
+// Joins the parts of a long content. False if a part is missing.
 Result<bool> Reading::complete(Connection& connection, MessageRow& row, std::string& content) {
   while (received_.size() < requested_.size()) {
     REPRISE_ASSIGN(Rows page, connection.take());
@@ -221,7 +221,7 @@ void Reading::choose_page(std::size_t bytes, int rows) {
   page_rows_ = std::clamp(static_cast<std::int64_t>(kPageBytes / each), kPageMin, kPageMax);
 }
 
-// `seq` is the next that is there; those before it should have been.
+// `seq` is the next existing message; missing ones before it are reported.
 void Reading::expect(std::int64_t seq) {
   Segment& segment = segments_.front();
   const std::int64_t expected = range_.newest_first ? segment.to - 1 : segment.from;

@@ -5,16 +5,16 @@
 
 namespace reprise::postgres {
 
-// As Store::read(). A connection that breaks on the way is replaced, and reading goes on where it
-// was.
+// Like Store::read(). If the connection breaks, reading continues on another one at the same
+// message.
 Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
                                  const MessageSink& sink);
 
-// In one round trip; as LastMessageReader::last_messages().
+// Like LastMessageReader::last_messages(), in one round trip.
 Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,
                                                                std::span<const SessionId> ids);
 
-// As ReplacedReader::read_replaced().
+// Like ReplacedReader::read_replaced().
 Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink);
 
 }  // namespace reprise::postgres

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sessions and messages as values: how they go into rows and come out of them.
+// Converts sessions and messages to rows and back.
 
 #include "reprise/store.h"
 #include "store/column_reader.h"
@@ -8,7 +8,7 @@
 
 namespace reprise::postgres {
 
-// No value is longer: what is goes into several rows.
+// The maximum length of a value; longer ones are divided into several rows.
 inline constexpr std::size_t kPieceMax = std::size_t{1} << 18;
 
 inline std::int64_t microseconds_of(Time time) {
@@ -19,27 +19,27 @@ using store::time_of;
 std::int64_t state_number(SessionState state);
 SessionState state_of(std::int64_t number);
 
-// `bytes` in pieces of at most kPieceMax; one empty piece for none.
+// `bytes` in pieces of at most kPieceMax; one empty piece if there are none.
 std::vector<std::string> pieces_of(std::string_view bytes);
 
-// The text itself, or a hash of it when it is too long for an index.
+// The text itself, or its hash if it is too long for an index.
 Result<std::string> index_key(std::string_view text);
 
-// Of info_columns().
+// A row of info_columns().
 struct InfoRow {
-  std::optional<SessionInfo> info;  // none when the id is no good
+  std::optional<SessionInfo> info;  // nullopt if the id is invalid
   std::optional<Damage> damage;
 };
 InfoRow read_info(const RowView& row, std::string_view place);
 
-// What of a message stands in `detail`: all but its role, blocks and time. nullopt when that is
-// nothing.
+// The value of `detail`: all of a message except its role, blocks and time. nullopt if that is
+// empty.
 std::optional<std::string> detail_of(const Message& message);
 
-// Its texts lie in the rows that it was read from.
+// Its texts point into the rows from which it was read.
 struct MessageRow {
   Seq seq;
-  std::int64_t more = 0;  // parts of the content that stand elsewhere
+  std::int64_t more = 0;  // the number of parts of the content in other rows
   Time created_at;
   std::string_view role;
   std::string_view content;
@@ -48,8 +48,8 @@ struct MessageRow {
 };
 MessageRow read_row(const RowView& row);
 
-// Fills an empty message. False when the content cannot be read; there is damage then, and when a
-// detail is bad.
+// Fills an empty message. False if the content cannot be read. `damage` is set then, and for
+// invalid details.
 bool read_message(const MessageRow& row, std::string_view place, Message& message,
                   std::optional<Damage>& damage);
 

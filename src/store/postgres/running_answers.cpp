@@ -5,11 +5,10 @@
 namespace reprise::postgres {
 namespace {
 
-// A server syncs what was committed without waiting after 3 x wal_writer_delay, which is 30 seconds
-// at most.
+// A server syncs asynchronous commits after 3 x wal_writer_delay, at most 30 seconds.
 constexpr std::chrono::seconds kUnsyncedMax{30};
-constexpr std::size_t kBytesMax = std::size_t{4} << 20;  // of one answer
-// Of an answer that is over for somebody else, nobody tells us.
+constexpr std::size_t kBytesMax = std::size_t{4} << 20;  // per answer
+// Answers ended by another process are not reported, so they expire.
 constexpr std::chrono::minutes kUnusedMax{10};
 
 std::size_t bytes_in(const Piece& piece) {
@@ -20,7 +19,7 @@ std::size_t bytes_in(const Piece& piece) {
   return bytes;
 }
 
-// No id has a slash.
+// Ids contain no slash.
 std::string name_of(const Key& key, std::string_view answer) {
   return cat(key.tenant, "/", key.id.str(), "/", answer);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// What this process has written of its running answers lately. A server that comes back after a
-// crash may have lost the last moments of what it did not sync; whoever wrote them writes them
-// again before anything that follows them can be read.
+// The recent pieces of this process's running answers. A server that restarts after a crash may
+// have lost the last unsynced ones; their writer stores them again before anything after them can
+// be read.
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace reprise::postgres {
 
 struct Piece {
-  std::int64_t n = 0;  // its place in the answer, from 1
+  std::int64_t n = 0;  // its position in the answer, from 1
   std::string name;
   std::vector<std::string> bodies = {};  // its parts
 };
@@ -27,13 +27,13 @@ struct Piece {
 // Thread-safe.
 class RunningAnswers {
  public:
-  // The place of the last piece that this process has stored; 0 when it knows of none.
+  // The position of the last piece stored by this process; 0 if there is none.
   std::int64_t last(const Key& key, std::string_view answer);
   void add(const Key& key, std::string_view answer, Piece piece);
-  // The pieces between these places, both left out, that are still in memory.
+  // The pieces strictly between these positions that are still in memory.
   std::vector<Piece> between(const Key& key, std::string_view answer, std::int64_t after,
                              std::int64_t before);
-  // How the answer began, as it is stored; nullopt when it was not read yet.
+  // The stored start of the answer; nullopt if it was not read yet.
   std::optional<std::string> start(const Key& key, std::string_view answer);
   void set_start(const Key& key, std::string_view answer, std::string start);
   void forget(const Key& key, std::string_view answer);

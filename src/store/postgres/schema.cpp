@@ -19,7 +19,7 @@ constexpr std::string_view kVersionTable =
     " version int8 PRIMARY KEY,"
     " made_us int8 NOT NULL)";
 constexpr std::string_view kFindVersions = "SELECT version FROM reprise_schema";
-// Citus'. Where it is not, nothing else is asked.
+// Tables of Citus, which are queried only if it is installed.
 constexpr std::string_view kFindCitus =
     "SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL";
 constexpr std::string_view kFindDistribution =
@@ -31,9 +31,9 @@ constexpr std::string_view kClaimVersion =
     "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
     " ON CONFLICT DO NOTHING RETURNING version";
 
-// Ids compare as bytes, whatever the database's language. All other text may hold what text of the
-// server's cannot, and is bytes.
-// NOLINTBEGIN(bugprone-suspicious-missing-comma): long statements, a line for each column.
+// Ids are compared bytewise, whatever the locale of the database. All other text is stored as
+// bytea, because it may contain bytes that the server's text type does not allow.
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): long statements, one line per column.
 constexpr std::string_view kVersion1[] = {
     "CREATE TABLE IF NOT EXISTS reprise_sessions("
     " tenant text COLLATE \"C\" NOT NULL,"
@@ -68,8 +68,8 @@ constexpr std::string_view kVersion1[] = {
     " answer text,"
     " answer_start bytea,"
     " PRIMARY KEY(tenant, session_id))",
-    // Partial, though every row fulfils it: while there are no statistics, they look as good for
-    // finding one session as the key, and every append would walk over what others leave in them.
+    // Partial, although every row satisfies the condition: without statistics, these indexes look
+    // as good as the key for finding one session, and every append would scan dead entries.
     "CREATE INDEX IF NOT EXISTS reprise_by_activity ON"
     " reprise_heads(tenant, state, updated_us DESC, session_id DESC) WHERE state >= 0",
     "CREATE INDEX IF NOT EXISTS reprise_by_folder ON"
@@ -153,7 +153,8 @@ constexpr std::string_view kVersion1[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_hash ON reprise_blob_refs(tenant, hash)",
 };
 
-// A transaction of its own: not every engine lets one use the columns that it has added.
+// A separate migration, because not every engine can use new columns in the transaction that adds
+// them.
 constexpr std::string_view kVersion2[] = {
     "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS updated_slot int8 NOT NULL DEFAULT 0",
 };
@@ -163,7 +164,7 @@ constexpr std::string_view kVersion3[] = {
     "DROP INDEX IF EXISTS reprise_by_activity",
     "DROP INDEX IF EXISTS reprise_by_folder",
     "DROP INDEX IF EXISTS reprise_answering",
-    // Partial, though every row fulfils it: see kVersion1.
+    // Partial, although every row satisfies the condition: see kVersion1.
     "CREATE INDEX IF NOT EXISTS reprise_by_slot ON"
     " reprise_heads(tenant, state, updated_slot DESC) WHERE state >= 0",
     "CREATE INDEX IF NOT EXISTS reprise_by_folder_slot ON"
@@ -182,7 +183,7 @@ constexpr std::string_view kPinnedIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_pinned ON"
     " reprise_heads(tenant, state, updated_slot DESC) WHERE pinned = 1",
 };
-// By the random end of a UUID, which short ids begin with. Partial: see kVersion1.
+// Indexes the random end of a UUID, with which short ids begin. Partial: see kVersion1.
 constexpr std::string_view kShortIdIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_short_id ON"
     " reprise_heads(tenant, substr(session_id, 25)) WHERE state >= 0",
@@ -190,17 +191,18 @@ constexpr std::string_view kShortIdIndex[] = {
 constexpr std::string_view kAuthorColumn[] = {
     "ALTER TABLE reprise_messages ADD COLUMN IF NOT EXISTS author bytea",
 };
-// Costs what has no author nothing.
+// Costs nothing for messages without an author.
 constexpr std::string_view kAuthorIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_author ON"
     " reprise_messages(tenant, author, session_id, branch, seq) WHERE author IS NOT NULL",
 };
-// Partial: a longer mode fits no index.
+// Partial, because longer modes do not fit into an index.
 constexpr std::string_view kModeIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_mode ON"
     " reprise_sessions(tenant, mode) WHERE " REPRISE_SHORT_MODE,
 };
-// Costs a new title 0.3 ms, but no search has to read what was put off.
+// Without fastupdate, a new title costs 0.3 ms, but searches need not read a list of pending
+// entries.
 constexpr std::string_view kTitleIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_title ON reprise_sessions USING"
     " gin((" REPRISE_TITLE_GRAMS ")) WITH (fastupdate = off)",
@@ -217,7 +219,7 @@ constexpr std::string_view kWordTables[] = {
     " PRIMARY KEY(tenant, session_id, branch, seq))",
     "CREATE INDEX IF NOT EXISTS reprise_by_time ON"
     " reprise_words(tenant, time_us DESC, session_id DESC, branch DESC, seq DESC)",
-    // All words of a message have its tenant's mark beside them.
+    // The words of each message include its tenant's mark.
     "CREATE INDEX IF NOT EXISTS reprise_by_word ON reprise_words USING gin (words)",
     "CREATE TABLE IF NOT EXISTS reprise_indexed("
     " tenant text COLLATE \"C\" NOT NULL,"
@@ -251,7 +253,7 @@ constexpr Migration kMigrations[] = {
 
 constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";
 
-// Two clients that create the same thing at once are told so in several ways.
+// The errors for concurrent creation of the same object.
 bool was_created_beside(std::string_view sqlstate) {
   return sqlstate == kDuplicateKey || sqlstate == "42P07" || sqlstate == "42710" ||
          sqlstate == "XX000" || remedy_for(sqlstate) == Remedy::again;

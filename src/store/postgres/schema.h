@@ -1,9 +1,9 @@
 #pragma once
 
-// The tables as they are described in docs/formats/postgres.md, and how a database gets them.
+// The tables (docs/formats/postgres.md) and their migrations.
 //
 // Several clients may find an old database at once. The row of reprise_schema with the version's
-// number decides: its unique key lets one of them insert it, in the transaction that makes the
+// number decides: its unique key lets one of them insert it, in the transaction that creates the
 // tables; the others wait for that transaction and then find it done.
 
 #include <cstdint>
@@ -16,45 +16,45 @@
 namespace reprise::postgres {
 
 inline constexpr std::int64_t kVersion = 4;
-// Before it, lists were read by the time itself. Such tables can still be read.
+// Before this version, lists were ordered by the time itself. Such tables can still be read.
 inline constexpr std::int64_t kSlotsVersion = 3;
-// Lists by mode and title are quick with these.
+// These add the indexes for lists by mode and title.
 inline constexpr std::int64_t kModeAddition = -6;
 inline constexpr std::int64_t kTitleAddition = -7;
 
-// What leads to version `number` from the one before. Additions, which programs that do not know
-// them can leave alone, are numbered from -1 downwards: those take them for no version.
+// The migration to version `number` from the previous one. Additions, which older programs can
+// ignore, are numbered from -1 downwards, because those programs only compare versions.
 struct Migration {
   std::int64_t number;
-  std::string_view what;  // for people
+  std::string_view what;  // for display
   std::span<const std::string_view> statements;
-  bool is_needed = true;  // false for what only makes something faster
+  bool is_needed = true;  // false for a mere optimization
   bool makes_table() const { return statements.front().starts_with("CREATE TABLE"); }
 };
 std::span<const Migration> migrations();
 Result<> make_version_table(Connection& connection);
-// Once, whoever begins it; the others wait for its end.
+// Runs the migration once; concurrent callers wait for its end.
 Result<> migrate(Connection& connection, const Migration& migration);
 
 struct TablesVersion {
-  std::int64_t version = 0;               // 0 where there are none
-  std::set<std::int64_t> additions = {};  // those that they have
-  bool has_additions() const;             // all that statements need: not every index
+  std::int64_t version = 0;               // 0 if there are none
+  std::set<std::int64_t> additions = {};  // the existing additions
+  bool has_additions() const;             // all that statements require; excludes some indexes
   bool is_current() const;
 };
 Result<TablesVersion> find_version(Connection& connection);
 struct Engine {
-  bool is_distributed = false;  // the tables are spread over several nodes
-  bool has_words = false;       // words are indexed, and this role may use that
+  bool is_distributed = false;  // the tables are distributed over several nodes
+  bool has_words = false;       // words are indexed, and this role may use the index
 };
 Result<Engine> find_engine(Connection& connection);
-// unsupported for one that is newer than this program.
+// unsupported for a version newer than this program's.
 Result<> check_version(std::int64_t version);
-// What they are then. Indexes that only make something faster are left to migrate_beside() where
-// building them would hold up others for long.
+// Migrates the tables; returns their new version. Indexes that are mere optimizations are left to
+// migrate_beside() if building them would block others for long.
 Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now);
 
-// All statements of the store, for the test that reads them.
+// All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
 
 }  // namespace reprise::postgres

@@ -9,24 +9,24 @@ namespace reprise::postgres {
 namespace {
 
 struct Meaning {
-  std::string_view sqlstate;  // or the class that it begins with
+  std::string_view sqlstate;  // or its class (a prefix)
   int os_errno;
   Code code;
   Remedy remedy;
 };
 constexpr Meaning kMeanings[] = {
     {"08", 0, Code::io, Remedy::reconnect},
-    {"25006", EROFS, Code::io, Remedy::reconnect},  // it is a standby by now
+    {"25006", EROFS, Code::io, Remedy::reconnect},  // it has become a standby
     {"26000", 0, Code::io, Remedy::unnamed},        // no such prepared statement
     {"28", 0, Code::unauthorized, Remedy::none},
     {"3D000", 0, Code::not_found, Remedy::none},
     {"40", 0, Code::busy, Remedy::again},
     {kNoPrivilege, EACCES, Code::io, Remedy::none},
-    {"42P05", 0, Code::io, Remedy::unnamed},  // prepared already
+    {"42P05", 0, Code::io, Remedy::unnamed},  // already prepared
     {"53100", ENOSPC, Code::io, Remedy::none},
     {"53300", 0, Code::busy, Remedy::reconnect},  // too many connections
     {"53", ENOMEM, Code::io, Remedy::none},
-    {"55P03", 0, Code::busy, Remedy::none},  // waited long enough for a lock
+    {"55P03", 0, Code::busy, Remedy::none},  // lock timeout
     {"57014", 0, Code::timeout, Remedy::none},
     {"57P", 0, Code::io, Remedy::reconnect},
     {"58", EIO, Code::io, Remedy::none},

@@ -1,30 +1,30 @@
 #pragma once
 
-// What the server's error codes (SQLSTATE) mean here, and what can be done about them.
+// Maps the server's error codes (SQLSTATE) to ours and to remedies.
 
 #include "reprise/error.h"
 
 namespace reprise::postgres {
 
-// The beginning of a message that may have several lines.
+// The first line of a message, shortened.
 std::string one_line(std::string_view message);
 
 Error server_error(std::string_view sqlstate, std::string_view message);
-// Connecting gives a message only.
+// Errors of connecting have only a message.
 Error connect_error(std::string_view message);
 
 enum class Remedy : std::uint8_t {
   none,
-  again,      // the same once more, after a moment
-  reconnect,  // once more, with another connection
-  unnamed,    // once more, without named statements
+  again,      // retry after a pause
+  reconnect,  // retry on another connection
+  unnamed,    // retry without named statements
 };
 Remedy remedy_for(std::string_view sqlstate);
 
-// What is said of a commit does not tell whether it has happened: a node behind the server may have
-// gone away on the way.
+// Whether this error leaves the outcome of a commit unknown: a node behind the server may have
+// failed meanwhile.
 bool is_outcome_unknown(std::string_view sqlstate);
-// The server itself cannot reach one that it needs.
+// Whether the server cannot reach a node that it needs.
 bool is_node_away(std::string_view sqlstate);
 
 inline constexpr std::string_view kDuplicateKey = "23505";

@@ -12,9 +12,9 @@
 namespace reprise::postgres {
 namespace {
 
-// Puts the columns of a statement and their places together.
+// Collects the columns of a statement and their parameters.
 struct Assignments {
-  std::size_t next;  // parameter
+  std::size_t next;  // the next parameter
   std::string columns = {};
   std::string places = {};
   std::string set = {};
@@ -81,7 +81,7 @@ SessionStatements make_statements(bool flags) {
           .verify = cat("SELECT ", info_columns(flags), joined, " WHERE h.tenant = $1::text")};
 }
 
-// The columns of these parts.
+// The columns of the given parts.
 std::string columns_of(std::initializer_list<Part> parts, bool flags) {
   std::string all = "h.session_id, h.answer_start";
   model::for_each(model::kInfoFields,

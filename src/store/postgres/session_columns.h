@@ -1,7 +1,7 @@
 #pragma once
 
-// The columns of a session's fields, which stand in two rows: what lists are found by in its head,
-// all else in its row. The statements that have them all are put together here.
+// The columns of a session's fields, which are in two rows: those used by lists in its head, all
+// others in its row. Builds the statements that use all of them.
 
 #include <type_traits>
 
@@ -19,8 +19,8 @@ constexpr Part part_of(const model::Field<SessionInfo, Value>& field) {
   return is_in_head ? Part::head : Part::row;
 }
 
-// What a statement gives those columns: $1 is the tenant, $2 the session, and after the parameters
-// that each has of its own come the fields, in their order.
+// The statements that set those columns: $1 is the tenant, $2 the session, followed by the
+// statement's own parameters and then by the fields in order.
 enum class Change : std::uint8_t { creation, update };
 template <class Value>
 constexpr bool is_given(const model::Field<SessionInfo, Value>& field, Change change) {
@@ -29,18 +29,18 @@ constexpr bool is_given(const model::Field<SessionInfo, Value>& field, Change ch
 }
 
 struct SessionStatements {
-  std::string insert_head;  // 3 the time of its last activity, 4 folder, 5 head
-  std::string insert_row;   // 3 the title in lower case
+  std::string insert_head;  // $3 the time of its last activity, $4 folder, $5 head
+  std::string insert_row;   // $3 the title in lower case
   std::string update_head;  // 3 folder
-  std::string update_row;   // 3 the title in lower case
-  std::string find;         // with the sums
-  std::string verify;       // all of a tenant
+  std::string update_row;   // $3 the title in lower case
+  std::string find;         // includes the usage sums
+  std::string verify;       // all sessions of a tenant
 };
-// Without flags: for tables of before there were any, which are read only.
+// `flags` is false for tables of versions without flags, which are only read.
 const SessionStatements& session_statements(bool flags);
 
-// What read_info() reads, of reprise_sessions AS s and reprise_heads AS h; and what of it h needs
-// where it stands for some of the heads.
+// The columns that read_info() reads from reprise_sessions AS s and reprise_heads AS h; and those
+// of h that a subselect of heads must have.
 const std::string& info_columns(bool flags);
 const std::string& head_columns(bool flags);
 

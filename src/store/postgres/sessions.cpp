@@ -21,8 +21,8 @@
 namespace reprise::postgres {
 namespace {
 
-// What a session consists of beside its row and head: the values of these fields, by their names;
-// none for one that is empty.
+// Visits the parts of a session outside its row and head: the values of these fields, by name;
+// empty ones are not stored.
 template <class Visit>
 void for_each_value(const Visit& visit) {
   model::for_each(model::kSessionFields,
@@ -39,7 +39,7 @@ std::string value_of(const Session& session, const model::Field<Session, Value>&
   return value == Value{} ? "" : store::to_text(value);
 }
 
-// The values of a statement's columns, as session_columns.h has them.
+// Adds the values of a statement's columns (session_columns.h).
 struct FieldValues {
   Values& values;
 
@@ -140,7 +140,7 @@ Result<> run_creation(Connection& connection, const Creation& creation, bool is_
   if (is_unsure) {
     REPRISE_ASSIGN(const Locked locked,
                    lock_session(connection, key, {{kFindOnce, values_of(key, name)}}));
-    // The commit waits until all before it is as durable as it is itself.
+    // The commit makes everything before it as durable as itself.
     REPRISE_TRY(connection.run_one({kCommit}));
     if (!locked.rows[0].empty()) {
       return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Creating, finding and changing a session's row, head and values.
+// Creates, finds and changes a session's row, head and values.
 
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
@@ -8,7 +8,7 @@
 
 namespace reprise::postgres {
 
-// A tenant's session, as the first two parameters of a statement.
+// A session of a tenant: the first two parameters of a statement.
 struct Key {
   const std::string& tenant;
   const SessionId& id;
@@ -18,8 +18,8 @@ Values values_of(const Key& key, const Each&... each) {
   return values(key.tenant, key.id.str(), each...);
 }
 
-// The statements that store a new session; the first one refuses an id that exists. `name` is what
-// this creation is looked up by.
+// The statements that store a new session; the first one fails if the id exists. `name` identifies
+// this creation.
 Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq head,
                                     std::string_view name);
 struct Creation {
@@ -27,25 +27,25 @@ struct Creation {
   std::vector<Query> queries;  // a whole transaction
   std::string name;
 };
-// conflict when the id exists, unless this very creation made it before and was not answered.
+// conflict if the id exists, unless an earlier attempt of this creation stored it.
 Result<> run_creation(Connection& connection, const Creation& creation, bool is_unsure);
 
-// `flags`: its tables have them.
+// `flags`: whether the tables have flags.
 Result<std::optional<Session>> find_session(Connection& connection, const Key& key, bool flags);
 Result<> update_session(Connection& connection, const Key& key, const SessionPatch& patch);
 
-// Puts a value in place of what was there; "" for none.
+// Replaces a value; "" removes it.
 void set_value(std::vector<Query>& queries, const Key& key, std::string_view name,
                std::string_view bytes);
 
-// not_found when there is no such session.
+// not_found if there is no such session.
 Result<> require_session(Connection& connection, const Key& key);
 
-// A name in reprise_once that nobody had before.
+// A new unique name for reprise_once.
 std::string operation_name();
 
-// In a transaction that it begins: nobody else changes the session until its end. The statements
-// run with it, after it.
+// Begins a transaction and locks the session until its end. The given statements run after that, in
+// the same round trip.
 struct Locked {
   Seq head = {};
   std::int64_t branch = 0;
@@ -55,7 +55,7 @@ struct Locked {
 };
 Result<Locked> lock_session(Connection& connection, const Key& key,
                             const std::vector<Query>& queries = {});
-// The same, for what lists show of it.
+// The same, returning the session's list entry.
 Result<SessionInfo> lock_info(Connection& connection, const Key& key);
 
 }  // namespace reprise::postgres

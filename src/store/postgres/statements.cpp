@@ -95,7 +95,7 @@ constexpr unsigned number_of(const AppendShape& shape) {
          (shape.author ? 8U : 0U);
 }
 
-// Numbers parameters in the order in which they are named.
+// Numbers parameters in order of use.
 class Placeholders {
  public:
   explicit Placeholders(std::size_t first) : next_(first) {}
@@ -105,7 +105,7 @@ class Placeholders {
   std::size_t next_;
 };
 
-// What an append sets to add its usage to the session's. A sum stays at the end of its range.
+// The assignments that add the usage of an append to the session's. Sums saturate.
 std::string set_usage(Placeholders& placeholders) {
   const auto sum = [](std::string_view old, std::string_view more) {
     return cat("greatest(least(", old, "::numeric + ", more,
@@ -134,8 +134,8 @@ std::string insert_messages(const AppendShape& shape) {
       shape.author ? ", author)" : ")");
 }
 
-// The rows of an append that hold its names and its messages, and where it says its first seq. One
-// message needs no arrays to be taken apart, which took a seventh of the whole statement's time.
+// The inserts of an append: its names with its first seq, and its messages. A single message needs
+// no unnest() of arrays, which took a seventh of the statement's time.
 std::string insert_batch(const AppendShape& shape, Placeholders& placeholders,
                          std::string_view names) {
   std::vector<std::string_view> types = {"int8[]",  "int8[]",  "int8[]",
@@ -223,7 +223,7 @@ std::vector<AppendStatement> all_shapes(AppendStatement (*make)(const AppendShap
   return made;
 }
 
-// The places of a list's parameters, in their order; "" for those that it does not have.
+// The placeholders of a list's parameters, in order; "" for unused ones.
 struct ListPlaces {
   std::string updated_us, session, folder, mode, prefix_begin, prefix_end, short_begin, short_end,
       short_pattern, title, author, grams;
@@ -250,8 +250,8 @@ ListPlaces places_of(const ListShape& shape) {
   return at;
 }
 
-// Found by their ids, by an index of those, before anything else is looked at: the order of lists
-// would make the server walk over all sessions of the tenant.
+// Finds heads by their ids first, using an index of ids: the order of lists would make the server
+// scan all sessions of the tenant.
 std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
   if (shape.from_index) {
     return "heads_of_few AS h";
@@ -273,11 +273,11 @@ std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
                              " OFFSET 0) AS h");
 }
 
-// A group's sessions of one state in their order.
+// Selects a group's sessions of one state, in order.
 std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
                         std::int64_t state) {
   std::string where = cat(" WHERE h.tenant = $1::text AND h.state = ", state,
-                          " AND h.state >= 0");  // the indexes' condition
+                          " AND h.state >= 0");  // the condition of the indexes
   if (shape.after && group == *shape.after) {
     where +=
         shape.slots ? cat(" AND h.updated_slot <= (", at.updated_us, REPRISE_PER_SLOT ")") : "";
@@ -299,7 +299,7 @@ std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64
              "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(), ")");
 }
 
-// The sessions with rows of the author's, and those that share these rows: found once.
+// The sessions with rows of the author, and those that share these rows; evaluated once.
 std::string find_authored(const ListPlaces& at) {
   return cat(
       "WITH RECURSIVE authored(session_id, branch, seq) AS ("
@@ -313,7 +313,7 @@ std::string find_authored(const ListPlaces& at) {
       " AND b.base_count > a.seq) ");
 }
 
-// What stands in reprise_sessions, of a row of it.
+// The conditions on columns of reprise_sessions.
 std::string row_condition(const ListShape& shape, const ListPlaces& at) {
   std::string all = shape.mode ? cat("s.mode = ", at.mode) : "";
   if (shape.title) {
@@ -322,9 +322,10 @@ std::string row_condition(const ListShape& shape, const ListPlaces& at) {
   return all;
 }
 
-// The first sessions that an index of reprise_sessions has, one more than are few. An order by
-// something that is not known to be constant leaves the server no other index for modes; a tenant
-// that is no bare column keeps it from reading all of the tenant's keys beside the index of titles.
+// The first sessions in an index of reprise_sessions, one more than kFewSessions. Ordering by an
+// expression that is not known to be constant leaves the server no other index for modes; an
+// expression for the tenant keeps it from also scanning all keys of the tenant besides the index of
+// titles.
 std::string find_few(const ListShape& shape, const ListPlaces& at) {
   const std::string begin =
       cat("AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s WHERE s.tenant",
@@ -341,7 +342,7 @@ std::string find_few(const ListShape& shape, const ListPlaces& at) {
              limit, ") ");
 }
 
-// And their heads, once for all parts of a list.
+// The heads of these sessions, once for all parts of a list.
 std::string find_heads_of_few(const ListShape& shape, const ListPlaces& at) {
   return cat(
       find_few(shape, at),

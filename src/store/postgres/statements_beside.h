@@ -1,7 +1,7 @@
 #pragma once
 
-// The statements for what stands beside the messages, for the trash and for verifying; for all of
-// them holds what statements.h says.
+// The statements for data other than messages, for the trash and for verification; the rules of
+// statements.h apply.
 
 #include <string_view>
 
@@ -33,8 +33,8 @@ inline constexpr std::string_view kListArtefacts =
 inline constexpr std::string_view kFindBlobPart =
     "SELECT bytes FROM reprise_blobs WHERE tenant = $1::text AND hash = $2::text"
     " AND part = $3::int8";
-// 5 when, 6 by whom: nobody takes it away for a while, also when no message names it yet. That it
-// may have no name is said by `put_by`, which is empty once it has been looked at.
+// 5 time, 6 client: the blob is not removed for a while even without references. `put_by` is set
+// while it may be unreferenced, and cleared when that was checked.
 inline constexpr std::string_view kInsertBlobPart =
     "INSERT INTO reprise_blobs(tenant, hash, part, bytes, put_us, put_by)"
     " VALUES($1::text, $2::text, $3::int8, $4::bytea, $5::int8, $6::text) ON CONFLICT DO NOTHING";
@@ -44,8 +44,8 @@ inline constexpr std::string_view kTouchBlob =
 inline constexpr std::string_view kListBlobs =
     "SELECT hash FROM reprise_blobs WHERE tenant = $1::text AND part = 0 AND hash > $2::text"
     " ORDER BY hash LIMIT 1";
-// A purge: 2 is the session, 3 when what may go was put at the latest. Parts stand and fall with
-// the first one, which whoever puts the blob again touches and so takes out of this.
+// A purge: 2 is the session; only blobs put before 3 are removed. The first part represents all
+// parts: putting the blob again updates it, which takes the blob out of this statement.
 inline constexpr std::string_view kDeleteBlobsOfSession =
     "WITH gone AS (DELETE FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
     " AND b.put_us < $3::int8 AND b.hash IN (SELECT r.hash FROM reprise_blob_refs AS r"
@@ -54,13 +54,13 @@ inline constexpr std::string_view kDeleteBlobsOfSession =
     " AND o.session_id <> $2::text) RETURNING b.hash)"
     " DELETE FROM reprise_blobs AS p USING gone AS g"
     " WHERE p.tenant = $1::text AND p.hash = g.hash AND p.part > 0";
-// The others that it names are looked at again: another purge may be taking their last name. 3 by
-// whom.
+// The other referenced blobs are checked again later, because another purge may be removing their
+// last reference. 3 client.
 inline constexpr std::string_view kDoubtBlobsOfSession =
     "UPDATE reprise_blobs AS b SET put_by = $3::text WHERE b.tenant = $1::text AND b.part = 0"
     " AND b.put_by = '' AND b.hash IN (SELECT r.hash FROM reprise_blob_refs AS r"
     " WHERE r.tenant = $1::text AND r.session_id = $2::text)";
-// The oldest of those that may have no name: 2 put before when, 3 at most so many.
+// The oldest blobs that may be unreferenced: 2 put before this time, 3 limit.
 #define REPRISE_OLDEST_PUT                                                          \
   "(SELECT d.hash FROM reprise_blobs AS d WHERE d.tenant = $1::text AND d.part = 0" \
   " AND d.put_by <> '' AND d.put_us < $2::int8 ORDER BY d.tenant, d.put_us LIMIT $3::int8)"
@@ -86,12 +86,12 @@ inline constexpr std::string_view kFindMissingBlobs =
     "SELECT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text"
     " EXCEPT SELECT b.hash FROM reprise_blobs AS b WHERE b.tenant = $1::text";
 
-// Operations that are no longer looked up, of a page of sessions: 2 the session after which it
-// begins. Returns the last of up to 500, null when there are none.
+// Expired operations of a page of sessions: 2 the session before the page. Returns the last of up
+// to 500, null if there are none.
 inline constexpr std::string_view kFindSweptPage =
     "SELECT max(p.session_id) AS last FROM (SELECT h.session_id FROM reprise_heads AS h"
     " WHERE h.tenant = $1::text AND h.session_id > $2::text ORDER BY h.session_id LIMIT 500) AS p";
-// 3 when those whose names go had changed last, 4 the last session.
+// Only sessions unchanged since 3 lose their operations; 4 the last session.
 inline constexpr std::string_view kForgetOperations =
     "WITH gone AS (DELETE FROM reprise_once WHERE tenant = $1::text AND session_id > $2::text"
     " AND session_id <= $4::text AND name >= 'operation:'::bytea AND name < 'operation;'::bytea"
@@ -101,7 +101,7 @@ inline constexpr std::string_view kForgetOperations =
 
 // Trash.
 
-// 3 when, 4 the trash's number.
+// 3 time, 4 the number of the state.
 inline constexpr std::string_view kTrashSession =
     "UPDATE reprise_sessions AS s SET trashed_us = $3::int8, state_before_trash = h.state"
     " FROM reprise_heads AS h WHERE s.tenant = $1::text AND s.session_id = $2::text"
@@ -115,7 +115,7 @@ inline constexpr std::string_view kRestoreHead =
 inline constexpr std::string_view kRestoreSession =
     "UPDATE reprise_sessions SET trashed_us = NULL, state_before_trash = NULL"
     " WHERE tenant = $1::text AND session_id = $2::text";
-// Others that share messages of the session.
+// Other sessions that share messages of the session.
 inline constexpr std::string_view kFindSharing =
     "SELECT DISTINCT session_id FROM reprise_branches WHERE tenant = $1::text"
     " AND base_session = $2::text AND session_id <> $2::text ORDER BY session_id LIMIT 10";
@@ -131,14 +131,14 @@ inline constexpr std::string_view kPurge[] = {
 };
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-// Verifying: each looks at everything of a tenant, as it is at one moment.
+// Verification: each statement checks everything of a tenant in one snapshot.
 
 inline constexpr std::string_view kCountToVerify =
     "SELECT count(*) AS messages FROM reprise_messages WHERE tenant = $1::text";
 inline constexpr std::string_view kVerifyMessages =
     "SELECT seq, created_us, more, role, content, detail, session_id, branch FROM reprise_messages"
     " WHERE tenant = $1::text ORDER BY session_id, branch, seq";
-// The rest return a session and what is wrong with it.
+// The following ones return a session and the reason why it is damaged.
 inline constexpr std::string_view kVerifyRows =
     "SELECT coalesce(h.session_id, s.session_id) AS session_id,"
     " 'a part of it is missing' AS reason FROM"

@@ -19,7 +19,7 @@ constexpr std::string_view kListFrom = "list_from=";
 constexpr std::string_view kSetsTenant = "set_tenant=";
 
 struct Ours {
-  std::string rest;  // the URL without them
+  std::string rest;  // the URL without our parameters
   std::string tenant = "default";
   bool list_from_standby = false;
   bool sets_tenant = false;
@@ -94,7 +94,7 @@ Result<Parameters> parse_conninfo(const std::string& url) {
   char* message = nullptr;
   PQconninfoOption* const options = libpq->conninfo_parse(url.c_str(), &message);
   if (options == nullptr) {
-    // libpq's message may repeat a part of the URL, and with it a password.
+    // libpq's message may quote a part of the URL, including a password.
     libpq->freemem(message);
     return fail(Code::invalid_argument,
                 "not a URL that libpq understands: write"
@@ -110,10 +110,11 @@ Result<Parameters> parse_conninfo(const std::string& url) {
   return parameters;
 }
 
-// As libpq finds the address: hostaddr before host, and its variables where neither is given.
+// Follows libpq's rules: hostaddr takes precedence over host; if neither is given, its environment
+// variables are used.
 bool is_on_this_machine(const Parameters& server) {
   if (!find(server, "service").empty() || !variable("PGSERVICE").empty()) {
-    return false;  // its file may name any host
+    return false;  // the service file may name any host
   }
   std::string host;
   for (const std::string& next : {find(server, "hostaddr"), variable("PGHOSTADDR"),
@@ -126,8 +127,8 @@ bool is_on_this_machine(const Parameters& server) {
          http::is_local_url(cat("http://", host));
 }
 
-// One host after the other, each with its own part of the time, where libpq would wait for a silent
-// one without end. What it asks of them is then ours to give, too.
+// Tries hosts one after the other, each with its share of the time, because libpq would wait for an
+// unresponsive host without limit. So target_session_attrs is also handled here.
 std::vector<Parameters> servers_of(const Parameters& parameters) {
   const std::vector<std::string> hosts = split(find(parameters, "host"));
   const std::vector<std::string> ports = split(find(parameters, "port"));
@@ -181,7 +182,7 @@ Result<> require_tls(Parameters& server) {
                                "use TLS, or --insecure"))
                : Result<>();
   }
-  if (mode == "require") {  // said on purpose; the others are what libpq does by itself
+  if (mode == "require") {  // explicitly requested; the other modes are libpq's defaults
     return fail(
         Code::unauthorized,
         "a password is not sent to another machine with sslmode=require, which lets anybody "

@@ -11,7 +11,7 @@
 namespace reprise::postgres {
 namespace {
 
-// The numbers by which every server knows these types.
+// The OIDs of these types, which are the same on every server.
 constexpr std::int32_t kBytea = 17;
 constexpr std::int32_t kInt8 = 20;
 
@@ -26,10 +26,10 @@ void append_number(std::string& out, Number number) {
   out.append(bytes, sizeof bytes);
 }
 
-// One dimension whose first index is 1.
+// The header of an array with one dimension and lower bound 1.
 void append_array_head(std::string& out, std::size_t count, std::int32_t type) {
   append_number(out, std::int32_t{count == 0 ? 0 : 1});
-  append_number(out, std::int32_t{1});  // there may be nulls
+  append_number(out, std::int32_t{1});  // the array may contain nulls
   append_number(out, type);
   if (count > 0) {
     append_number(out, static_cast<std::int32_t>(count));
@@ -115,7 +115,7 @@ std::int64_t Rows::integer(int row, store::Column column) const {
     }
     return static_cast<std::int64_t>(whole);
   }
-  // Shorter integers keep their sign.
+  // Sign-extends shorter integers.
   std::uint64_t number = (static_cast<unsigned char>(raw.front()) & 0x80U) != 0 ? ~0ULL : 0;
   for (const char byte : raw) {
     number = (number << 8U) | static_cast<unsigned char>(byte);

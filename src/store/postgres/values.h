@@ -1,7 +1,7 @@
 #pragma once
 
-// The parameters of a statement and the rows it returns, in PostgreSQL's binary form: numbers are
-// int8 in network order, text and bytea are their bytes, so that nothing is escaped or quoted.
+// The parameters and rows of a statement in PostgreSQL's binary format: numbers are int8 in network
+// order, text and bytea are raw bytes, so nothing has to be escaped or quoted.
 
 #include <libpq-fe.h>
 
@@ -21,7 +21,7 @@ namespace reprise::postgres {
 using Integers = std::vector<std::int64_t>;                   // int8[]
 using ByteStrings = std::vector<std::optional<std::string>>;  // bytea[]
 
-// The values of $1, $2… in their order.
+// The values of $1, $2… in order.
 class Values {
  public:
   void add(std::string_view bytes);
@@ -40,7 +40,7 @@ class Values {
     }
   }
 
-  // As libpq takes them; they point into this.
+  // The arrays for libpq; they point into this object.
   struct Bound {
     std::vector<const char*> values;
     std::vector<int> lengths;
@@ -51,12 +51,12 @@ class Values {
 
  private:
   struct Place {
-    std::size_t begin;  // it ends where the next one begins
+    std::size_t begin;  // a value ends where the next one begins
     bool is_null;
   };
   void begin() { places_.push_back({bytes_.size(), false}); }
 
-  std::string bytes_;  // of all of them
+  std::string bytes_;  // the bytes of all values
   std::vector<Place> places_;
 };
 
@@ -67,14 +67,14 @@ Values values(const Each&... each) {
   return all;
 }
 
-// What a statement returned.
+// The rows returned by a statement.
 class Rows {
  public:
   Rows(const LibpqLibrary& libpq, PGresult* result) : libpq_(&libpq), result_(result, {&libpq}) {}
 
   int count() const { return libpq_->row_count(result_.get()); }
   bool empty() const { return count() == 0; }
-  // Columns by their names, which the statement's text gives them.
+  // Columns by their names in the statement.
   bool is_null(int row, std::string_view column) const { return is_null(row, names().at(column)); }
   // Text or bytea; "" for null.
   std::string_view bytes(int row, std::string_view column) const {
@@ -101,10 +101,10 @@ class Rows {
   };
   const LibpqLibrary* libpq_;
   std::unique_ptr<PGresult, Clear> result_;
-  mutable store::ColumnNames names_ = {};  // once one is asked for
+  mutable store::ColumnNames names_ = {};  // set by the first lookup
 };
 
-// One of them.
+// One row.
 struct RowView {
   const Rows& rows;
   int row;
@@ -113,7 +113,7 @@ struct RowView {
   std::string_view bytes(std::string_view column) const { return rows.bytes(row, column); }
   std::int64_t integer(std::string_view column) const { return rows.integer(row, column); }
 
-  // The same by what columns() found.
+  // The same by columns that are looked up once.
   template <class Fields>
   std::span<const store::Column> columns(const Fields& fields) const {
     return rows.names().of(fields);

@@ -1,4 +1,4 @@
-// Looks at everything a tenant has and lists what is wrong.
+// Checks everything of a tenant and reports the damage.
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -57,11 +57,11 @@ class Verification {
     }
   }
 
-  // One after the other, as they come.
+  // Processes rows one by one as they arrive.
   Result<> each(std::string_view statement, const std::function<void(const Rows&)>& look) {
     const VerifyReport before = report_;
     return database_.read([&](Connection& connection) -> Result<> {
-      report_ = before;  // another attempt looks at all of them again
+      report_ = before;  // another attempt checks all of them again
       REPRISE_TRY(connection.begin({statement, values(database_.tenant())}));
       while (true) {
         REPRISE_ASSIGN(const auto row, connection.take_row());
@@ -88,7 +88,7 @@ class Verification {
       const std::string place = cat(database_.name(), ": session ", row.bytes(0, "session_id"));
       const std::string branch = cat(place, "/", row.integer(0, "branch"));
       MessageRow message = read_row({row, 0});
-      const bool is_first = report_.messages == 0;  // also of another attempt
+      const bool is_first = report_.messages == 0;  // also in another attempt
       if (!is_first && branch == last && message.seq.value != expected) {
         report_.damage.push_back({cat(place, " message ", expected), "it is missing", ""});
       }
@@ -110,7 +110,7 @@ class Verification {
     });
   }
 
-  // `content` is to hold what is put together.
+  // `content` stores the joined parts.
   bool complete(MessageRow& message, std::string& content, const std::string& session,
                 std::int64_t branch) {
     if (message.more == 0) {
@@ -156,7 +156,7 @@ class Verification {
   Database& database_;
   BlobReader& blobs_;
   const ProgressSink& progress_;
-  std::int64_t total_ = 0;  // messages
+  std::int64_t total_ = 0;  // number of messages
   VerifyReport report_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kOrder =
     " ORDER BY w.time_us DESC, w.session_id DESC, w.branch DESC, w.seq DESC";
 
-// The session that shows a row `f` of a session whose head is `o`: its own, or a fork.
+// The session that shows a row `f` of a session with the head `o`: its own, or a fork.
 constexpr std::string_view kHolder =
     "CASE WHEN o.state <> 3 AND o.branch = f.branch THEN f.session_id ELSE"
     " (WITH RECURSIVE reach(session_id, branch) AS (SELECT f.session_id, f.branch"
@@ -20,7 +20,7 @@ constexpr std::string_view kHolder =
     " WHERE h.state <> 3 ORDER BY h.session_id <> f.session_id, h.session_id LIMIT 1) END AS "
     "holder";
 
-// Sessions, and those that they share messages with.
+// The sessions that satisfy the condition, and those with which they share messages.
 std::string sessions_of(std::string_view condition) {
   return cat(
       "(WITH RECURSIVE near(session_id) AS (SELECT h.session_id FROM reprise_heads AS h"

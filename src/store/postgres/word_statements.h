@@ -1,13 +1,13 @@
 #pragma once
 
-// The statements of the words that searches look for. They use the text-search types of PostgreSQL,
-// which not every engine has; all else that statements.h says holds for them. $1 is the tenant.
+// The statements for the index of words. They use the text-search types of PostgreSQL, which not
+// every engine has; the other rules of statements.h apply. $1 is the tenant.
 
 #include "store/postgres/statements.h"
 
 namespace reprise::postgres {
 
-// Whether this role may use the index, in its own tenant alone where it sees only that.
+// Whether this role may use the index, even if row-level security limits it to its own tenant.
 inline constexpr std::string_view kFindWordsAccess =
     "SELECT 1 WHERE has_table_privilege(to_regclass('reprise_words'), 'INSERT')"
     " AND row_security_active(to_regclass('reprise_words'))"
@@ -15,14 +15,14 @@ inline constexpr std::string_view kFindWordsAccess =
     " AND current_setting('server_encoding') = 'UTF8'"
     " AND current_setting('client_encoding') = 'UTF8'";
 
-// Of this transaction alone: compiling these statements takes longer than running them.
+// For this transaction only: JIT compilation of these statements takes longer than running them.
 inline constexpr std::string_view kDoNotCompile = "SELECT set_config('jit', 'off', true)";
 
-// To compare all sessions, also while there are no statistics of them.
+// For comparing all sessions efficiently even without table statistics.
 inline constexpr std::string_view kDoNotNestLoops =
     "SELECT set_config('jit', 'off', true), set_config('enable_nestloop', 'off', true)";
 
-// Who indexes: whoever holds the tenant's row in reprise_indexing.
+// The process that locks the tenant's row in reprise_indexing does the indexing.
 
 #define REPRISE_INDEXING                                               \
   "SELECT compared_us, messages,"                                      \
@@ -33,15 +33,15 @@ inline constexpr std::string_view kClaimIndexing = REPRISE_INDEXING " FOR UPDATE
 inline constexpr std::string_view kInsertIndexing =
     "INSERT INTO reprise_indexing(tenant, compared_us, messages)"
     " VALUES($1::text, 0, 0) ON CONFLICT DO NOTHING";
-// 2 when all sessions were compared.
+// 2 the time when all sessions were compared.
 inline constexpr std::string_view kSaveCompared =
     "UPDATE reprise_indexing SET compared_us = $2::int8 WHERE tenant = $1::text";
-// 2 how many more.
+// 2 the number of additional messages.
 inline constexpr std::string_view kCountIndexed =
     "UPDATE reprise_indexing SET messages = messages + $2::int8 WHERE tenant = $1::text";
 
-// Sessions that have gone on since they were indexed. Branches and their messages only grow, so
-// that a place in a session is a pair of both.
+// Sessions with messages that are not indexed yet. Branches and their messages only grow, so that a
+// position in a session is a pair of both.
 #define REPRISE_DUE                                                                \
   " FROM reprise_heads AS h LEFT JOIN reprise_indexed AS i ON i.tenant = $1::text" \
   " AND i.session_id = h.session_id WHERE h.tenant = $1::text"                     \
@@ -50,26 +50,26 @@ inline constexpr std::string_view kCountIndexed =
   "SELECT h.session_id, h.branch, h.head, coalesce(i.branch, 0) AS from_branch," \
   " coalesce(i.next_seq, 0) AS from_seq, coalesce(i.time_us, 0) AS time_us" REPRISE_DUE
 inline constexpr std::int64_t kDueMax = 32;
-// Of all: 2 the session to begin with.
+// Of all sessions: 2 the first session.
 inline constexpr std::string_view kFindDue =
     REPRISE_DUE_PAGE " AND h.session_id >= $2::text ORDER BY h.session_id LIMIT 32";
-// Of those that have been active: 2 since when.
+// Of recently active sessions: 2 the earliest activity.
 inline constexpr std::string_view kFindActiveDue = REPRISE_DUE_PAGE
     " AND h.state >= 0 AND h.state IN (0, 1, 2, 3)"
     " AND h.updated_slot >= " REPRISE_SLOT("$2::int8") " ORDER BY h.session_id LIMIT 32";
-// About how many messages that are.
+// The approximate number of these messages.
 inline constexpr std::string_view kCountDue =
     "SELECT coalesce(sum(h.head - CASE WHEN i.branch = h.branch THEN i.next_seq ELSE 0 END), "
     "0)::int8"
     " AS messages" REPRISE_DUE;
 inline constexpr std::string_view kFindManyIndexed =
     "SELECT 1 FROM reprise_indexed WHERE tenant = $1::text OFFSET 10000 LIMIT 1";
-// What a program that did not know of the words has purged.
+// Indexed sessions that were purged by a program without this index.
 inline constexpr std::string_view kFindOrphans =
     "SELECT i.session_id FROM reprise_indexed AS i LEFT JOIN reprise_heads AS h"
     " ON h.tenant = $1::text AND h.session_id = i.session_id"
     " WHERE i.tenant = $1::text AND h.session_id IS NULL LIMIT 1000";
-// 3 branch and 4 seq to begin with: up to 500 messages, or about 1 MiB of them.
+// 3 branch and 4 seq of the first message. Returns up to 500 messages, or about 1 MiB.
 inline constexpr std::string_view kReadDue =
     "SELECT q.branch, q.seq, q.created_us, q.more, q.role, q.content, q.detail FROM"
     " (SELECT r.*, sum(octet_length(r.content)) OVER (ORDER BY r.branch, r.seq) AS up_to FROM"
@@ -79,7 +79,7 @@ inline constexpr std::string_view kReadDue =
     " WHERE q.up_to - octet_length(q.content) < 1048576 ORDER BY q.branch, q.seq";
 inline constexpr std::string_view kFindCreated =
     "SELECT created_us FROM reprise_sessions WHERE tenant = $1::text AND session_id = $2::text";
-// Nobody purges it before the end of the transaction. Appends are not held up.
+// Prevents a purge until the end of the transaction, without blocking appends.
 inline constexpr std::string_view kHoldSession =
     "SELECT 1 FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text FOR KEY SHARE";
 // 3 branch, 4 seq, 5 time, 6 bytes, 7 words.
@@ -87,7 +87,7 @@ inline constexpr std::string_view kInsertWords =
     "INSERT INTO reprise_words(tenant, session_id, branch, seq, time_us, bytes, words)"
     " VALUES($1::text, $2::text, $3::int8, $4::int8, $5::int8, $6::int8, $7::text::tsvector)"
     " ON CONFLICT DO NOTHING";
-// 3 branch, 4 seq of the next message, 5 the last time that was known.
+// 3 branch, 4 seq of the next message, 5 the latest known time.
 inline constexpr std::string_view kSaveIndexed =
     "INSERT INTO reprise_indexed(tenant, session_id, branch, next_seq, time_us)"
     " VALUES($1::text, $2::text, $3::int8, $4::int8, $5::int8)"
@@ -100,23 +100,24 @@ inline constexpr std::string_view kPurgeWords[] = {
 
 // Searching.
 
-// 2 folder: about how many messages it has.
+// 2 folder. Returns its approximate number of messages.
 inline constexpr std::string_view kCountFolder =
     "SELECT coalesce(sum(p.head), 0)::int8 AS messages FROM (SELECT h.head FROM reprise_heads AS h"
     " WHERE h.tenant = $1::text AND h.folder = $2::bytea AND h.state >= 0"
     " AND h.state IN (0, 1, 2, 3) LIMIT 5000) AS p";
-// 2 query: how many of the newest messages it finds.
+// 2 query. Returns how many of the newest messages it matches.
 inline constexpr std::string_view kCountNewest =
     "SELECT count(*) AS looked_at, count(CASE WHEN w.words @@ $2::text::tsquery THEN 1 END) AS "
     "found"
     " FROM (SELECT n.words FROM reprise_words AS n WHERE n.tenant = $1::text"
     " ORDER BY n.time_us DESC, n.session_id DESC, n.branch DESC, n.seq DESC LIMIT 2000) AS w";
 
-// The newest messages that a query finds. An index of words knows no order, and one of times no
-// words: frequent words are looked for in the newest messages, rare ones by the index of words.
+// The newest matches of a query. An index of words has no order, and one of times no words:
+// frequent words are searched in the newest messages, rare ones in the index of words.
 struct FindShape {
-  bool window = false;    // among so many of the newest
-  bool sessions = false;  // among those of the sessions; of neither: by the index of words
+  bool window = false;    // searches a number of the newest messages
+  bool sessions = false;  // searches the messages of the sessions; if both are false, the index of
+                          // words
   bool after = false;
   bool since = false;
   bool until = false;
@@ -124,13 +125,13 @@ struct FindShape {
   bool folder = false;
   bool counts = false;
 };
-// Parameters: 2 query, 3 how many; then what the shape says, in its order: the window's rows; time,
-// session, branch and seq of the place; since; until; session; folder; weights and words to count,
-// parted by line feeds. Returns where a message stands, which session shows it (null for none) and
-// that one's folder.
+// Parameters: 2 query, 3 limit; then those of the shape, in order: the window's rows; time,
+// session, branch and seq of the position; since; until; session; folder; weights and words to
+// count, separated by line feeds. Returns the position of each message, the session that shows it
+// (null for none) and its folder.
 std::string find_words_statement(const FindShape& shape);
 
-// For the test that reads them.
+// For the test that checks them.
 std::vector<std::string> word_statements();
 
 }  // namespace reprise::postgres

@@ -11,8 +11,8 @@
 namespace reprise::postgres {
 namespace {
 
-constexpr int kPositionMax = 16'380;  // those behind it say that a word is in a part, not where
-constexpr int kPositionsMax = 250;    // of a word
+constexpr int kPositionMax = 16'380;  // positions after it only show that a word is in a part
+constexpr int kPositionsMax = 250;    // per word
 constexpr std::size_t kWordBytesMax = 2000;
 constexpr std::size_t kVectorBytesMax = 1'000'000;
 constexpr std::string_view kLabels = "ABC";  // of parts
@@ -20,10 +20,10 @@ constexpr std::string_view kLabels = "ABC";  // of parts
 struct Lexeme {
   std::string positions;
   int count = 0;
-  unsigned parts = 0;  // of which it has a position behind the last
+  unsigned parts = 0;  // the parts in which it has a position after kPositionMax
 };
 
-// Words have letters and digits only; this is for whatever they are.
+// Words only contain letters and digits, but this is safe for any bytes.
 void append_quoted(std::string& out, std::string_view word) {
   out += '\'';
   for (const char c : word) {
@@ -46,7 +46,7 @@ class Vector {
         add_position(*lexeme, part);
       }
     }
-    ++position_;  // a phrase does not go on in the next part
+    ++position_;  // a phrase does not extend into the next part
   }
   void add_fact(std::string_view fact) { find(fact); }
 
@@ -103,7 +103,7 @@ class Vector {
 
 enum class Strict : std::uint8_t { no, yes };
 
-// In the order of words, or, when not strict, in any.
+// The words of the phrase in order, or in any order if not strict.
 std::string phrase_of(const WordPhrase& phrase, std::string_view label, Strict strict) {
   std::string out;
   for (const std::string& word : phrase.words) {
@@ -142,7 +142,8 @@ void for_each_required_word(const WordQuery& query, const Visit& visit) {
   }
 }
 
-// ts_rank() of one word with k positions is the sum of 1/i² for i up to k, over that of all i.
+// ts_rank() of a word with k positions is the sum of 1/i² for i up to k, divided by the infinite
+// sum.
 std::uint8_t count_of_rank(float rank) {
   constexpr double kAll = 1.64493406685;
   constexpr double kHalfStep = 0.5;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Words as the server's text search takes them, and within its limits: it keeps positions up to
-// 16,383, up to 255 of a word, and 1 MiB of all.
+// Words in the form of the server's text search, and within its limits: positions up to 16,383, at
+// most 255 per word, and 1 MiB in total.
 //
-// A message with more is marked as long. Its words are all there, but not all of their positions,
-// so that a phrase is looked for by its words, and is then to be found in the text.
+// A message that exceeds them is marked as long. It has all its words, but not all of their
+// positions, so a phrase is searched by its words, and must then be verified in the text.
 
 #include <string>
 #include <string_view>
@@ -13,24 +13,24 @@
 
 namespace reprise::postgres {
 
-// A word that only long messages have.
+// A marker word of long messages.
 inline constexpr std::string_view kLongMark = "''\x03long''";
 
-// A word of the tenant's own, that all its messages have: the index is one of all tenants.
+// A marker word in all messages of a tenant, because all tenants share the index.
 std::string tenant_mark(std::string_view tenant);
 
-// As a text from which the server makes a tsvector.
+// The text of a tsvector.
 std::string vector_of(const WordEntry& entry, std::string_view tenant);
 
-// As a text from which the server makes a tsquery.
+// The text of a tsquery.
 std::string query_of(const WordQuery& query, std::string_view tenant);
 
-// The words of the phrases that must be there, each as a query, parted by line feeds.
+// The words of the required phrases, each as a query, separated by line feeds.
 std::string words_to_count(const WordQuery& query);
-// The weights of parts by which the server ranks them then.
+// The weights of parts for the server's ranking.
 std::string_view weights_of(const WordQuery& query);
-// How often each of these phrases stands in a message, about: no more often than each of its words.
-// `ranks` is what the server says of the words.
+// The estimated number of occurrences of each phrase in a message: at most that of each of its
+// words. `ranks` is the server's ranking of the words.
 std::string counts_of(const WordQuery& query, std::string_view ranks);
 
 }  // namespace reprise::postgres
