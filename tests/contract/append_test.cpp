@@ -1,4 +1,4 @@
-// append(): order, compare-and-set, operations that happen once, usage.
+// append(): order, compare-and-set, idempotent operations, usage.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ TEST_P(StoreContract, MessagesGetSeqsFromZeroWithoutGaps) {
   for (int batch = 1; batch <= 5; ++batch) {
     std::vector<Message> some = messages(batch, "batch " + std::to_string(batch));
     for (Message& message : some) {
-      message.seq = {99};  // the store's to give
+      message.seq = {99};  // assigned by the store
     }
     const Appended appended = append(id, some);
     EXPECT_EQ(appended.first.value, static_cast<std::int64_t>(all.size()));
@@ -42,14 +42,14 @@ TEST_P(StoreContract, SessionsHaveTheirOwnSeqs) {
   EXPECT_EQ(texts(stored(two)), (std::vector<std::string>{"two 0", "more 0"}));
 }
 
-TEST_P(StoreContract, AnAppendTouchesOnlyHeadAndActivity) {
+TEST_P(StoreContract, AnAppendChangesOnlyHeadAndActivity) {
   REPRISE_NEEDS(capabilities().messages);
   const Session whole = holdable(full_session("whole"));
   create(whole);
   Session expected = whole;
   append(whole.info.id, {user("a", at(50)), user("b", at(40, 5))});
   expected.info.head = {2};
-  expected.info.updated_at = at(40, 5);  // the last message's, even when it is older
+  expected.info.updated_at = at(40, 5);  // that of the last message, even if it is older
   EXPECT_EQ(found(whole.info.id), expected);
   reopen();
   EXPECT_EQ(found(whole.info.id), expected);
@@ -74,8 +74,8 @@ TEST_P(StoreContract, BothDurabilitiesSurviveReopening) {
   EXPECT_EQ(texts(stored(id)), (std::vector<std::string>{"disk 0", "os 0"}));
 }
 
-// Who says "yes" twice has said it twice: only an operation's id makes two appends one.
-TEST_P(StoreContract, EqualMessagesAreAsManyAsWereAppended) {
+// Equal messages are not duplicates: only an operation's id makes an append idempotent.
+TEST_P(StoreContract, EqualMessagesAreAllStored) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   const Message yes = user("yes", at(1));
@@ -111,7 +111,8 @@ TEST_P(StoreContract, AnOperationHappensOnce) {
   append(id, messages(1, "others"));
   const Session before = found(id);
   for (int time = 0; time < 3; ++time) {
-    // The head has moved on: a retry is recognised before it is checked. Other messages, too.
+    // The head has moved: a retry is recognized before the head is checked, even with other
+    // messages.
     const Appended again = append(id, messages(1 + time, "other words"), options);
     EXPECT_EQ(again.first, Seq{1});
     EXPECT_EQ(again.head, Seq{3});
@@ -122,7 +123,7 @@ TEST_P(StoreContract, AnOperationHappensOnce) {
   EXPECT_EQ(stored(id).size(), 4U);
 }
 
-TEST_P(StoreContract, ARefusedOperationMayBeTriedAgain) {
+TEST_P(StoreContract, ARefusedOperationCanBeRetried) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(1));
   const OperationId operation = operation_id("op");
@@ -145,7 +146,7 @@ TEST_P(StoreContract, AnOperationWithoutMessagesHappensOnceToo) {
   EXPECT_EQ(again.head, Seq{1});
 }
 
-TEST_P(StoreContract, OperationsAreNamedWithinTheirSession) {
+TEST_P(StoreContract, OperationIdsAreLocalToTheirSession) {
   REPRISE_NEEDS(capabilities().messages && capabilities().many_sessions);
   const SessionId one = create("one");
   const SessionId two = create("two");
@@ -235,7 +236,7 @@ TEST_P(StoreContract, ARepeatedOperationIsNotCountedAgain) {
   EXPECT_EQ(found(id).usage, usage("", 5, 1));
 }
 
-TEST_P(StoreContract, UsageCountsForItsOwnSession) {
+TEST_P(StoreContract, UsageIsCountedPerSession) {
   REPRISE_NEEDS(capabilities().messages && capabilities().message_details &&
                 capabilities().many_sessions);
   const SessionId one = create("one", {with_usage(usage("req", 5, 1))});
@@ -244,7 +245,7 @@ TEST_P(StoreContract, UsageCountsForItsOwnSession) {
   EXPECT_EQ(found(two).usage, usage("", 5, 1));
 }
 
-TEST_P(StoreContract, MessagesWithoutATimeAreNoActivityOf1970) {
+TEST_P(StoreContract, MessagesWithoutATimeAreNotActivityOf1970) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", {user("known", at(50))});
   append(id, {assistant("unknown", Time())});

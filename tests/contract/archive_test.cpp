@@ -1,4 +1,4 @@
-// Archives: out of the lists, readable, back again.
+// Archives: archived sessions are hidden, readable, and can be restored.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using Ids = std::vector<std::string>;
 
-TEST_P(StoreContract, ArchivedSessionsAreOutOfTheListsAndComeBack) {
+TEST_P(StoreContract, ArchivedSessionsAreHiddenAndCanBeRestored) {
   REPRISE_NEEDS(capabilities().archives);
   for (const SessionState state : {SessionState::active, SessionState::closed}) {
     Session given = holdable(full_session("s-" + std::string(to_string(state))));
@@ -42,7 +42,7 @@ TEST_P(StoreContract, ArchivedSessionsAreOutOfTheListsAndComeBack) {
   }
 }
 
-TEST_P(StoreContract, WhatIsArchivedIsNotGoneOnWith) {
+TEST_P(StoreContract, ArchivedSessionsRefuseAppends) {
   REPRISE_NEEDS(capabilities().archives);
   const SessionId id = create("s", messages(2));
   must(capabilities().archives->archive(id, at(1)));
@@ -51,7 +51,7 @@ TEST_P(StoreContract, WhatIsArchivedIsNotGoneOnWith) {
   EXPECT_EQ(found(id).info.state, SessionState::archived);
 }
 
-TEST_P(StoreContract, AnArchivedSessionGoesToTheTrashAndComesBackArchived) {
+TEST_P(StoreContract, AnArchivedSessionIsRestoredFromTheTrashAsArchived) {
   REPRISE_NEEDS(capabilities().archives && capabilities().trash);
   const SessionId id = create("s", messages(2));
   must(capabilities().archives->archive(id, at(1)));
@@ -74,7 +74,7 @@ TEST_P(StoreContract, ARunningAnswerIsNotArchived) {
   EXPECT_EQ(found(id).info.state, SessionState::active);
 }
 
-TEST_P(StoreContract, TheArchiveKnowsNoUnknownSessions) {
+TEST_P(StoreContract, ArchivingUnknownSessionsIsNotFound) {
   REPRISE_NEEDS(capabilities().archives);
   const SessionId nobody = session_id("nobody");
   EXPECT_TRUE(fails(capabilities().archives->archive(nobody, at(1)), Code::not_found));

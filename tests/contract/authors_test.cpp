@@ -1,4 +1,4 @@
-// Who asked: a field of messages, and lists by it.
+// Authors of messages, and lists by author.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Names sessions_of(Store& store, std::string_view name, SessionQuery query = {}) 
   return ids_of(must(list_by_author(store, query)).sessions);
 }
 
-TEST_P(StoreContract, AMessageKnowsItsAuthor) {
+TEST_P(StoreContract, AMessageHasItsAuthor) {
   REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   std::vector<Message> all;
   for (const char* name : {"Ann", "Zo\u00eb \"Z\" O'Brien \\ 100 %_", "\u65e5\u672c", "<b>&amp;"}) {
@@ -43,7 +43,7 @@ TEST_P(StoreContract, AMessageKnowsItsAuthor) {
   EXPECT_EQ(stored(id), numbered(all));
   reopen();
   EXPECT_EQ(stored(id), numbered(all));
-  // More than one statement's worth, most of them without an author.
+  // More messages than fit into one statement, most of them without an author.
   std::vector<Message> many = messages(40, "more", at(5));
   many[20].author = author("Bob");
   append(id, many);
@@ -80,7 +80,7 @@ TEST_P(StoreContract, SessionsAreListedByAuthor) {
   EXPECT_EQ(sessions_of(store(), "Ann", {.states = {SessionState::closed}}), Names{});
 }
 
-TEST_P(StoreContract, WhatAForkSharesHasItsAuthors) {
+TEST_P(StoreContract, SharedMessagesHaveTheirAuthors) {
   REPRISE_NEEDS(capabilities().forking);
   const SessionId parent =
       create("parent", {message_by("Ann"), assistant("So."), message_by("Bob"), assistant("So.")});
@@ -97,7 +97,7 @@ TEST_P(StoreContract, WhatAForkSharesHasItsAuthors) {
   EXPECT_EQ(sessions_of(store(), "Cid"), Names{"empty"});
 }
 
-TEST_P(StoreContract, WhatGaveWayHasNoAuthor) {
+TEST_P(StoreContract, ReplacedMessagesHaveNoAuthor) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id =
       create("s", {message_by("Ann"), assistant("So."), message_by("Bob"), assistant("So.")});
@@ -108,7 +108,7 @@ TEST_P(StoreContract, WhatGaveWayHasNoAuthor) {
   EXPECT_EQ(sessions_of(store(), "Cid"), Names{"s"});
 }
 
-TEST_P(StoreContract, AStoreThatDoesNotListByAuthorSaysSo) {
+TEST_P(StoreContract, AStoreThatCannotListByAuthorRefuses) {
   REPRISE_NEEDS(!capabilities().lists_by_author);
   EXPECT_TRUE(fails(store().list({.author = author("Ann")}), Code::unsupported));
 }

@@ -1,4 +1,4 @@
-// What a session has beside its messages: Todos, Artefacts, Blobs.
+// Todos, Artefacts and Blobs.
 
 #include <gtest/gtest.h>
 
@@ -106,7 +106,7 @@ TEST_P(StoreContract, ArtefactsAreSavedAppendedAndListed) {
   EXPECT_EQ(found(id), before);
 }
 
-TEST_P(StoreContract, ArtefactNamesThatAreNoNamesAreRefused) {
+TEST_P(StoreContract, InvalidArtefactNamesAreRefused) {
   REPRISE_NEEDS(capabilities().artefacts);
   Artefacts& artefacts = *capabilities().artefacts;
   const SessionId id = create("s");
@@ -126,8 +126,8 @@ TEST_P(StoreContract, ArtefactNamesThatAreNoNamesAreRefused) {
   EXPECT_TRUE(works(artefacts.save_artefact(id, {1}, "a..b", "x")));
 }
 
-// Names of other programs' files may be any bytes; not every store can hold these.
-TEST_P(StoreContract, ArtefactNamesThatAreNotUtf8AreRefusedOrHeld) {
+// File names of other programs may be any bytes, which not every store can hold.
+TEST_P(StoreContract, ArtefactNamesThatAreNotUtf8AreRefusedOrStored) {
   REPRISE_NEEDS(capabilities().artefacts);
   Artefacts& artefacts = *capabilities().artefacts;
   const SessionId id = create("s");
@@ -196,7 +196,7 @@ TEST_P(StoreContract, BlobsAreReadInPieces) {
   }
 }
 
-TEST_P(StoreContract, ABlobIsNamedByItsSha256) {
+TEST_P(StoreContract, ABlobIsIdentifiedByItsSha256) {
   REPRISE_NEEDS(capabilities().blobs);
   EXPECT_EQ(must(capabilities().blobs->put_blob("abc")).str(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -1,4 +1,4 @@
-// What a store says that it holds and can do: that it fits together, and that asking costs nothing.
+// Capabilities of a store: they are consistent, and querying them has no side effects.
 
 #include "reprise/capabilities.h"
 
@@ -9,7 +9,7 @@
 namespace reprise::test {
 namespace {
 
-TEST_P(StoreContract, WhatCanBeChangedCanBeRead) {
+TEST_P(StoreContract, ChangeableDataIsReadable) {
   const Capabilities& can = capabilities();
   EXPECT_EQ(can.todo_reader, static_cast<TodoReader*>(can.todos));
   EXPECT_EQ(can.artefact_reader, static_cast<ArtefactReader*>(can.artefacts));
@@ -22,7 +22,7 @@ TEST_P(StoreContract, WhatCanBeChangedCanBeRead) {
   }
 }
 
-TEST_P(StoreContract, EitherMessagesAreHeldOrResponses) {
+TEST_P(StoreContract, EitherMessagesOrResponsesAreHeld) {
   const Capabilities& can = capabilities();
   EXPECT_EQ(can.responses != nullptr, !can.messages);
   if (!can.messages) {
@@ -31,13 +31,13 @@ TEST_P(StoreContract, EitherMessagesAreHeldOrResponses) {
     EXPECT_EQ(can.forking, nullptr);
     EXPECT_EQ(can.creation, nullptr);
   }
-  // Where other programs look for what a turn leaves behind, it is artefacts.
+  // Recorded turns are artefacts.
   if (can.turn_recording != nullptr) {
     EXPECT_NE(can.artefacts, nullptr);
   }
 }
 
-TEST_P(StoreContract, ASourceSaysTheSameOfWhatItHolds) {
+TEST_P(StoreContract, ASourceHasTheSameCapabilities) {
   const Source& source = store();
   EXPECT_EQ(&source.capabilities(), &static_cast<const SourceCapabilities&>(capabilities()));
 }

@@ -1,5 +1,5 @@
-// What changed since a position: all that an index of the store has to follow, or that it cannot be
-// told.
+// Changes since a position: everything that an index of the store has to follow, or the answer that
+// they are unknown.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class Follower {
  public:
   explicit Follower(ChangeReader& reader) : reader_(reader) { (void)next(); }
 
-  // Since the last call.
+  // The changes since the last call.
   SessionChanges next() {
     SessionChanges changes = must(reader_.changes_since(position_));
     position_ = changes.position;
@@ -89,7 +89,7 @@ TEST_P(StoreContract, RewindsAndForksAreChanges) {
   EXPECT_EQ(follower.changed(), Changed{"fork"});
 }
 
-TEST_P(StoreContract, TheTrashIsToldWhenItChanged) {
+TEST_P(StoreContract, ChangesOfTheTrashAreReported) {
   REPRISE_NEEDS(capabilities().change_reader && capabilities().trash);
   const SessionId a = create("a", messages(1));
   create("b", messages(1));
@@ -106,8 +106,8 @@ TEST_P(StoreContract, TheTrashIsToldWhenItChanged) {
   EXPECT_EQ(follower.changed(), Changed{});
 }
 
-// Whichever was purged, and whatever came after it in its place.
-TEST_P(StoreContract, AfterAPurgeChangesAreNotKnown) {
+// Whichever session was purged, and whatever took its place afterwards.
+TEST_P(StoreContract, ChangesAreUnknownAfterAPurge) {
   REPRISE_NEEDS(capabilities().change_reader && capabilities().trash);
   for (const std::string_view purged : {"a", "b", "c"}) {
     for (const int added : {0, 1, 2}) {
@@ -130,7 +130,7 @@ TEST_P(StoreContract, AfterAPurgeChangesAreNotKnown) {
   }
 }
 
-TEST_P(StoreContract, PositionsThatAreNone) {
+TEST_P(StoreContract, InvalidPositionsAreRefused) {
   REPRISE_NEEDS(capabilities().change_reader);
   create("a", messages(1));
   for (const std::string_view position :
@@ -142,7 +142,7 @@ TEST_P(StoreContract, PositionsThatAreNone) {
   }
 }
 
-// What an index would have to know of a session.
+// The state of a session that an index would store.
 struct Followed {
   Seq head;
   std::string folder;
@@ -150,7 +150,7 @@ struct Followed {
   friend bool operator==(const Followed&, const Followed&) = default;
 };
 
-// Against the whole list, after each of many changes.
+// Compares the changes with the whole list after each of many changes.
 TEST_P(StoreContract, NoChangeIsMissed) {
   REPRISE_NEEDS(capabilities().change_reader && capabilities().rewriting && capabilities().trash &&
                 capabilities().forking);

@@ -1,4 +1,4 @@
-// Copying from every store to every store: each fact is the same afterwards, or named as lost.
+// Copies from every store to every store: each field is unchanged afterwards, or reported as lost.
 
 #include "engine/copy.h"
 
@@ -39,7 +39,7 @@ std::vector<Pair> pairs() {
 
 class CopyPairs : public testing::TestWithParam<Pair> {
  protected:
-  // A session in which nothing is as it begins, and messages of which one has no time.
+  // A session without default values, and messages of which one has no time.
   void fill() {
     engine::Losses none;
     must(source_->create(engine::reduce(full_session("s"), source_->capabilities(), none)));
@@ -56,7 +56,7 @@ class CopyPairs : public testing::TestWithParam<Pair> {
     }
   }
 
-  // A loss that is named by any of these.
+  // A loss may be reported by any of these names.
   template <class Value>
   void expect_same(const Value& there, const Value& here, std::string_view field,
                    const std::vector<std::string>& losses,
@@ -74,8 +74,8 @@ class CopyPairs : public testing::TestWithParam<Pair> {
   std::unique_ptr<Store> target_ = must(GetParam().to.open(to_.path(), {}));
 };
 
-// Where the target has artefacts they go there.
-TEST_P(CopyPairs, BringReplacedMessagesAlongOrSayThatTheyStay) {
+// If the target has artefacts, they become one.
+TEST_P(CopyPairs, BringReplacedMessagesAlongOrReportThem) {
   Rewriting* const from = source_->capabilities().rewriting;
   if (from == nullptr) {
     GTEST_SKIP() << "nothing is replaced there";
@@ -109,7 +109,7 @@ TEST_P(CopyPairs, BringReplacedMessagesAlongOrSayThatTheyStay) {
   }
 }
 
-TEST_P(CopyPairs, LoseNothingWithoutAWord) {
+TEST_P(CopyPairs, LoseNothingSilently) {
   fill();
   const Session here = must(get(*source_, id_));
   const std::vector<Message> originals = must(read_all(*source_, id_));

@@ -1,6 +1,6 @@
-// The same random operations on the store at hand and on the memory store: every answer and, now
-// and then, everything that can be seen must be the same. The seed is fixed, the failure's number
-// says after how many operations they differ.
+// Applies the same random operations to the store and to the memory store: every result and, from
+// time to time, the whole visible state must be equal. The seed is fixed; a failure prints the
+// number of operations.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ constexpr int kOperations = 2'000;
 constexpr int kBetweenCheckpoints = 250;
 constexpr int kSessions = 12;
 
-// Values that depend on nothing but the seed (the standard's distributions differ by library).
+// Random values that depend only on the seed (the standard's distributions differ by library).
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -37,8 +37,8 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// What an operation answered, as text. An operation may be refused for several reasons at once;
-// which one is named is not the contract's, and the codes have their own tests.
+// The result of an operation as text. An operation may be refused for several reasons at once, and
+// which one is reported is not part of the contract; the codes have their own tests.
 std::string answer(const Error& /*error*/) {
   return "refused";
 }
@@ -57,10 +57,11 @@ std::string answer(const Result<BlobHash>& result) {
   return result ? result->str() : answer(result.error());
 }
 
-// One operation, its arguments thrown once and then applied to any store.
+// Random operations, whose arguments are chosen once, so that each can be applied to several
+// stores.
 class Operations {
  public:
-  // Only what `offers` has is done.
+  // Uses only the capabilities in `offers`.
   Operations(std::uint64_t seed, const Capabilities& offers) : dice_(seed), can_(offers) {}
 
   using Operation = std::function<std::string(Store&)>;
@@ -246,7 +247,7 @@ class Operations {
   std::vector<std::string> texts_ = hard_texts();
 };
 
-// Everything of one session that can be seen.
+// The visible state of one session.
 struct Seen {
   Session session;
   std::vector<Message> messages;
@@ -269,7 +270,7 @@ Seen see(Store& store, const SessionId& id, const Capabilities& can) {
     Artefacts& artefacts = *store.capabilities().artefacts;
     for (const Artefacts::Entry& entry : must(artefacts.list_artefacts(id))) {
       if (entry.step == Step{} && entry.name == "replaced.jsonl") {
-        continue;  // where chat directories show what gave way
+        continue;  // where chat directories show replaced messages
       }
       seen.artefacts.emplace_back(entry,
                                   *must(artefacts.find_artefact(id, entry.step, entry.name)));
@@ -302,13 +303,13 @@ void expect_same(Store& store, Store& reference, const Capabilities& can) {
   }
 }
 
-TEST_P(StoreContract, DoesWhatTheMemoryStoreDoes) {
+TEST_P(StoreContract, MatchesTheMemoryStore) {
   const Capabilities& can_hold = capabilities();
   REPRISE_NEEDS(can_hold.many_sessions && can_hold.messages && can_hold.blocks &&
                 can_hold.message_details && can_hold.config && can_hold.modes && can_hold.folders &&
                 can_hold.system_prompt);
   const std::unique_ptr<Store> reference = open_memory_store();
-  const Capabilities can = capabilities();  // which pointers are set; not used after reopen()
+  const Capabilities can = capabilities();  // only for null checks: invalid after reopen()
   for (const std::uint64_t seed : {1U, 2U}) {
     Operations operations(seed, can);
     for (int number = 1; number <= kOperations / 2; ++number) {

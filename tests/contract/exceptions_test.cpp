@@ -1,4 +1,4 @@
-// What a caller's function throws goes on to the caller, and the store works on.
+// Exceptions of a caller's function propagate to the caller, and the store remains usable.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace reprise::test {
 namespace {
 
-TEST_P(StoreContract, WhatASinkThrowsReachesTheReader) {
+TEST_P(StoreContract, ExceptionsOfASinkReachTheReader) {
   REPRISE_NEEDS(capabilities().messages);
   const std::vector<Message> all = numbered(messages(5));
   const SessionId id = create("s", all);
@@ -32,7 +32,7 @@ TEST_P(StoreContract, WhatASinkThrowsReachesTheReader) {
   EXPECT_EQ(stored(id).size(), 6U);
 }
 
-TEST_P(StoreContract, WhatAnEditThrowsChangesNothing) {
+TEST_P(StoreContract, AThrowingEditChangesNothing) {
   REPRISE_NEEDS(capabilities().todos != nullptr);
   const SessionId id = create("s");
   const auto add = [](std::vector<Todo>& todos) -> Result<> {
@@ -50,8 +50,8 @@ TEST_P(StoreContract, WhatAnEditThrowsChangesNothing) {
   EXPECT_EQ(must(capabilities().todos->todos(id)).size(), 2U);
 }
 
-// Writers of several threads may share a transaction, which one of them leads for all.
-TEST_P(StoreContract, WhatAnEditThrowsReachesItsOwnThread) {
+// Writers of several threads may share a transaction, which runs on one of the threads.
+TEST_P(StoreContract, ExceptionsOfAnEditReachItsOwnThread) {
   REPRISE_NEEDS(capabilities().todos != nullptr && capabilities().many_sessions);
   constexpr int kThreads = 6;
   constexpr int kEdits = 15;
@@ -91,7 +91,7 @@ TEST_P(StoreContract, WhatAnEditThrowsReachesItsOwnThread) {
   }
 }
 
-TEST_P(StoreContract, WhatABlobsSinkThrowsReachesTheReader) {
+TEST_P(StoreContract, ExceptionsOfABlobSinkReachTheReader) {
   REPRISE_NEEDS(capabilities().blobs != nullptr);
   const BlobHash hash = must(capabilities().blobs->put_blob("some bytes"));
   EXPECT_THROW(

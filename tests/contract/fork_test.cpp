@@ -1,4 +1,4 @@
-// A store object after fork(): the child's copy is of no use, and does no harm.
+// A store object after fork(): the child's copy is unusable and harmless.
 
 #include <gtest/gtest.h>
 #include <sys/types.h>
@@ -24,8 +24,8 @@ bool is_refused(const Result<Value>& result) {
   return !result && result.error().code == Code::unsupported;
 }
 
-// Whether all that is asked of a store's copy in a child is refused; its name is left in `what`.
-bool is_of_no_use(Store& store, const SessionId& id, const char*& what) {
+// Whether every call of a store's copy in a child is refused; `what` is the name of the last call.
+bool refuses_all_calls(Store& store, const SessionId& id, const char*& what) {
   const Capabilities& offers = store.capabilities();
   const std::pair<const char*, bool> refused[] = {
       {"find", is_refused(store.find(id))},
@@ -66,7 +66,7 @@ bool is_of_no_use(Store& store, const SessionId& id, const char*& what) {
   return true;
 }
 
-// Its threads are gone with whatever they held: a call that waits for them is ended by the alarm.
+// The child has no threads and possibly their locks: an alarm ends a call that waits for them.
 TEST_P(StoreContract, AChildOfForkCannotUseItsParentsStore) {
   const SessionId id = create("s");
   append(id, messages(1), {});
@@ -87,7 +87,7 @@ TEST_P(StoreContract, AChildOfForkCannotUseItsParentsStore) {
     if (child == 0) {
       ::alarm(kLongestSeconds);
       const char* what = "";
-      const bool is_good = is_of_no_use(store(), id, what);
+      const bool is_good = refuses_all_calls(store(), id, what);
       if (!is_good) {
         (void)!::write(STDERR_FILENO, what, std::string_view(what).size());
       }
@@ -109,8 +109,8 @@ TEST_P(StoreContract, AChildOfForkCannotUseItsParentsStore) {
   }
 }
 
-// What the child closes must not take the parent's locks and connections with it.
-TEST_P(StoreContract, AParentGoesOnAfterItsChildHasClosedTheStore) {
+// The child must not release the parent's locks or close its connections.
+TEST_P(StoreContract, AParentContinuesAfterItsChildHasClosedTheStore) {
   const SessionId id = create("s");
   constexpr int kEach = 5;
   for (int i = 0; i < kEach; ++i) {

@@ -1,4 +1,4 @@
-// Forking: sessions that share the beginning of another.
+// Forks: sessions that share the beginning of another one.
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ TEST_P(StoreContract, AForkSharesTheBeginning) {
   EXPECT_EQ(found(parent), parent_before);
 }
 
-// What the caller's value says of an answer is not so: only append() begins one.
-TEST_P(StoreContract, NoSessionBeginsAnswering) {
+// A running answer in the caller's value is ignored: only append() begins one.
+TEST_P(StoreContract, NewSessionsHaveNoRunningAnswer) {
   Session session = reprise::test::session("parent");
   session.info.answering = this_process();
   const SessionId parent = create(session, messages(2));
@@ -67,7 +67,7 @@ TEST_P(StoreContract, ASessionAppearsWithItsMessages) {
   EXPECT_EQ(stored(session_id("empty")).size(), 0U);
 }
 
-TEST_P(StoreContract, ForksThatCannotBeAreRefused) {
+TEST_P(StoreContract, InvalidForksAreRefused) {
   REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent", messages(2));
   const SessionId other = create("other");
@@ -82,7 +82,7 @@ TEST_P(StoreContract, ForksThatCannotBeAreRefused) {
   EXPECT_EQ(found(other), session("other"));
 }
 
-TEST_P(StoreContract, ParentAndForkGoTheirOwnWays) {
+TEST_P(StoreContract, ParentAndForkAreIndependent) {
   REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent", messages(3, "shared"));
   must(capabilities().forking->fork(parent, {2}, session("child")));
@@ -94,7 +94,7 @@ TEST_P(StoreContract, ParentAndForkGoTheirOwnWays) {
   const Texts of_child = {"shared 0", "shared 1", "child 0", "child 1", "later 0"};
   EXPECT_EQ(texts(stored(parent)), (Texts{"shared 0", "shared 1", "shared 2", "parent 0"}));
   EXPECT_EQ(texts(stored(child)), of_child);
-  // Ranges across the place where sharing ends, both ways.
+  // Ranges across the fork point, in both directions.
   EXPECT_EQ(texts(stored(child, {.from = {1}, .to = {3}})), (Texts{"shared 1", "child 0"}));
   EXPECT_EQ(texts(stored(child, {.newest_first = true})),
             Texts(of_child.rbegin(), of_child.rend()));
@@ -128,7 +128,7 @@ TEST_P(StoreContract, OnlyMessagesAreShared) {
   EXPECT_FALSE(append(child, messages(1), {.operation = operation_id("op")}).repeated);
 }
 
-TEST_P(StoreContract, AForkKeepsWhatItSharesWhenTheParentIsRewritten) {
+TEST_P(StoreContract, AForkKeepsSharedMessagesWhenTheParentIsRewritten) {
   REPRISE_NEEDS(capabilities().forking && capabilities().rewriting);
   const SessionId parent = create("parent", messages(4, "old"));
   must(capabilities().forking->fork(parent, {3}, session("child")));
@@ -141,7 +141,7 @@ TEST_P(StoreContract, AForkKeepsWhatItSharesWhenTheParentIsRewritten) {
   EXPECT_EQ(texts(stored(parent)), Texts{"newest 0"});
 }
 
-TEST_P(StoreContract, AForkMayBeRewrittenBeforeThePlaceItWasForkedAt) {
+TEST_P(StoreContract, AForkMayBeRewrittenBeforeItsForkPoint) {
   REPRISE_NEEDS(capabilities().forking && capabilities().rewriting);
   const SessionId parent = create("parent", messages(4, "old"));
   must(capabilities().forking->fork(parent, {3}, session("child")));
@@ -164,9 +164,9 @@ TEST_P(StoreContract, ForksOfForks) {
   must(forking.fork(a, {2}, session("b")));
   const SessionId b = session_id("b");
   append(b, messages(2, "b"));
-  must(forking.fork(b, {3}, session("c")));  // beyond what b shares with a
-  must(forking.fork(b, {1}, session("d")));  // before it
-  must(forking.fork(b, {2}, session("e")));  // exactly there
+  must(forking.fork(b, {3}, session("c")));  // after the messages that b shares with a
+  must(forking.fork(b, {1}, session("d")));  // before their end
+  must(forking.fork(b, {2}, session("e")));  // exactly at their end
   const SessionId c = session_id("c");
   const SessionId d = session_id("d");
   append(c, messages(1, "c"));
@@ -184,7 +184,8 @@ TEST_P(StoreContract, ForksOfForks) {
   EXPECT_EQ(found(d).info.forked_from, (ForkOrigin{b, {1}}));
 }
 
-// Forked, rewritten, and forked again at the same place: each fork keeps the messages of its time.
+// A session is forked, rewritten, and forked again at the same position: each fork keeps the
+// messages of its time.
 TEST_P(StoreContract, ForksOfDifferentTimesKeepDifferentMessages) {
   REPRISE_NEEDS(capabilities().forking && capabilities().rewriting);
   const SessionId parent = create("parent", messages(1, "start"));

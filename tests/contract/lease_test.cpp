@@ -81,8 +81,8 @@ bool is_answering(Store& store, const SessionId& id) {
   return partial && !partial->blocks.empty();
 }
 
-// Where each step leaves some: who is stopped while they are written holds the session's lock. An
-// update has that lock after them.
+// For stores that write recordings of turns: a process stopped while writing them holds the
+// session's lock. An update takes that lock after them.
 bool has_saved(Store& store, const SessionId& id, std::string_view last) {
   if (store.capabilities().turn_recording == nullptr) {
     return true;
@@ -91,7 +91,7 @@ bool has_saved(Store& store, const SessionId& id, std::string_view last) {
   return text && *text && !(*text)->empty() && store.update(id, {}).has_value();
 }
 
-// Stops this process where it holds no lock of the store: its lease has just been renewed.
+// Stops this process while it holds no lock of the store: its lease has just been renewed.
 void stop_between_renewals(Store& store, const SessionId& id) {
   const auto renewed = [&] {
     return must(store.capabilities().partials->find_partial(id)).value().owner.lease.uptime;
@@ -109,7 +109,7 @@ Result<Outcome> ask(Store& store, const SessionId& id, std::string_view question
   return conversation.ask(question, observer);
 }
 
-// The exit code of a child that asks, and loses its lease on the way.
+// The exit code of a child that asks, and loses its lease meanwhile.
 int exit_code_of_second(const Result<Outcome>& outcome) {
   return !outcome && outcome.error().code == Code::conflict ? 0 : 1;
 }
@@ -136,7 +136,7 @@ PartialStart start_of(Owner owner) {
 TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
   REPRISE_NEEDS_LEASES;
   const SessionId id = create("s");
-  close();  // a child opens its own
+  close();  // the child opens its own
   const pid_t child = in_child([&] {
     const auto own = open();
     TwoWords provider([&] {
@@ -158,7 +158,7 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
   EXPECT_EQ(found(id).info.answering, std::nullopt);
 }
 
-TEST_P(StoreContract, AConversationThatLostItsLeaseGoesOnWithTheNextQuestion) {
+TEST_P(StoreContract, AConversationThatLostItsLeaseContinuesWithTheNextQuestion) {
   REPRISE_NEEDS_LEASES;
   const SessionId id = create("s");
   bool is_taken_over = false;
@@ -180,7 +180,7 @@ TEST_P(StoreContract, AConversationThatLostItsLeaseGoesOnWithTheNextQuestion) {
   EXPECT_EQ(spelled(stored(id)), "first | one ~ | between | said elsewhere | second | one two");
 }
 
-// Keeps what is given to it, as a file of this machine does.
+// Records its steps like an outbox file.
 class RecordedSteps final : public Outbox {
  public:
   Result<> keep(const Session& session, const OutboxStep& step) override {
@@ -195,10 +195,11 @@ class RecordedSteps final : public Outbox {
   std::string where() const override { return "WHERE"; }
 
   std::optional<OutboxSession> open;
-  std::optional<OutboxSession> left;  // until it is brought in
+  std::optional<OutboxSession> left;  // until it is imported
 };
 
-// Shows "one two" while another process settles what is stored of it, and goes on.
+// Shows "one two" while another process settles the stored part of the answer and continues the
+// session.
 class Overtaken {
  public:
   Overtaken(Store& store, SessionId id) : store_(store), id_(std::move(id)) {}
@@ -221,7 +222,7 @@ class Overtaken {
   bool is_done_ = false;
 };
 
-TEST_P(StoreContract, WhatALoserHasShownIsCounted) {
+TEST_P(StoreContract, ShownTextOfALoserIsCounted) {
   REPRISE_NEEDS_LEASES;
   const SessionId id = create("s");
   Overtaken overtaken(store(), id);
@@ -233,7 +234,7 @@ TEST_P(StoreContract, WhatALoserHasShownIsCounted) {
   EXPECT_EQ(spelled(stored(id)), "first | one ~ | between | said elsewhere");
 }
 
-TEST_P(StoreContract, WhatALoserHasShownIsInItsOutbox) {
+TEST_P(StoreContract, ShownTextOfALoserIsInItsOutbox) {
   REPRISE_NEEDS_LEASES;
   const SessionId id = create("s");
   Overtaken overtaken(store(), id);
@@ -296,7 +297,7 @@ TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
 }
 
 // It has the host name and the boot of everybody here; its pid means something else there.
-TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotTakenForDead) {
+TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotConsideredDead) {
   REPRISE_NEEDS_LEASES;
   const SessionId id = create("s");
   close();
@@ -315,7 +316,7 @@ TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotTakenForDead) {
       const auto own = open();
       TwoWords provider([&] {
         char goes_on = 0;
-        (void)!::read(ends[0], &goes_on, 1);  // until the parent has tried
+        (void)!::read(ends[0], &goes_on, 1);  // until the parent has made its attempt
       });
       return ask(*own, id, "first", provider) ? 0 : 1;
     });
@@ -345,9 +346,9 @@ TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotTakenForDead) {
   EXPECT_EQ(spelled(stored(id)), "first | one two | third | one two");
 }
 
-TEST_P(StoreContract, AnAnswerOfAHostThatIsGoneIsGivenUp) {
+TEST_P(StoreContract, AnAnswerOfAHostThatIsGoneIsAbandoned) {
   REPRISE_NEEDS_LEASES;
-  // Long ago; and in the future, as that host's clock was fast.
+  // Renewed long ago, and in the future, because that host's clock was fast.
   for (const std::chrono::hours renewed : {-1h, 1h}) {
     const SessionId id = create(renewed < 0h ? "past" : "future");
     Lease lease = new_lease(1s);
@@ -366,7 +367,7 @@ TEST_P(StoreContract, AnAnswerOfAHostThatIsGoneIsGivenUp) {
   }
 }
 
-// Each renewal says that the clocks of the two hosts differ, and that its process lives.
+// Each renewal shows that the clocks of the hosts differ, and that its process is alive.
 TEST_P(StoreContract, AnAnswerWithAWrongClockRunsWhileItIsRenewed) {
   REPRISE_NEEDS_LEASES;
   const SessionId id = create("s");
@@ -376,7 +377,7 @@ TEST_P(StoreContract, AnAnswerWithAWrongClockRunsWhileItIsRenewed) {
     return lease;
   };
   append(id, {user("first")}, {.begin_partial = start_of(elsewhere(wrong()))});
-  const auto other = open();  // as another process would
+  const auto other = open();  // like another process
   std::jthread owner([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       EXPECT_TRUE(
@@ -386,7 +387,7 @@ TEST_P(StoreContract, AnAnswerWithAWrongClockRunsWhileItIsRenewed) {
   });
   TwoWords provider(kNothing);
   EXPECT_FALSE(must(settle_interrupted(store(), id)));
-  // It is watched for longer than the two seconds of a quarter of the lease.
+  // It is observed for longer than two seconds, a quarter of the lease.
   EXPECT_TRUE(fails(ask(store(), id, "too early", provider, {.busy_timeout = 2500ms}), Code::busy));
   owner.request_stop();
   owner.join();
@@ -402,7 +403,7 @@ TEST_P(StoreContract, ALongToolKeepsItsLease) {
   const auto other = open();
   bool lived = true;
   ToolRegistry tools;
-  // Until the lease has been renewed for longer than it lasts.
+  // Waits until renewals exceed the duration of the lease.
   const auto run = [&](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
     const auto lease = [&] {
       return must(other->capabilities().partials->find_partial(id))->owner.lease;

@@ -1,6 +1,6 @@
-// What somebody puts into a store's folder does not decide which file is read or written: wherever
-// a store has a file or folder, a link in its place is neither followed nor filled. The places are
-// those that a busy store is seen to have, so that a new one is tried as well.
+// Links planted in a store's folder must not determine which file is read or written: wherever a
+// store has a file or folder, a link in its place is neither followed nor filled. The places are
+// those observed in an active store, so that new ones are tested, too.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kWords = "words of the store";
 constexpr std::string_view kPrivate = "somebody's privacy";
 
-// Names in the folder of a test, and whether they are folders.
+// Paths in the folder of a test, and whether they are folders.
 using Places = std::map<fs::path, bool>;
 
 Places places_in(const fs::path& folder) {
@@ -37,20 +37,20 @@ Places places_in(const fs::path& folder) {
   return places;
 }
 
-// What the person has named: the folder of the store, or the file that others lie beside.
+// The path given by the user: the store's folder, or its main file.
 fs::path root_of(const Places& places) {
   return std::ranges::min_element(places, {},
                                   [](const auto& place) { return place.first.native().size(); })
       ->first;
 }
 
-// All that can be done with a store, one after another. Much fails where a link is in the way.
+// Uses all operations of a store in turn. Many fail if there is a link in their way.
 class Life {
  public:
   Life(const StoreCase& store_case, fs::path folder, fs::path outside)
       : case_(store_case), folder_(std::move(folder)), outside_(std::move(outside)) {}
 
-  // The text of all that was read.
+  // Returns the text of everything that was read.
   std::string live() {
     for (const auto& part : {&Life::begin, &Life::go_on, &Life::move, &Life::look}) {
       const auto store = case_.open(folder_, {});
@@ -171,7 +171,7 @@ class Life {
   std::string read_;
 };
 
-// In memory where there is a place for it: hundreds of lives sync a lot.
+// In memory if possible, because hundreds of runs sync a lot.
 fs::path quick_place() {
   const fs::path memory = "/dev/shm";
   return ::access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path();
@@ -205,7 +205,7 @@ std::map<std::string, std::string> contents(const fs::path& folder) {
 
 class StoreLinks : public testing::TestWithParam<StoreCase> {
  protected:
-  // Where a busy store of this kind has files and folders, but for what the person names.
+  // The files and folders of an active store of this kind, except the path given by the user.
   void SetUp() override {
     Box box;
     Life life(GetParam(), box.store, box.out);
@@ -227,7 +227,7 @@ class StoreLinks : public testing::TestWithParam<StoreCase> {
   std::vector<fs::path> temporary_;
 };
 
-// Runs a life with links in one place and says what came of it.
+// Runs all operations with a link in one place and checks the result.
 void try_place(const StoreCase& store_case, const fs::path& place, const fs::path& target) {
   Box box;
   std::ofstream(box.person / "file") << kPrivate << "\n";
@@ -257,7 +257,7 @@ TEST_P(StoreLinks, InTheWayOfANewStoreAreNotFollowed) {
   }
 }
 
-// Other words of the same length, so that what counts them goes on to fit.
+// Replaces the text by another one of the same length, so that sizes still match.
 void make_private(const fs::path& file) {
   std::string bytes = bytes_of(file);
   for (std::size_t at = bytes.find(kWords); at != std::string::npos; at = bytes.find(kWords, at)) {
@@ -266,7 +266,7 @@ void make_private(const fs::path& file) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-// The link leads to what was there, with other words in it.
+// The link leads to the original contents with other text.
 TEST_P(StoreLinks, ToTheFilesOfAStoreAreNotFollowed) {
   for (const auto& [place, was_folder] : places_) {
     Box box;

@@ -48,7 +48,7 @@ TEST_P(StoreContract, AnAppendMovesASessionToTheFront) {
   EXPECT_EQ(listed().front().updated_at, at(101));
 }
 
-TEST_P(StoreContract, AListShowsWhatFindGives) {
+TEST_P(StoreContract, AListShowsTheSameAsFind) {
   const Session whole = holdable(full_session("whole"));
   create(whole);
   EXPECT_EQ(listed(), std::vector<SessionInfo>{whole.info});
@@ -59,7 +59,7 @@ TEST_P(StoreContract, AllPagesTogetherAreAllSessionsOnce) {
   Ids expected;
   for (int number = 0; number < 23; ++number) {
     const std::string id = "s" + std::to_string(100 + number);
-    create(session(id, at(number / 4)));  // many ties, also across the pages' borders
+    create(session(id, at(number / 4)));  // many ties, also across page boundaries
     expected.push_back(id);
   }
   std::ranges::reverse(expected);
@@ -114,14 +114,14 @@ TEST_P(StoreContract, PinnedSessionsAreListedFirstByActivity) {
   EXPECT_EQ(listed_ids(by_activity), (Ids{"s3", "s2"}));
 }
 
-TEST_P(StoreContract, PagesGoOnWhileSessionsMoveComeAndGo) {
+TEST_P(StoreContract, PagesContinueWhileSessionsAreMovedAddedAndRemoved) {
   REPRISE_NEEDS(capabilities().many_sessions);
   for (int number = 0; number < 6; ++number) {
     create(session("s" + std::to_string(number), at(number)));
   }
   SessionPage page = must(store().list({.limit = 2}));
   EXPECT_EQ(ids_of(page.sessions), (Ids{"s5", "s4"}));
-  append(session_id("s4"), messages(1, "m", at(100)));  // the one the cursor stands at
+  append(session_id("s4"), messages(1, "m", at(100)));  // the session of the cursor
   create(session("later", at(200)));
   page = must(store().list({.after = page.next, .limit = 2}));
   EXPECT_EQ(ids_of(page.sessions), (Ids{"s3", "s2"}));
@@ -145,7 +145,7 @@ TEST_P(StoreContract, LimitsAndCursorsOutOfRangeAreRefused) {
   }
 }
 
-// Sessions for the filters: every pair of one property each.
+// Sessions for the filters: all pairs of properties.
 class Filters {
  public:
   static std::vector<Session> sessions() {
@@ -267,7 +267,7 @@ TEST_P(StoreContract, IdPrefixesMatchByteForByte) {
   EXPECT_EQ(listed_ids({.id_prefix = "a"}), (Ids{"ab1", "a_12", "a_1"}));
 }
 
-TEST_P(StoreContract, ShortIdsAreFoundByTheirBeginnings) {
+TEST_P(StoreContract, ShortIdsAreFoundByTheirPrefixes) {
   REPRISE_NEEDS(capabilities().many_sessions && capabilities().any_id);
   const std::string one = "01990000-0000-7000-8abc-aaaaaaaabbbb";
   const std::string other = "01990000-0000-7000-8abd-aaaaaaaabbbb";
@@ -287,7 +287,7 @@ TEST_P(StoreContract, ShortIdsAreFoundByTheirBeginnings) {
   EXPECT_EQ(listed_ids({.short_id_prefix = "aaaa", .ungrouped = true, .limit = 1}), Ids{other});
 }
 
-TEST_P(StoreContract, LastMessagesAreThoseThatAreRead) {
+TEST_P(StoreContract, LastMessagesAreTheSameAsRead) {
   LastMessageReader* const reader = capabilities().last_message_reader;
   REPRISE_NEEDS(reader);
   const SessionId empty = create("empty");

@@ -1,4 +1,4 @@
-// Messages come back as whole objects, exactly as they went in.
+// Messages are stored completely and unchanged.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace reprise::test {
 namespace {
 
-TEST_P(StoreContract, AWholeMessageComesBackAsItWas) {
+TEST_P(StoreContract, AWholeMessageRoundTrips) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   Message bare;
@@ -22,7 +22,7 @@ TEST_P(StoreContract, AWholeMessageComesBackAsItWas) {
   EXPECT_EQ(stored(id), numbered(all));
 }
 
-TEST_P(StoreContract, HardTextsComeBackByteForByte) {
+TEST_P(StoreContract, HardTextsRoundTrip) {
   REPRISE_NEEDS(capabilities().messages);
   std::vector<Message> all;
   for (const std::string& text : hard_texts()) {
@@ -33,7 +33,7 @@ TEST_P(StoreContract, HardTextsComeBackByteForByte) {
   EXPECT_EQ(stored(id), numbered(all));
 }
 
-TEST_P(StoreContract, HardTextsComeBackFromEveryBlockType) {
+TEST_P(StoreContract, HardTextsRoundTripInEveryBlockType) {
   REPRISE_NEEDS(capabilities().messages && capabilities().blocks);
   std::vector<Message> all;
   for (const std::string& text : hard_texts()) {
@@ -66,7 +66,7 @@ TEST_P(StoreContract, OpaqueJsonKeepsItsSpelling) {
   EXPECT_EQ(stored(id), numbered(all));
 }
 
-TEST_P(StoreContract, ALargeTextComesBackWhole) {
+TEST_P(StoreContract, ALargeTextRoundTrips) {
   REPRISE_NEEDS(capabilities().messages);
   std::string large;
   while (large.size() < 5'000'000) {
@@ -78,7 +78,7 @@ TEST_P(StoreContract, ALargeTextComesBackWhole) {
   EXPECT_TRUE(stored(id) == numbered(all)) << "not shown: it is 5 MB";
 }
 
-TEST_P(StoreContract, AnyRoleIsKept) {
+TEST_P(StoreContract, AnyRoleIsStored) {
   REPRISE_NEEDS(capabilities().messages);
   std::vector<Message> all;
   for (const char* role :
@@ -90,7 +90,7 @@ TEST_P(StoreContract, AnyRoleIsKept) {
   EXPECT_EQ(stored(id), numbered(all));
 }
 
-TEST_P(StoreContract, TimesAreKeptToTheMicrosecondAndMayGoBackwards) {
+TEST_P(StoreContract, TimesHaveMicrosecondsAndMayDecrease) {
   REPRISE_NEEDS(capabilities().messages);
   const std::vector<Message> all = {
       user("later", at(100)),        user("earlier", at(50, 1)),
@@ -102,7 +102,7 @@ TEST_P(StoreContract, TimesAreKeptToTheMicrosecondAndMayGoBackwards) {
   EXPECT_EQ(found(id).info.updated_at, all.back().created_at);
 }
 
-TEST_P(StoreContract, MessageDetailsAreKeptOneByOne) {
+TEST_P(StoreContract, MessageDetailsAreStoredIndividually) {
   REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   std::vector<Message> all(5, assistant("x"));
   all[0].provider = "openai";

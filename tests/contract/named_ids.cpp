@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 16;
 
-// "61622d63" with the dashes of a UUID, as far as it goes.
+// The beginning of a UUID: "61622d63", with dashes if it is longer.
 std::string uuid_prefix(std::string_view bytes) {
   std::string out;
   for (const char digit : hex_encode(bytes)) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// For stores whose ids are UUIDs: the suite's short names, each packed into a UUID. The order of
-// the names is the order of the UUIDs, and a prefix of a name is a prefix of its UUID.
+// For stores whose ids are UUIDs: packs the suite's short ids into UUIDs. The order of the short
+// ids is the order of the UUIDs, and a prefix of an id is a prefix of its UUID.
 
 #include <memory>
 
@@ -9,7 +9,7 @@
 
 namespace reprise::test {
 
-// The same store, as if it took names of up to 16 bytes.
+// Wraps a store so that it accepts ids of up to 16 bytes.
 std::unique_ptr<Store> with_named_ids(std::unique_ptr<Store> store);
 
 }  // namespace reprise::test

@@ -85,7 +85,7 @@ TEST_P(StoreContract, ALeaseIsRenewedAndSeenByAll) {
       Code::not_found);
 }
 
-// It began in a version before leases: only when it began is known.
+// It was started by a version without leases: only its start time is known.
 TEST_P(StoreContract, AnAnswerWithoutALeaseIsReadAsOneThatWasNeverRenewed) {
   REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
@@ -119,7 +119,7 @@ TEST_P(StoreContract, OneAnswerRunsAtATime) {
   EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "a"));
 }
 
-TEST_P(StoreContract, OneStepEndsAnAnswerAndBeginsTheNext) {
+TEST_P(StoreContract, OneAppendEndsAnAnswerAndBeginsTheNext) {
   REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, messages(1), {.begin_partial = start("a")});
@@ -167,7 +167,7 @@ TEST_P(StoreContract, AnswersOfUnknownSessionsAreNotFound) {
             Code::not_found));
 }
 
-TEST_P(StoreContract, WhatComesIsPutTogether) {
+TEST_P(StoreContract, DeltasAreJoined) {
   REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, messages(1), {.begin_partial = start("a")});
@@ -200,7 +200,7 @@ TEST_P(StoreContract, WhatComesIsPutTogether) {
   EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, expected);
 }
 
-TEST_P(StoreContract, HardTextsAreRunningAnswersToo) {
+TEST_P(StoreContract, HardTextsRoundTripInRunningAnswers) {
   REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, {}, {.begin_partial = start("a")});
@@ -216,7 +216,7 @@ TEST_P(StoreContract, HardTextsAreRunningAnswersToo) {
   EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, expected);
 }
 
-TEST_P(StoreContract, NothingIsAddedToAnAnswerThatDoesNotRun) {
+TEST_P(StoreContract, DeltasNeedARunningAnswer) {
   REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   const Blocks delta = {TextBlock{"late", {}}};
@@ -232,7 +232,7 @@ TEST_P(StoreContract, NothingIsAddedToAnAnswerThatDoesNotRun) {
   EXPECT_EQ(stored(id).size(), 0U);
 }
 
-TEST_P(StoreContract, AnAnswerIsNoActivityUntilItEnds) {
+TEST_P(StoreContract, AnAnswerIsNotActivityUntilItEnds) {
   REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s", messages(1));
   const SessionInfo before = found(id).info;

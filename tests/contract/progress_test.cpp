@@ -1,4 +1,4 @@
-// How far verify, repair and backup have come is told by every store that can do them.
+// Every store that supports verify, repair and backup reports their progress.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace reprise::test {
 namespace {
 
-TEST_P(StoreContract, LongWorkTellsHowFarItIs) {
+TEST_P(StoreContract, LongOperationsReportTheirProgress) {
   REPRISE_NEEDS(is_persistent());
   create("one", messages(2));
   if (capabilities().many_sessions) {

@@ -42,7 +42,7 @@ TEST_P(StoreContract, RangesAreReadInBothDirections) {
   }
 }
 
-TEST_P(StoreContract, RangesMayReachBeyondAllMessages) {
+TEST_P(StoreContract, RangesMayExceedTheMessages) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(3));
   EXPECT_EQ(seqs(stored(id, {.from = {1}})), (Seqs{1, 2}));

@@ -1,4 +1,4 @@
-// What a store without words keeps: who answered, under which id, and when.
+// Stores without text: they hold who answered, under which id, and when.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ Message answered(std::string_view response_id, Time time = at(1)) {
 
 using Chain = std::vector<ResponseLink>;
 
-TEST_P(StoreContract, AnAnswersIdIsKeptAndIsActivity) {
+TEST_P(StoreContract, AnAnswersIdIsStoredAndIsActivity) {
   REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   Session expected = found(id);
@@ -40,7 +40,7 @@ TEST_P(StoreContract, AnAnswersIdIsKeptAndIsActivity) {
   EXPECT_EQ(stored(id), std::vector<Message>{});
 }
 
-TEST_P(StoreContract, WordsAreRefusedWhereNoneAreKept) {
+TEST_P(StoreContract, TextIsRefusedIfItCannotBeHeld) {
   REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   Message with_words = answered("resp");
@@ -64,7 +64,7 @@ TEST_P(StoreContract, AnIdIsInTheChainOnce) {
       (Chain{{"openai-responses", "a"}, {"openai-responses", "b"}, {"openai-responses", "d"}}));
 }
 
-TEST_P(StoreContract, TheUsageOfAnswersWithoutWordsCounts) {
+TEST_P(StoreContract, TheUsageOfAnswersWithoutTextIsCounted) {
   REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   Message message = answered("a");

@@ -1,4 +1,4 @@
-// Rewriting: a suffix gives way to other messages.
+// Rewriting: a suffix is replaced by other messages.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-TEST_P(StoreContract, ASuffixGivesWay) {
+TEST_P(StoreContract, ASuffixIsReplaced) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
   const Appended appended =
@@ -35,7 +35,7 @@ TEST_P(StoreContract, ASuffixGivesWay) {
   EXPECT_EQ(append(id, messages(1, "more")).first, Seq{5});
 }
 
-TEST_P(StoreContract, WhatGaveWayIsCounted) {
+TEST_P(StoreContract, ReplacedMessagesAreCounted) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
   EXPECT_EQ(must(capabilities().rewriting->count_replaced(id)), 0);
@@ -65,7 +65,7 @@ TEST_P(StoreContract, WhatGaveWayIsCounted) {
                     Code::not_found));
 }
 
-TEST_P(StoreContract, WhatAForkReplacesIsItsOwn) {
+TEST_P(StoreContract, ReplacedMessagesBelongToTheirFork) {
   REPRISE_NEEDS(capabilities().rewriting);
   REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent", messages(4));
@@ -81,7 +81,7 @@ TEST_P(StoreContract, WhatAForkReplacesIsItsOwn) {
   }
 }
 
-TEST_P(StoreContract, EverythingMayGiveWay) {
+TEST_P(StoreContract, AllMessagesMayBeReplaced) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
   must(capabilities().rewriting->replace_suffix(id, {0}, messages(1, "new"), {}));
@@ -95,7 +95,7 @@ TEST_P(StoreContract, EverythingMayGiveWay) {
   EXPECT_EQ(texts(stored(id)), Texts{"again 0"});
 }
 
-TEST_P(StoreContract, AnEmptyReplacementOnlyCuts) {
+TEST_P(StoreContract, AnEmptyReplacementTruncates) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
   const Session before = found(id);
@@ -154,11 +154,11 @@ TEST_P(StoreContract, AReplacementHappensOnce) {
   EXPECT_EQ(again.first, Seq{1});
   EXPECT_EQ(again.head, Seq{3});
   EXPECT_EQ(texts(stored(id)), (Texts{"message 0", "new 0", "new 1", "more 0"}));
-  // One name is one operation, whichever verb it came with.
+  // An id is one operation, whichever function it is used with.
   EXPECT_TRUE(append(id, messages(1), {.operation = operation_id("retry")}).repeated);
 }
 
-TEST_P(StoreContract, TheUsageOfWhatGaveWayStaysCounted) {
+TEST_P(StoreContract, TheUsageOfReplacedMessagesRemainsCounted) {
   REPRISE_NEEDS(capabilities().rewriting && capabilities().message_details);
   const SessionId id = create("s");
   Message answer = assistant("old");
@@ -172,7 +172,7 @@ TEST_P(StoreContract, TheUsageOfWhatGaveWayStaysCounted) {
   EXPECT_EQ(found(id).usage, usage("", 30, 3)) << "and are known";
 }
 
-TEST_P(StoreContract, ManyReplacementsOneAfterTheOther) {
+TEST_P(StoreContract, ManyConsecutiveReplacements) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(3, "m"));
   Texts expected = {"m 0", "m 1", "m 2"};

@@ -37,7 +37,7 @@ TEST_P(StoreContract, AnEmptySessionIsFoundAsItWasCreated) {
   EXPECT_EQ(found(empty.info.id), empty);
 }
 
-TEST_P(StoreContract, WhatFollowsFromMessagesIsNotCreated) {
+TEST_P(StoreContract, FieldsDerivedFromMessagesAreNotCreated) {
   Session boasting = session("boasting");
   boasting.info.head = {7};
   boasting.info.answering = Owner{"host", 1, 2};
@@ -55,14 +55,14 @@ TEST_P(StoreContract, AnIdIsCreatedOnce) {
   EXPECT_EQ(stored(id), readable(messages(1)));
 }
 
-TEST_P(StoreContract, NobodyIsCreatedInTheTrash) {
+TEST_P(StoreContract, SessionsAreNotCreatedInTheTrash) {
   Session trashed = session("trashed");
   trashed.info.state = SessionState::trashed;
   EXPECT_TRUE(fails(store().create(trashed), Code::invalid_argument));
   EXPECT_EQ(must(store().find(trashed.info.id)), std::nullopt);
 }
 
-TEST_P(StoreContract, EveryGoodIdIsKept) {
+TEST_P(StoreContract, EveryValidIdIsStored) {
   REPRISE_NEEDS(capabilities().many_sessions && capabilities().any_id);
   const std::vector<std::string> ids = {"0",    "a_b", "A_B",     "axb",
                                         "C:@+", "d..", "e-._:@+", std::string(200, 'z')};
@@ -76,7 +76,7 @@ TEST_P(StoreContract, EveryGoodIdIsKept) {
   EXPECT_EQ(must(store().find(session_id("c:@+"))), std::nullopt);
 }
 
-// One field at a time, so that a field which changes another one shows.
+// One field at a time, to detect a field that changes another one.
 TEST_P(StoreContract, UpdateReplacesTheFieldsThatAreSetAndNoOthers) {
   const SessionId id = create("patched", messages(2));
   Session expected = found(id);
@@ -116,7 +116,7 @@ TEST_P(StoreContract, UpdateReplacesTheFieldsThatAreSetAndNoOthers) {
   EXPECT_EQ(found(id), expected);
 }
 
-TEST_P(StoreContract, UpdateReplacesWhatStandsBesideTheMessages) {
+TEST_P(StoreContract, UpdateReplacesDataBesideTheMessages) {
   const SessionId id = create("patched", messages(2));
   Session expected = found(id);
   const auto check = [&](const SessionPatch& patch, const char* what) {
@@ -146,14 +146,14 @@ TEST_P(StoreContract, UpdateReplacesWhatStandsBesideTheMessages) {
   EXPECT_EQ(found(id), expected);
 }
 
-TEST_P(StoreContract, ARenameIsNoActivity) {
+TEST_P(StoreContract, ARenameIsNotActivity) {
   const SessionId id = create("renamed", messages(3));
   const Time before = found(id).info.updated_at;
   must(store().update(id, {.title = "x", .state = SessionState::closed, .closed_at = at(1000)}));
   EXPECT_EQ(found(id).info.updated_at, before);
 }
 
-TEST_P(StoreContract, UpdateGivesOnlyActiveAndClosed) {
+TEST_P(StoreContract, UpdateSetsOnlyActiveAndClosed) {
   const SessionId id = create("s");
   for (const SessionState state : {SessionState::trashed, SessionState::archived}) {
     EXPECT_TRUE(
@@ -173,7 +173,7 @@ TEST_P(StoreContract, UnknownSessionsAreNotFound) {
   EXPECT_EQ(listed_ids(), std::vector<std::string>{"somebody"});
 }
 
-TEST_P(StoreContract, ABackupHoldsWhatWasThere) {
+TEST_P(StoreContract, ABackupHasEverything) {
   REPRISE_NEEDS(capabilities().backup);
   const SessionId id = create("s", capabilities().messages ? messages(3) : std::vector<Message>{});
   const Session before = found(id);
@@ -189,9 +189,9 @@ TEST_P(StoreContract, ABackupHoldsWhatWasThere) {
   EXPECT_EQ(must(read_all(*copy, id)), stored(id));
 }
 
-// Two sessions are written in turn meanwhile, so that in no moment the second has more; then the
-// first is called after how many there are.
-TEST_P(StoreContract, ABackupIsOfOneMoment) {
+// Two sessions are appended to alternately during the backup, so that the second never has more
+// messages; then the title of the first is set to their number.
+TEST_P(StoreContract, ABackupIsASnapshot) {
   REPRISE_NEEDS(capabilities().backup);
   REPRISE_NEEDS(capabilities().many_sessions && capabilities().messages);
   const std::vector<SessionId> both = {create("a"), create("b")};
@@ -214,7 +214,7 @@ TEST_P(StoreContract, ABackupIsOfOneMoment) {
     const std::filesystem::path target = folder.path() / std::to_string(backups);
     const auto done = capabilities().backup->backup(target);
     if (!done && done.error().code == Code::busy) {
-      continue;  // it is written faster than it can be copied, and says so
+      continue;  // busy: it is written faster than it can be copied
     }
     EXPECT_TRUE(works(done));
     ++whole;

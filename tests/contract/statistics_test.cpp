@@ -1,4 +1,4 @@
-// What a store did is counted, whatever store it is.
+// Every store counts its calls.
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The contract of Store and its offers, as one suite over all stores. A store is "done" when it
-// passes. Tests ask capabilities() what applies to the store at hand and are skipped aloud
-// where something does not. A new store adds a line in store_cases.cpp.
+// The contract of Store and its capabilities, as one suite for all stores. A store is complete when
+// it passes. Tests check capabilities() and are skipped with a message if they do not apply to the
+// store. A new store needs a line in store_cases.cpp.
 
 #include <gtest/gtest.h>
 
@@ -20,18 +20,18 @@ namespace reprise::test {
 
 struct StoreCase {
   std::string name;
-  // Opens the one store that the empty folder is for, creating it when missing.
+  // Opens the store in the given folder, which initially is empty; creates it if it does not exist.
   std::function<Result<std::unique_ptr<Store>>(const std::filesystem::path& folder,
                                                const StoreOptions& options)>
       open;
-  bool is_persistent = true;  // what was written is there after opening it again
+  bool is_persistent = true;  // whether data survives reopening
 };
 // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name.
 void PrintTo(const StoreCase& store_case, std::ostream* out);
 
 std::vector<StoreCase> store_cases();
 
-// Goes when it is told to.
+// A clock that is set by hand.
 class SetClock final : public Clock {
  public:
   Time now() override { return Time(now_.load()); }
@@ -47,15 +47,15 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
 
   Store& store() { return *store_; }
   SetClock& clock() { return clock_; }
-  // Another client of the same store; null where there cannot be one.
+  // Another client of the same store; null if that is impossible.
   std::unique_ptr<Store> another();
   const Capabilities& capabilities() { return store_->capabilities(); }
 
-  // Closes a persistent store and opens it anew; others stay as they are.
+  // Closes and reopens a persistent store; does nothing for others.
   void reopen();
   void close() { store_.reset(); }
   bool is_persistent() const { return GetParam().is_persistent; }
-  // Another object of the same store, as another process would have it.
+  // Opens another object for the same store, like another process would.
   std::unique_ptr<Store> open(const StoreOptions& options = {}) {
     return must(GetParam().open(folder_.path(), options));
   }
@@ -63,12 +63,12 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
   // Creates session(id), and appends the messages.
   SessionId create(std::string_view id, std::vector<Message> messages = {});
   SessionId create(const Session& session, std::vector<Message> messages = {});
-  // What the store can hold of it: all else is as if it had never been set.
+  // The session without the fields that the store cannot hold.
   Session holdable(Session session);
   Message holdable(Message message);
-  // Messages that can be appended; without their blocks where a store keeps no words.
+  // The messages in a form that can be appended: without blocks if the store holds no text.
   std::vector<Message> appendable(std::vector<Message> messages);
-  // What can be read after they were appended: numbered, or nothing.
+  // The messages that can be read after appending these: numbered, or none.
   std::vector<Message> readable(std::vector<Message> messages);
 
   Session found(const SessionId& id) { return must(get(store(), id)); }
@@ -93,7 +93,7 @@ std::vector<std::string> ids_of(const std::vector<SessionInfo>& sessions);
 
 }  // namespace reprise::test
 
-// Skips a test that the store at hand cannot take: REPRISE_NEEDS(capabilities().trash);
+// Skips a test that does not apply to the store: REPRISE_NEEDS(capabilities().trash);
 #define REPRISE_NEEDS(what)                                    \
   if (!(what)) {                                               \
     GTEST_SKIP() << "not for this store: it has no " << #what; \

@@ -1,4 +1,4 @@
-// docs/stores.md says what each store can hold and do: what the stores themselves say.
+// The table in docs/stores.md must match the capabilities of the stores.
 
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ std::string table() {
   return out;
 }
 
-TEST(StoresTable, IsWhatTheStoresSay) {
+TEST(StoresTable, MatchesTheCapabilities) {
   const std::string page = must(read_file(std::filesystem::path(PROJECT_DOCS) / "stores.md"));
   const std::string expected = table();
   EXPECT_NE(page.find(expected), std::string::npos) << "docs/stores.md lacks:\n" << expected;

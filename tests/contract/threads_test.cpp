@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kThreads = 8;
 
-// Runs it on all threads at once. It must not use ASSERT_ or must().
+// Runs `run` on all threads at once. It must not use ASSERT_ or must().
 void on_threads(const std::function<void(int thread)>& run) {
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
@@ -65,7 +65,7 @@ TEST_P(StoreContract, ThreadsGetTheSeqsTheyWrote) {
   });
 }
 
-TEST_P(StoreContract, OneOfManyWinsTheComparison) {
+TEST_P(StoreContract, OnlyOneThreadWinsTheCompareAndSet) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   for (std::int64_t round = 0; round < 3; ++round) {
@@ -84,7 +84,7 @@ TEST_P(StoreContract, OneOfManyWinsTheComparison) {
   }
 }
 
-TEST_P(StoreContract, AnOperationTriedByManyHappensOnce) {
+TEST_P(StoreContract, AnOperationOfManyThreadsHappensOnce) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(1));
   const AppendOptions options{.expected_head = Seq{1}, .operation = operation_id("op")};
@@ -100,7 +100,7 @@ TEST_P(StoreContract, AnOperationTriedByManyHappensOnce) {
   EXPECT_EQ(stored(id).size(), 3U);
 }
 
-TEST_P(StoreContract, OneOfManyCreates) {
+TEST_P(StoreContract, OnlyOneThreadCreatesASession) {
   std::atomic<int> successes = 0;
   on_threads([&](int thread) {
     Session mine = session("s");
@@ -166,7 +166,7 @@ TEST_P(StoreContract, ReadersSeeTheOldOrTheNewSuffix) {
   }
 }
 
-TEST_P(StoreContract, ThreadsEditTodosOneAfterTheOther) {
+TEST_P(StoreContract, ThreadsEditTodosOneAtATime) {
   REPRISE_NEEDS(capabilities().todos);
   constexpr int kEdits = 10;
   const SessionId id = create("s");

@@ -37,7 +37,7 @@ TEST_P(StoreContract, TrashHidesAndRestoreBringsBack) {
   }
 }
 
-TEST_P(StoreContract, RestoringNeedsSomethingInTheTrash) {
+TEST_P(StoreContract, RestoringNeedsATrashedSession) {
   REPRISE_NEEDS(capabilities().trash);
   const SessionId id = create("s");
   EXPECT_TRUE(fails(capabilities().trash->restore(id), Code::invalid_argument));
@@ -46,7 +46,7 @@ TEST_P(StoreContract, RestoringNeedsSomethingInTheTrash) {
   EXPECT_TRUE(fails(capabilities().trash->restore(id), Code::invalid_argument));
 }
 
-TEST_P(StoreContract, TheTrashKnowsNoUnknownSessions) {
+TEST_P(StoreContract, TrashingUnknownSessionsIsNotFound) {
   REPRISE_NEEDS(capabilities().trash);
   const SessionId nobody = session_id("nobody");
   EXPECT_TRUE(fails(capabilities().trash->trash(nobody, at(1)), Code::not_found));
@@ -65,7 +65,7 @@ TEST_P(StoreContract, AnUpdateDoesNotRestore) {
   EXPECT_EQ(found(id).info.title, "renamed");
 }
 
-TEST_P(StoreContract, ATrashedIdIsStillTaken) {
+TEST_P(StoreContract, ATrashedIdCannotBeReused) {
   REPRISE_NEEDS(capabilities().trash);
   const SessionId id = create("s");
   must(capabilities().trash->trash(id, at(1)));
@@ -99,7 +99,7 @@ TEST_P(StoreContract, PurgingLeavesNothing) {
   EXPECT_EQ(
       listed_ids({.states = {SessionState::active, SessionState::closed, SessionState::trashed}}),
       Ids{});
-  // The id is free, and nothing of the old session comes with it.
+  // The id can be used again, and nothing of the old session reappears.
   create("s");
   EXPECT_EQ(found(id), session("s"));
   EXPECT_EQ(stored(id), std::vector<Message>{});
@@ -115,7 +115,7 @@ TEST_P(StoreContract, PurgingLeavesNothing) {
   }
 }
 
-TEST_P(StoreContract, PurgingOneLeavesTheOthers) {
+TEST_P(StoreContract, PurgingOneKeepsTheOthers) {
   REPRISE_NEEDS(capabilities().trash && capabilities().many_sessions);
   const SessionId one = create("one", messages(3, "one"));
   const SessionId two = create("two", messages(3, "two"));
@@ -125,7 +125,7 @@ TEST_P(StoreContract, PurgingOneLeavesTheOthers) {
   EXPECT_EQ(append(two, messages(1)).first, capabilities().messages ? Seq{3} : Seq{0});
 }
 
-TEST_P(StoreContract, WhatForksShareIsNotPurged) {
+TEST_P(StoreContract, SharedMessagesAreNotPurged) {
   REPRISE_NEEDS(capabilities().trash && capabilities().forking);
   Trash& trash = *capabilities().trash;
   const SessionId a = create("family-a", messages(2, "a"));
@@ -151,11 +151,11 @@ TEST_P(StoreContract, WhatForksShareIsNotPurged) {
   }
 }
 
-TEST_P(StoreContract, AForkThatSharesNothingHoldsNothingBack) {
+TEST_P(StoreContract, AForkThatSharesNothingDoesNotPreventAPurge) {
   REPRISE_NEEDS(capabilities().trash && capabilities().forking);
   const SessionId parent = create("parent", messages(2));
   must(capabilities().forking->fork(parent, {0}, session("child")));
-  Session created = session("told");  // a fact from elsewhere, nothing is shared
+  Session created = session("told");  // set by an import, nothing is shared
   created.info.forked_from = ForkOrigin{parent, {1}};
   create(created);
   EXPECT_TRUE(works(capabilities().trash->purge(parent)));
@@ -173,7 +173,7 @@ Message naming(const BlobHash& hash) {
   return message;
 }
 
-TEST_P(StoreContract, BlobsLiveAsLongAsAMessageNamesThem) {
+TEST_P(StoreContract, BlobsLiveAsLongAsTheyAreReferenced) {
   REPRISE_NEEDS(capabilities().trash && capabilities().blobs && capabilities().blocks);
   const auto put = [this](std::string_view bytes) {
     return must(capabilities().blobs->put_blob(bytes));
@@ -238,8 +238,8 @@ TEST_P(StoreContract, PinsOfAnotherClientCount) {
   EXPECT_TRUE(has_blob(*capabilities().blobs, fresh));
 }
 
-// A purge takes a part of what has no name, so that it costs the same in every store.
-TEST_P(StoreContract, BlobsThatNobodyNamesGoInTheEnd) {
+// A purge removes only some of the unreferenced blobs, so that its cost is bounded.
+TEST_P(StoreContract, UnreferencedBlobsAreFinallyRemoved) {
   REPRISE_NEEDS(capabilities().trash && capabilities().blobs && capabilities().blocks);
   std::vector<BlobHash> unnamed;
   std::vector<Message> naming_all;

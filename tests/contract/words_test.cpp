@@ -1,4 +1,4 @@
-// The words of messages, where a store indexes them itself.
+// The words of messages, in stores that index them.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace reprise::test {
 namespace {
 
-// The words of a text are what stands between blanks.
+// The words of a text are separated by blanks.
 WordEntry entry_of(const Message& message) {
   WordEntry entry{.parts = {{}}, .facts = {cat("\x01", message.role)}};
   for (const Block& block : message.blocks) {
@@ -41,7 +41,7 @@ WordQuery query_for(std::vector<WordPhrase> phrases) {
   return {.phrases = std::move(phrases)};
 }
 
-TEST_P(StoreContract, WordsAreFoundWhereTheyStand) {
+TEST_P(StoreContract, WordsAreFound) {
   REPRISE_NEEDS(capabilities().word_index && capabilities().trash && capabilities().forking);
   WordIndex& words = *capabilities().word_index;
   const auto find = [&](const WordQuery& query) {
@@ -77,7 +77,7 @@ TEST_P(StoreContract, WordsAreFoundWhereTheyStand) {
   EXPECT_TRUE(fails(words.find_words(queried, "nowhere", 9), Code::invalid_argument));
   EXPECT_EQ(must(words.word_densities(queried)).size(), 1U);
 
-  // Words that are too long for an index.
+  // Words too long for an index.
   create("d", {user(cat("disk ", std::string(5000, 'y')), at(5))});
   EXPECT_EQ(find(query_for({{.words = {"disk"}}})), (Locations{"d#0", "a#1", "a#0"}));
 
