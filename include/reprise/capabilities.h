@@ -1,8 +1,9 @@
 #pragma once
 
-// What only some stores can do. A caller asks `store.capabilities()` and gets a pointer or null;
-// there is nothing to cast and no function that only says no. A store implements those it can do
-// itself. Threads, errors and durability are as for Store: durable on disk unless said otherwise.
+// Optional interfaces of stores. `store.capabilities()` returns a pointer to each one that the
+// store implements, or null; there are no casts, and no function exists only to return an error.
+// Threads, errors and durability are as for Store: changes are durable on disk unless stated
+// otherwise.
 
 #include <filesystem>  // IWYU pragma: export
 #include <memory>      // IWYU pragma: export
@@ -12,42 +13,42 @@
 
 namespace reprise {
 
-// For a session whose first messages follow at once.
+// Creates a session whose first messages are appended right afterwards.
 class Beginning {
  public:
   virtual ~Beginning() = default;
-  // As Store::create(), but Durability::os: the first append makes both durable on disk, with one
-  // sync.
+  // Like Store::create(), but with Durability::os: the first append makes session and messages
+  // durable on disk, with one sync.
   virtual Result<> begin(const Session& session) = 0;
 };
 
-// For stores whose sessions share nothing, and that can put a session there with its messages.
+// For stores whose sessions share nothing and that can create a session together with its messages.
 class Creation {
  public:
   virtual ~Creation() = default;
-  // As Store::create() and then append() of the messages, in one step: the session appears with all
-  // of them, or not at all. Durable on disk.
+  // Store::create() followed by append() of the messages, as one atomic step: readers see the
+  // session with all messages, or not at all. Durable on disk.
   virtual Result<> create_with(const Session& session, std::vector<Message> messages) = 0;
 };
 
 class ReplacedReader {
  public:
   virtual ~ReplacedReader() = default;
-  // How many messages of the session gave way and are kept aside, without those that
-  // ArtefactReader hands out. not_found for an unknown session.
+  // The number of replaced messages of the session that the store retains, without those that
+  // ArtefactReader returns. not_found for an unknown session.
   virtual Result<std::int64_t> count_replaced(const SessionId& id) = 0;
-  // These messages with the seqs that they had, which several may have had; damage as with
-  // Source::read().
+  // Reads the replaced messages with the seqs that they had; several may have the same seq. Damage
+  // is reported as by Source::read().
   virtual Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) = 0;
 };
 
 // Retry and rewind.
 class Rewriting : public ReplacedReader {
  public:
-  // The messages from `from` on give way to the batch, in one step. They are not destroyed: forks
-  // that share them keep them, and the store keeps them aside until the session is purged; their
-  // usage stays counted. All else is as for append(). invalid_argument when `from` is beyond the
-  // head.
+  // Replaces the messages from `from` on with the batch, in one step. Replaced messages are not
+  // destroyed: forks that share them keep them, the store retains them until the session is purged,
+  // and their usage stays in the sums. Everything else is as for append(). invalid_argument when
+  // `from` is beyond the head.
   virtual Result<Appended> replace_suffix(const SessionId& id, Seq from,
                                           std::vector<Message> messages, AppendOptions options) = 0;
 };
@@ -55,10 +56,10 @@ class Rewriting : public ReplacedReader {
 class Forking {
  public:
   virtual ~Forking() = default;
-  // Creates `child`, which shares the parent's messages before `at`, at a cost that does not
-  // depend on their number; nothing else is shared, its usage is that of its own requests. All else
-  // is as for create(), forked_from apart, which follows from the call. invalid_argument when `at`
-  // is beyond the parent's head.
+  // Creates `child`, which shares the parent's messages before `at`, in constant time. Nothing else
+  // is shared: the child's usage counts its own requests only. Everything else is as for create(),
+  // except that forked_from is derived from the arguments. invalid_argument when `at` is beyond the
+  // parent's head.
   virtual Result<> fork(const SessionId& parent, Seq at, const Session& child) = 0;
 };
 
@@ -68,7 +69,7 @@ struct Partial {
   std::string provider;
   std::string model;
   Time started_at;
-  std::vector<Block> blocks;  // what has come so far
+  std::vector<Block> blocks;  // received so far
 };
 
 class PartialReader {
@@ -78,117 +79,119 @@ class PartialReader {
   virtual Result<std::optional<Partial>> find_partial(const SessionId& id) = 0;
 };
 
-// Running answers: begun and ended by append(), kept in between so that a crash loses little.
+// Running answers: started and ended by append(), saved in between so that a crash loses little.
 class Partials : public PartialReader {
  public:
-  // How long what came is gathered before it is worth a call of add_partial(). With the write
-  // itself the default stays below the 50 ms that are promised for stores in files.
+  // How long received blocks are buffered before add_partial() is called. Including the write
+  // itself, the default stays below the 50 ms promised for stores in files.
   virtual std::chrono::milliseconds partial_interval() const {
     return std::chrono::milliseconds(36);
   }
-  // Adds what came since the last call: the first block continues the last stored one when both
-  // are text, thinking, or the same tool use (its input's pieces as JSON strings). Durability::os.
-  // conflict when this answer is not running.
+  // Appends what was received since the last call: the first block continues the last stored one
+  // when both are text, thinking, or the same tool use (the pieces of its input as JSON strings).
+  // Durability::os. conflict when this answer is not running.
   virtual Result<> add_partial(const SessionId& id, const OperationId& answer,
                                std::span<const Block> delta) = 0;
-  // Its process goes on: the lease in the answer's owner becomes this one, also in what
-  // Source::find() and list() say. Nothing is judged here. Durability::os. conflict when this
-  // answer is not running.
+  // Replaces the lease in the answer's owner, as returned by Source::find() and list(). Does not
+  // check who calls. Durability::os. conflict when this answer is not running.
   virtual Result<> renew_lease(const SessionId& id, const OperationId& answer,
                                const Lease& lease) = 0;
 };
 
-// For sources where every look costs a round trip.
+// For sources where each call costs a round trip.
 class LastMessageReader {
  public:
   virtual ~LastMessageReader() = default;
-  // The last message of each session, in their order. nullopt: there is none, or read() must find
-  // it, as it is long or shared with another session.
+  // The last message of each session, in the order of `ids`. nullopt: there is none, or it must be
+  // fetched with read() because it is long or shared with another session.
   virtual Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) = 0;
 };
 
 struct SessionChanges {
-  // False: what changed cannot be told, and list() must be asked. All else but `position` is empty.
+  // False: the changes are unknown, and the caller must list(). All members but `position` are
+  // empty.
   bool is_known = false;
-  // Those that were created, appended to, rewound or moved to another folder. A session that has
-  // only changed its title or whether it is open need not be among them.
+  // Sessions that were created, appended to, rewound or moved to another folder. Sessions of which
+  // only the title or the open or closed state changed may be missing.
   std::vector<SessionInfo> sessions = {};
-  // All that are in the trash, if those are others than before.
+  // All sessions in the trash, when that set has changed.
   std::optional<std::vector<SessionId>> trashed = std::nullopt;
-  std::string position = {};  // of now
+  std::string position = {};  // for the next call
 };
 
-// For those who follow a source and would otherwise list all of it each time.
+// For callers that follow a source and would otherwise list all of it each time.
 class ChangeReader {
  public:
   virtual ~ChangeReader() = default;
-  // What changed since `position`, which an earlier call returned; "" before the first one. Not
-  // known once a session was purged, and where `position` is of another source.
+  // The changes since `position`, which an earlier call returned ("" for the first call). The
+  // changes are unknown after a purge, and when `position` is from another source.
   virtual Result<SessionChanges> changes_since(std::string_view position) = 0;
 };
 
-// What a store indexes of a message, and looks for there. A word is a string of letters and digits:
-// which ones, whoever searches says. Those of more than 2,000 bytes are not indexed.
+// What a store indexes of a message, and queries of that index. A word is a string of letters and
+// digits, as split by the caller. Words of more than 2,000 bytes are not indexed.
 struct WordEntry {
-  std::vector<std::vector<std::string>> parts = {};  // at most 3: a phrase stands in one of them
-  std::vector<std::string> facts = {};               // each begins with a byte that no word has
-  std::int64_t bytes = 0;                            // of the texts
+  std::vector<std::vector<std::string>> parts = {};  // at most 3; a phrase is within one of them
+  std::vector<std::string> facts = {};  // each starts with a byte that no word contains
+  std::int64_t bytes = 0;               // of the texts
 };
-struct WordPhrase {  // words one after the other
+struct WordPhrase {  // consecutive words
   std::vector<std::string> words;
-  bool prefix = false;   // the last one may go on
-  bool without = false;  // messages that have it are not found
+  bool prefix = false;   // the last word is a prefix
+  bool without = false;  // exclude messages with it
 };
 struct WordQuery {
-  std::vector<WordPhrase> phrases;  // all of them; those that must be there come first
+  std::vector<WordPhrase> phrases;  // all must match; the included ones come first
   std::vector<std::string> facts = {};
-  std::optional<std::size_t> part = std::nullopt;  // phrases count there alone
+  std::optional<std::size_t> part = std::nullopt;  // phrases are matched in this part only
   std::optional<std::string> working_dir = std::nullopt;
   std::optional<SessionId> session = std::nullopt;
   std::optional<Time> since = std::nullopt;
-  std::optional<Time> until = std::nullopt;  // not included
+  std::optional<Time> until = std::nullopt;  // exclusive
   bool with_counts = false;
 };
 struct WordHit {
   SessionId session;
   Seq seq;
-  Time time;  // of the message, or the nearest that is known
+  Time time;  // of the message, or the nearest known time
   std::int64_t bytes = 0;
-  // With counts: about how often each phrase that must be there stands in it, a byte each.
+  // With counts: roughly how often each included phrase occurs, one byte each.
   std::string counts = {};
-  bool is_certain = true;  // false: it has all words, of its phrases only the text can tell
-  std::string place = {};  // in the order of hits
+  bool is_certain = true;  // false: all words occur, but only the text tells whether phrases do
+  std::string place = {};  // position in the order of hits
 };
 
-// For stores that index the words of their messages themselves, once for all who search, so that
-// nobody reads all messages to find some. No append indexes anything.
+// For stores that index the words of their messages themselves, shared by all clients. append()
+// does not index.
 class WordIndex {
  public:
   virtual ~WordIndex() = default;
-  // So many of about so many messages. After Flow::stop it ends early, and keeps what it has done.
+  // `done` of about `total` messages. After Flow::stop indexing ends early; the work done is kept.
   using IndexProgress = std::function<Flow(std::int64_t done, std::int64_t total)>;
-  // Indexes what is new, in batches: whoever is killed loses one. False while another process is at
-  // it, at once, and when it was stopped. Also for a store that was opened for reading.
+  // Indexes new messages, in batches: a killed process loses at most one batch. Returns false at
+  // once while another process is indexing, and when it was stopped. Also works for a store that
+  // was opened for reading.
   virtual Result<bool> index_words(const std::function<WordEntry(const Message&)>& entry_of,
                                    const IndexProgress& on_progress) = 0;
-  // At most `limit`, the newest first, after the place of a hit; "" for the first. Those in the
-  // trash are left out, and messages that forks share are found in one session. invalid_argument
-  // for a place that is none.
+  // At most `limit` hits, newest first, after `place` of an earlier hit; "" for the first page.
+  // Sessions in the trash are left out, and messages shared by forks are returned for one session
+  // only. invalid_argument for a malformed place.
   virtual Result<std::vector<WordHit>> find_words(const WordQuery& query, std::string_view after,
                                                   std::size_t limit) = 0;
-  // About which part of the messages has each of the phrases that must be there.
+  // The estimated fraction of the messages that contains each included phrase.
   virtual Result<std::vector<double>> word_densities(const WordQuery& query) = 0;
 };
 
-// For stores without messages: a provider has those, and the store keeps how to go on with them.
+// For stores without messages: the provider holds those, and the store holds the response ids.
 class Responses {
  public:
   virtual ~Responses() = default;
-  // The conversation goes on from this response: its id goes to the end of the session's response
-  // chain, once, and updated_at becomes the answer's created_at. All else of the answer is left
-  // out. A session that is not there is created as `session` in the same step: it never is without
-  // a response. The same operation id adds once.
+  // Makes this response the last one of the conversation: its id is appended to the session's
+  // response chain, unless it is in there already, and updated_at becomes the answer's created_at.
+  // Everything else of the answer is ignored. A missing session is created as `session` in the same
+  // step, so that it never exists without a response. Retries under the same operation id are
+  // applied once.
   virtual Result<> add_response(const Session& session, const Message& answer,
                                 const OperationId& operation) = 0;
 };
@@ -203,9 +206,11 @@ class OriginalReader {
     std::string name;  // without its folders
     std::int64_t bytes = 0;
   };
-  // Those that are this session's alone: none for a branch, or for one of several in a file.
+  // The files that belong to this session alone: none for a branch, or for one of several in a
+  // file.
   virtual Result<std::vector<File>> originals(const SessionId& id) = 0;
-  // At most `count` bytes from `at` on; fewer where the file ends. `file` counts originals().
+  // At most `count` bytes from `at` on; fewer at the end of the file. `file` is an index of
+  // originals().
   virtual Result<std::string> read_original(const SessionId& id, std::size_t file, std::int64_t at,
                                             std::size_t count) = 0;
 };
@@ -218,15 +223,16 @@ class TodoReader {
 
 class Todos : public TodoReader {
  public:
-  // Reads, lets `edit` change the list, writes; nobody else writes in between. Returns the new
-  // list. `edit` must not call the store.
+  // Reads, applies `edit` and writes, excluding other writers in between. Returns the new list.
+  // `edit` must not call the store.
   virtual Result<std::vector<Todo>> edit_todos(
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) = 0;
 };
 
-// What a turn left behind: its prompt, answer, raw stream… A name is a relative path: components of
-// 1 to 255 bytes between slashes, none of them "." or "..", without NUL. A store may refuse names
-// that it cannot hold with invalid_argument: those that are no UTF-8, or of files of its own.
+// Files that a turn leaves behind: its prompt, answer, raw stream… A name is a relative path:
+// components of 1 to 255 bytes between slashes, none of them "." or "..", without NUL. A store may
+// reject names that it cannot hold with invalid_argument: names that are not UTF-8, and names of
+// its own files.
 class ArtefactReader {
  public:
   virtual ~ArtefactReader() = default;
@@ -246,21 +252,21 @@ class Artefacts : public ArtefactReader {
  public:
   virtual Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
                                  std::string_view bytes) = 0;
-  // Adds to the end, creating it when missing. Durability::os.
+  // Appends, creating the artefact when missing. Durability::os.
   virtual Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
                                    std::string_view bytes) = 0;
 };
 
-// What is known when a turn begins.
+// What is known when a turn starts.
 struct RecordedTurn {
-  std::vector<Block> question = {};  // empty when an answer goes on
+  std::vector<Block> question = {};  // empty when an answer is continued
   std::string provider = {};
   std::string model = {};
-  std::optional<Seq> replaces = std::nullopt;  // the message there gives way to this turn's answer
+  std::optional<Seq> replaces = std::nullopt;  // this turn's answer replaces the message there
 };
 
-// Watches one turn, and stores what other programs that use the store look for after it. Called
-// from one thread; nothing but finish() waits for the store.
+// Observes one turn, and stores what other programs that use the store expect to find afterwards.
+// Called from one thread; only finish() waits for the store.
 class TurnRecorder {
  public:
   virtual ~TurnRecorder() = default;
@@ -271,140 +277,141 @@ class TurnRecorder {
   virtual void on_answer(const Message& answer) = 0;
   virtual void on_tool_result(const ToolResultBlock& result) = 0;
   virtual void on_failure(const Error& error) = 0;
-  // Stores what is left. The first failure, if there was one.
+  // Stores everything that is still buffered. Returns the first failure, if any.
   virtual std::optional<Error> finish() = 0;
 };
 
 class TurnRecording {
  public:
   virtual ~TurnRecording() = default;
-  // A turn begins. What is returned must not outlive the store.
+  // Starts recording a turn. The recorder must not outlive the store.
   virtual Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                             const RecordedTurn& turn) = 0;
 };
 
-// Putting sessions out of the way. One that is archived is found, listed when it is asked for, and
-// read; resume_session() refuses to go on with it. A store of files packs it into one, which cannot
-// be written to.
+// Archived sessions can be found, read, and listed on request; resume_session() refuses them. A
+// store of files packs an archived session into one file, which is read-only.
 class Archives {
  public:
   virtual ~Archives() = default;
-  // Where it is packed, headers that are secret are left out. Archiving twice is fine. busy while
-  // an answer is running, invalid_argument for a session in the trash.
+  // Secret headers are left out when the session is packed. Archiving twice is not an error. busy
+  // while an answer is running, invalid_argument for a session in the trash.
   virtual Result<> archive(const SessionId& id, Time when) = 0;
-  // Back in use, or closed when its closed_at is known. invalid_argument when it is not archived,
-  // conflict when another session of this id is there, corrupt for an archive that is not safe to
-  // unpack.
+  // Restores the session to active, or closed when it has a closed_at. invalid_argument when it is
+  // not archived, conflict when another session has this id, corrupt for an archive that is not
+  // safe to unpack.
   virtual Result<> unarchive(const SessionId& id) = 0;
 };
 
-// One session is the current one: programs that are not told otherwise go on with it.
+// The current session is the one that programs continue by default.
 class CurrentSession {
  public:
   virtual ~CurrentSession() = default;
-  // nullopt when there is none, or no such session any more.
+  // nullopt when there is none, or when that session no longer exists.
   virtual Result<std::optional<SessionId>> current() = 0;
-  // nullopt: none. invalid_argument for a session in the archive or in the trash.
+  // nullopt clears it. invalid_argument for a session in the archive or in the trash.
   virtual Result<> set_current(const std::optional<SessionId>& id) = 0;
 };
 
-// How long a blob stays at least after it was put, also when no message names it: whoever put it is
-// about to name it.
+// The minimum lifetime of a blob after it was put, even without a message that references it: the
+// message may still be about to be stored.
 inline constexpr std::chrono::hours kBlobPinned{24};
 
-// Large bytes, stored once by content. A blob lives as long as a message names it, and for
-// kBlobPinned after it was last put, by whomever; then the next purges, and puts, remove it.
+// Large bytes, stored once by content. A blob lives as long as a message references it, and for
+// kBlobPinned after it was last put by any client; then the next purge or put removes it.
 class BlobReader {
  public:
   virtual ~BlobReader() = default;
-  // In pieces of at most 1 MiB, in order. not_found when missing, corrupt when the content does
-  // not have the hash (after the last piece).
+  // In pieces of at most 1 MiB, in order. not_found when missing, corrupt when the content does not
+  // match the hash (reported after the last piece).
   virtual Result<> read_blob(const BlobHash& hash,
                              const std::function<Flow(std::string_view)>& sink) = 0;
 };
 
 class Blobs : public BlobReader {
  public:
-  // Putting what is there already pins it anew.
+  // Putting an existing blob pins it again.
   virtual Result<BlobHash> put_blob(std::string_view bytes) = 0;
 };
 
-// What may still hold words of purged sessions.
+// A place that may still contain words of purged sessions.
 struct Remnant {
-  std::string where;   // a file, or what else it is
-  std::string reason;  // why, and what ends it
+  std::string where;   // a file, or another place
+  std::string reason;  // why, and what removes it
   friend bool operator==(const Remnant&, const Remnant&) = default;
 };
 
 class Trash {
  public:
   virtual ~Trash() = default;
-  // Hides the session from lists until restore(); nothing is removed. Trashing twice is fine.
+  // Hides the session from lists until restore(); nothing is removed. Trashing twice is not an
+  // error.
   virtual Result<> trash(const SessionId& id, Time when) = 0;
-  // Back to the state it had. invalid_argument when it is not in the trash. update() cannot do it.
+  // Restores the previous state. invalid_argument when it is not in the trash. update() cannot do
+  // this.
   virtual Result<> restore(const SessionId& id) = 0;
-  // For good, whether it was in the trash or not; the id is free again. conflict, naming them,
-  // while other sessions share its messages. Works on a full disk. Costs what the session has, not
-  // what the store has. Its words leave the store's own files, too: see remnants() for what is
-  // left.
+  // Deletes the session permanently, whether it is in the trash or not; its id becomes free.
+  // conflict, naming them, while other sessions share its messages. Works on a full disk. Takes
+  // time proportional to the session, not to the store. The words are also erased from the store's
+  // own files; remnants() returns the exceptions.
   virtual Result<> purge(const SessionId& id) = 0;
-  // Looks for what may hold words of sessions purged before, and the store cannot take out or must
-  // not: a log that readers keep, copies made before a migration, blobs that are pinned.
+  // Finds what may contain words of purged sessions and cannot or must not be removed by the store:
+  // a log in use by readers, copies made before a migration, pinned blobs.
   virtual Result<std::vector<Remnant>> remnants() { return {}; }
 };
 
 struct VerifyReport {
   std::int64_t sessions = 0;
   std::int64_t messages = 0;
-  std::int64_t messages_lost = 0;  // known to have been there; only damaged databases tell
+  std::int64_t messages_lost = 0;  // known to have existed; only damaged databases report it
   std::vector<Damage> damage;
 };
 
 class Verifying {
  public:
   virtual ~Verifying() = default;
-  // Reads everything, changes nothing.
+  // Reads everything and changes nothing.
   virtual Result<VerifyReport> verify() = 0;
 };
 
 class Repair : public Verifying {
  public:
-  // Writes a new store with all that can be read; what cannot is kept in it as it is, and listed.
-  // The damaged one is not changed. conflict when `target` exists; corrupt, and no new store, when
-  // no session and no message can be read any more.
+  // Writes a new store with everything readable; unreadable parts are copied as they are, and
+  // listed. The damaged store is not changed. conflict when `target` exists; corrupt, without a new
+  // store, when neither a session nor a message is readable.
   virtual Result<VerifyReport> repair_into(const std::filesystem::path& target) = 0;
 };
 
 class Backup {
  public:
   virtual ~Backup() = default;
-  // A consistent snapshot of the whole store, while others go on writing. conflict when `target`
+  // A consistent snapshot of the whole store, concurrent with other writers. conflict when `target`
   // exists; it appears complete and synced, or not at all.
   virtual Result<> backup(const std::filesystem::path& target) = 0;
 };
 
-// Groups of sessions that know nothing of each other, in one store.
+// Isolated groups of sessions in one store.
 class Tenants {
  public:
   virtual ~Tenants() = default;
-  // The sessions of another tenant, over the same connections: it opens none, so that one process
-  // can serve any number of tenants. It may outlive this store. invalid_argument for a name that is
-  // not one of 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
+  // The store of another tenant, over the same connections: it opens none, so that one process can
+  // serve any number of tenants. It may outlive this store. invalid_argument for a name that is not
+  // 1 to 200 characters of A-Z a-z 0-9 . _ : @ + -.
   virtual Result<std::unique_ptr<Store>> of(std::string_view tenant) = 0;
 };
 
-// For stores on a server that knows who uses it.
+// For stores on a server that authenticates its users.
 class UserReader {
  public:
   virtual ~UserReader() = default;
-  // Its name for them; nullopt when it is no name of a person's length.
+  // The name of the connected user; nullopt when it is too long for an Author.
   virtual Result<std::optional<Author>> user() = 0;
 };
 
-// Proof that nobody but the owner's programs wrote a session.
+// Proof that only the owner's programs wrote a session.
 enum class Signature : std::uint8_t {
   verified,
-  unverifiable,  // signed, but what would prove it is not here
+  unverifiable,  // signed, but the key is not available here
   not_signed,
   failed,  // changed since it was signed
 };
@@ -420,7 +427,7 @@ class SignatureReader {
 
 class Signatures : public SignatureReader {
  public:
-  // Takes the session as it is: it can be changed again, and is signed where that is possible.
+  // Accepts the session as it is: it can be changed again, and is signed if possible.
   virtual Result<> accept(const SessionId& id) = 0;
 };
 

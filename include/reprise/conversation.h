@@ -1,19 +1,19 @@
 #pragma once
 
-// The engine's main use case: a conversation with a model that is kept while it happens.
+// The engine's main use case: a conversation with a model that is stored while it happens.
 //
 //   Conversation talk(provider, store, session, options);
 //   auto outcome = talk.ask("Hello", observer, stop);
 //
 // (1) The user's message is durable before the request goes out.
-// (2) What streams in is kept at most 50 ms later, and the finished message, its usage and its
-//     response id are stored in one step.
-// (3) A cut answer leaves an incomplete message that go_on() continues.
-// (4) While it answers, the process renews a lease on the session. One that could not for so long
-//     that another process has taken the session over stores nothing more: the turn ends with
-//     conflict, and what came before is in the session, as an incomplete answer.
-// (5) A store that fails never stops a turn: the conversation goes on in memory, the observer is
-//     warned, and Outcome::saved is false. With an outbox, what is not stored is kept there.
+// (2) Streamed text is saved at most 50 ms later; the finished message, its usage and its response
+//     id are stored in one step.
+// (3) An interrupted answer leaves an incomplete message that go_on() continues.
+// (4) While it answers, the process renews a lease on the session. If it failed to for so long that
+//     another process has taken over the session, it stores nothing more: the turn ends with
+//     conflict, and what had arrived before is in the session, as an incomplete answer.
+// (5) A failing store never stops a turn: the conversation continues in memory, the observer is
+//     warned, and Outcome::saved is false. With an outbox, unstored messages are written there.
 
 #include "reprise/environment.h"       // IWYU pragma: export
 #include "reprise/outbox.h"            // IWYU pragma: export
@@ -23,35 +23,35 @@
 namespace reprise {
 
 inline constexpr int kToolRoundsMax = 25;
-inline constexpr int kPausesMax = 10;  // of one turn, in which the provider's own tools work
+inline constexpr int kPausesMax = 10;  // per turn, in which the provider's own tools work
 
 struct ConversationOptions {
-  std::string model = {};                            // "" for the session's
-  std::optional<Author> author = std::nullopt;       // who asks: stored, and not sent
-  std::optional<std::string> system = std::nullopt;  // for this run instead of the session's
+  std::string model = {};                            // "" for the session's model
+  std::optional<Author> author = std::nullopt;       // who asks: stored, not sent
+  std::optional<std::string> system = std::nullopt;  // overrides the session's prompt
   std::optional<double> temperature = std::nullopt;
   std::optional<std::int64_t> max_tokens = std::nullopt;
-  RequestOptions request = {};                      // of each request, but not for titles
-  std::optional<TokenCount> budget = std::nullopt;  // of the history; all of it when absent
+  RequestOptions request = {};                      // of each request except for titles
+  std::optional<TokenCount> budget = std::nullopt;  // of the history; unlimited when absent
   const ToolRegistry* tools = nullptr;
   Approver approver = {};
   ToolHooks hooks = {};
   int tool_rounds_max = kToolRoundsMax;
   bool stream = true;
   std::chrono::milliseconds busy_timeout{10'000};  // for another process's answer to end
-  // How long an answer of this process is left alone by others when nothing is heard of it.
+  // How long other processes respect a running answer of this one without a renewal.
   std::chrono::milliseconds answer_lease = kAnswerLease;
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
-  std::vector<Message> earlier = {};  // what the session has, for when there is no store
-  Outbox* outbox = nullptr;  // for what the store does not take; null: it stays in memory alone
-  StoreStatistics* statistics = nullptr;  // counts the turns that went there
+  std::vector<Message> earlier = {};      // the session's messages, when there is no store
+  Outbox* outbox = nullptr;               // for what the store does not accept; null: memory only
+  StoreStatistics* statistics = nullptr;  // counts turns that went to the outbox
 };
 
-// What happens during a turn, for the one who watches. All have empty defaults; calls come from
-// the thread that called ask(), one at a time. Views are valid during the call only. An exception
-// ends the turn: what came is stored as an incomplete answer, no other function is called, and it
-// goes on to the caller of ask(). The same holds for what a provider, an approver or a hook throws.
+// Observes a turn. All functions have empty defaults; calls come from the thread that called ask(),
+// one at a time. Views are valid during the call only. An exception ends the turn: what has arrived
+// is stored as an incomplete answer, no other function is called, and the exception propagates to
+// the caller of ask(). The same holds for exceptions of a provider, an approver or a hook.
 class TurnObserver {
  public:
   virtual ~TurnObserver() = default;
@@ -59,43 +59,42 @@ class TurnObserver {
   virtual void on_thinking(std::string_view /*text*/) {}
   virtual void on_tool_call(const ToolUseBlock& /*call*/) {}
   virtual void on_tool_result(const ToolResultBlock& /*result*/) {}
-  virtual void on_message(const Message& /*stored*/) {}  // has its seq when it was stored
+  virtual void on_message(const Message& /*stored*/) {}  // has its seq once it is stored
   virtual void on_usage(const Usage& /*usage*/) {}
-  virtual void on_warning(std::string_view /*text*/) {}  // a person should know
+  virtual void on_warning(std::string_view /*text*/) {}  // for the user
   virtual void on_note(std::string_view /*text*/) {}     // with -v: what the view left out, …
 };
 
 struct Outcome {
-  Message answer;            // the last assistant message; incomplete when the turn was cut
-  bool saved = true;         // false: shown, but not (all) stored
+  Message answer;            // the last assistant message; incomplete when interrupted
+  bool saved = true;         // false: shown, but not (completely) stored
   std::optional<Error> cut;  // why the turn ended early: cancelled, or the provider's error
 };
 
-// One conversation; one turn at a time. The provider, the store, the clock and whatever the
+// One conversation; one turn at a time. The provider, the store, the clock and everything that the
 // options point to must outlive it.
 class Conversation {
  public:
-  // `session` as it was created or found. A null store talks without keeping anything.
+  // `session` as it was created or found. With a null store nothing is stored.
   Conversation(Provider& provider, Store* store, Session session, ConversationOptions options);
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  // One turn: `blocks` are the user's message. An Error means that nothing was answered: the
-  // provider failed before the first token (the user's message stays stored), the session is
-  // busy elsewhere, or the input is unacceptable; or that another process has taken over the
-  // session meanwhile (conflict).
+  // One turn: `blocks` are the user's message. An Error means that there is no answer: the provider
+  // failed before the first token (the user's message stays stored), the session is busy elsewhere,
+  // the input is invalid, or another process has taken over the session (conflict).
   Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop = {});
   Result<Outcome> ask(std::string_view text, TurnObserver& observer, std::stop_token stop = {});
 
-  // Continues what was cut: an incomplete answer, an unanswered question, or unanswered tool
-  // calls. invalid_argument when there is nothing to continue.
+  // Continues what was interrupted: an incomplete answer, an unanswered question, or unanswered
+  // tool calls. invalid_argument when there is nothing to continue.
   Result<Outcome> go_on(TurnObserver& observer, std::stop_token stop = {});
 
-  // Asks the last question again; the old answer gives way (Rewriting).
+  // Asks the last question again; the new answer replaces the old one (Rewriting).
   Result<Outcome> retry(TurnObserver& observer, std::stop_token stop = {});
 
-  // The request that ask(blocks) would send, the key masked. Stores and sends nothing.
+  // The request that ask(blocks) would send, with the key masked. Stores and sends nothing.
   Result<std::string> dry_run(std::vector<Block> blocks);
 
   const Session& session() const;
@@ -105,41 +104,42 @@ class Conversation {
   std::unique_ptr<Impl> impl_;
 };
 
-// A running answer whose process is gone becomes an incomplete message. Returns whether there was
-// one. Does nothing while its process lives. Where only its lease has run out (OwnerState::silent),
-// it is watched for patience_for() first; cancelled when that is stopped.
+// Turns a running answer whose process is gone into an incomplete message. Returns whether there
+// was one. Does nothing while its process is alive. If only the lease has expired
+// (OwnerState::silent), waits patience_for() for a renewal first; cancelled when `stop` is
+// requested meanwhile.
 Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock = system_clock(),
                                 const std::stop_token& stop = {});
 
-// An answer that is no message of its session yet.
+// An answer that is not yet a message of its session.
 struct UnfinishedAnswer {
-  // Incomplete, with what has come so far; its seq is the one that it would get.
+  // Incomplete, with what has arrived so far; its seq is the one that it would get.
   Message message;
-  // alive: it is running. Otherwise this is what settle_interrupted() would make of it, or would
-  // leave out as nothing has come.
+  // alive: it is running. Otherwise settle_interrupted() would store this message, or drop it if
+  // nothing has arrived.
   OwnerState owner = OwnerState::alive;
 };
 struct SessionNow {
   Session session;
   std::optional<UnfinishedAnswer> answer = {};
-  // The messages before that answer, or all.
+  // The messages before that answer, or all messages.
   ReadRange range() const { return {.to = answer ? answer->message.seq : kSeqEnd}; }
 };
-// A session and its unfinished answer, as they stood at one moment. Changes nothing. not_found.
+// A consistent snapshot of a session and its unfinished answer. Changes nothing. not_found.
 Result<SessionNow> get_now(Source& source, const SessionId& id);
 
-// Title from the first user message: one line, at most 50 characters, cut at a grapheme border;
+// A title from the first user message: one line, at most 50 characters, cut at a grapheme boundary;
 // "" when there are no words.
 std::string title_from_prompt(std::string_view prompt);
 
-// Asks the model for a title of five words or less. The error or a useless answer (empty, several
-// lines, over 80 bytes) is an error; the caller keeps what it has.
+// Asks the model for a title of at most five words. Returns the provider's error, or one for a
+// useless answer (empty, several lines, over 80 bytes).
 Result<std::string> ask_for_title(Provider& provider, std::string_view model,
                                   std::string_view first_prompt, std::string_view first_answer,
                                   std::stop_token stop = {});
 
-// An estimate: a token for every 4 ASCII bytes and for every other character, rounded up, plus 4
-// for each message and 1,000 for each image.
+// An estimate: one token per 4 ASCII bytes and per other character, rounded up, plus 4 per message
+// and 1,000 per image.
 TokenCount estimate_tokens(const Message& message);
 
 }  // namespace reprise

@@ -1,7 +1,7 @@
 #pragma once
 
-// The outside world that decides what Reprise writes: the time and randomness. The real ones are
-// used unless a caller hands in others (tests do).
+// External inputs that determine what Reprise writes: time and randomness. The system's are used
+// unless a caller passes others (tests do).
 
 #include <span>  // IWYU pragma: export
 
@@ -13,7 +13,7 @@ namespace reprise {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual Time now() = 0;  // may go backwards: never an order, only a display
+  virtual Time now() = 0;  // may go backwards: for display, never for order
 };
 
 // Thread-safe.
@@ -26,8 +26,8 @@ class Entropy {
 Clock& system_clock();
 Entropy& system_entropy();
 
-// UUIDs of version 7: the time first, then randomness. For a session that is to be stored:
-// SourceCapabilities::new_ids says which version the store gives.
+// Version 7 UUIDs start with the time, the rest is random. For a session that is to be stored,
+// SourceCapabilities::new_ids is the version that the store uses.
 SessionId make_session_id(Clock& clock, Entropy& entropy, UuidVersion version = UuidVersion::v7);
 OperationId make_operation_id(Clock& clock, Entropy& entropy);
 

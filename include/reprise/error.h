@@ -1,8 +1,8 @@
 #pragma once
 
-// Failure as a value. Every fallible function of Reprise returns `Result<T>`: the value, or an
-// `Error` whose `code` says what a caller can do about it and whose `message` is one line for a
-// person: lower case, no full stop, what failed, on what, and what to try if that is known.
+// Failures are values. Every fallible function of Reprise returns `Result<T>`: the value, or an
+// `Error` whose `code` tells what a caller can do about it and whose `message` is one line for a
+// person: lower case, no full stop, what failed, on what, and what to try if known.
 
 #include <cstdint>      // IWYU pragma: export
 #include <expected>     // IWYU pragma: export
@@ -12,20 +12,20 @@
 
 namespace reprise {
 
-// What a caller can branch on. Adding one is a change of the API.
+// What a caller can branch on. Adding a code changes the API.
 enum class Code : std::uint8_t {
   not_found,         // the named thing does not exist
   ambiguous,         // a name or prefix matches several things
   invalid_argument,  // the input is not acceptable as it is; retrying will not help
-  conflict,          // somebody else changed it first, or it exists already
-  busy,              // another process or thread has it; the bounded wait has ended
-  corrupt,           // the stored bytes are not what they should be
-  unsupported,       // this store, provider or version cannot hold or do it
+  conflict,          // it was changed concurrently, or it exists already
+  busy,              // another process or thread holds it; the bounded wait is over
+  corrupt,           // the stored bytes are damaged
+  unsupported,       // this store, provider or version does not support it
   unauthorized,      // the provider refused the key
   rate_limited,      // the provider asks to wait
-  too_long,          // the request has more than the model takes: send less
-  expired,           // the provider no longer knows the response to continue from
-  timeout,           // a deadline passed
+  too_long,          // the request exceeds the model's limit: send less
+  expired,           // the provider has dropped the response to continue from
+  timeout,           // a deadline has passed
   cancelled,         // the caller asked to stop
   io,                // the operating system or the network failed; see os_errno
 };
@@ -54,7 +54,7 @@ inline std::unexpected<Error> fail(Code code, std::string message, int os_errno 
   return std::unexpected(Error{code, std::move(message), os_errno});
 }
 
-// The same error, its message led by "context: ". Added once at each border.
+// The same error with "context: " before its message. Added once at each layer boundary.
 inline std::unexpected<Error> fail_with_context(std::string_view context, Error error) {
   error.message.insert(0, ": ").insert(0, context);
   return std::unexpected(std::move(error));
@@ -65,7 +65,7 @@ inline std::unexpected<Error> fail_with_context(std::string_view context, Error 
 #define REPRISE_CAT_(a, b) a##b
 #define REPRISE_CAT(a, b) REPRISE_CAT_(a, b)
 
-// Returns the error of a Result<>, or goes on.
+// Returns the error of a Result<>, if any.
 #define REPRISE_TRY(expression)                                   \
   do {                                                            \
     if (auto reprise_result_ = (expression); !reprise_result_) {  \

@@ -1,7 +1,7 @@
 #pragma once
 
-// JSON that is kept as it was written. Tool inputs, provider payloads and unknown fields are
-// opaque to Reprise: their spelling (`1.0`, 24-digit integers, key order, escapes) survives.
+// JSON whose spelling is preserved. Tool inputs, provider payloads and unknown fields are opaque to
+// Reprise: numbers (`1.0`, 24-digit integers), key order and escapes survive.
 
 #include <vector>  // IWYU pragma: export
 
@@ -11,12 +11,12 @@ namespace reprise {
 
 inline constexpr int kJsonDepthMax = 512;
 
-// One well-formed JSON value (RFC 8259, UTF-8) as text. Equality is equality of the text.
+// One well-formed JSON value (RFC 8259, UTF-8) as text. Compared as text.
 class RawJson {
  public:
   RawJson() : text_("null") {}
-  // invalid_argument with the byte position for anything that is not exactly one JSON value, for
-  // invalid UTF-8, and for nesting deeper than kJsonDepthMax.
+  // invalid_argument with the byte position for anything but exactly one JSON value, for invalid
+  // UTF-8, and for nesting deeper than kJsonDepthMax.
   static Result<RawJson> parse(std::string text);
   // A JSON string holding `text`; bytes that are not UTF-8 become U+FFFD.
   static RawJson string(std::string_view text);
@@ -31,7 +31,7 @@ class RawJson {
   std::string text_;
 };
 
-// Fields that were read and not understood, in their order; written back untouched.
+// Unknown fields, in their order; written back unchanged.
 struct ExtraField {
   std::string name;
   RawJson value;

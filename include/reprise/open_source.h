@@ -1,16 +1,16 @@
 #pragma once
 
-// Other tools' histories as sources, by URL ("claude:", "codex:~/backup/.codex"): read in place,
-// also while the tool is writing. Nothing there is written, locked or created.
+// Opens histories of other tools as sources, by URL ("claude:", "codex:~/backup/.codex"). They are
+// read in place, also while the tool is writing; nothing is written, locked or created there.
 
 #include "reprise/open_store.h"  // IWYU pragma: export
 
 namespace reprise {
 
-// A tool whose histories can be read: how its URLs look, and how they are found and opened.
+// A tool whose histories can be read: the form of its URLs, and how they are located and opened.
 struct SourceKind {
-  // A place below the folder that an environment variable names: {"HOME", ".claude"}. The XDG
-  // folders have their usual values where the variables are not set.
+  // A path below the folder named by an environment variable: {"HOME", ".claude"}. Unset XDG
+  // variables have their standard defaults.
   struct Usual {
     std::string_view variable = {};
     std::string_view below = {};
@@ -18,43 +18,42 @@ struct SourceKind {
 
   std::string_view name;   // "claude", the scheme of its URLs
   std::string_view title;  // "Claude Code"
-  std::string_view form;   // "claude:[FOLDER]", for messages
-  // Where the tool keeps it: the first one whose variable is set. All empty: only at a place that
-  // is named.
+  std::string_view form;   // "claude:[FOLDER]", for error messages
+  // Where the tool stores its history: the first entry whose variable is set. All empty: the URL
+  // must name the place.
   std::array<Usual, 3> usual = {};
-  // Whether a file or folder is one, told by its content.
+  // Whether a file or folder is of this kind, detected by content.
   Result<bool> (*is_at)(const std::filesystem::path& place);
   // not_found when there is nothing.
   Result<std::unique_ptr<Source>> (*open)(const std::filesystem::path& place,
                                           const StoreOptions& options);
 };
 
-// All there are. A path is asked about in this order. Lives as long as the program.
+// All kinds, in the order in which paths are probed. Static storage.
 std::span<const SourceKind> source_kinds();
 
-// "claude:[FOLDER], codex:[FOLDER]…", for messages.
+// "claude:[FOLDER], codex:[FOLDER]…", for error messages.
 std::string source_forms();
 
 // An environment variable; nullopt when it is not set.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
-// Where the tool keeps its history, there or not; nullopt when it has no usual place.
+// Where the tool stores its history, existing or not; nullopt when there is no default place.
 std::optional<std::filesystem::path> usual_place(const SourceKind& kind,
                                                  const VariableLookup& variable);
-// By the variables of this process.
+// With the environment of this process.
 std::optional<std::filesystem::path> usual_place(const SourceKind& kind);
 
-// The kind of a URL ("claude:…"), or of the file or folder that a bare path names. Null: it is no
-// source's; a store's, perhaps.
+// The kind of a URL ("claude:…"), or of the file or folder at a bare path. Null if no source
+// matches; it may be a store.
 Result<const SourceKind*> source_kind_of(std::string_view url);
 
-// Whether its scheme is a store's, whatever follows.
+// Whether the scheme is one of a store, whatever follows.
 bool is_store_url(std::string_view url);
 
-// Opens a source, or a store to read only: nothing is created or changed, whatever `options.access`
-// says. Without a place in the URL it is the usual one by `variable`, which are the variables of
-// this process when it is empty. invalid_argument for a URL that nobody knows; it names those that
-// are known.
+// Opens a source, or a store read-only: nothing is created or changed, whatever `options.access`
+// is. A URL without a place means the default place, found with `variable`, or with the environment
+// of this process if that is empty. invalid_argument, listing the known kinds, for an unknown URL.
 Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options = {},
                                             const VariableLookup& variable = {});
 

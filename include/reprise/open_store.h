@@ -14,112 +14,113 @@ namespace reprise {
 
 enum class Access : std::uint8_t {
   read,   // never changes a byte; not_found when there is nothing
-  write,  // creates what is missing (0600 in 0700 folders), migrates older forms after a copy
+  write,  // creates what is missing (0600 in 0700 folders), migrates older formats after a copy
 };
 
-// How far a long piece of work has come.
+// The progress of a long operation.
 struct Progress {
   std::string_view work;   // "verifying"
-  std::int64_t done = 0;   // of `total`, pages or messages, say
-  std::int64_t total = 0;  // 0 when it is not known
+  std::int64_t done = 0;   // of `total`; the unit depends on the operation
+  std::int64_t total = 0;  // 0 when unknown
 };
 using ProgressSink = std::function<void(const Progress&)>;
 
 struct StoreOptions {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};  // how long a writer waits for other writers
-  // Told what a person should know, in one line: bytes could not be read, and where they are kept.
-  // Called from the thread that uses the store; it must not use it.
+  // Receives one-line notices for the user: unreadable bytes, and where they are preserved. Called
+  // from the thread that uses the store; must not call the store.
   std::function<void(std::string_view)> on_notice = {};
-  // Told how far verify, repair and backup have come. Called from the thread that uses the store;
-  // it must not use it. Null where nobody looks.
+  // Receives the progress of verify, repair and backup. Called from the thread that uses the store;
+  // must not call the store. May be null.
   ProgressSink on_progress = {};
-  // Asked for the password of a server when the URL has none. It is kept in memory only, and asked
-  // for once more when the server refuses it. May be called from any thread that uses the store.
+  // Returns the password of a server when the URL has none. It is kept in memory only, and
+  // requested again when the server rejects it. May be called from any thread that uses the store.
   std::function<Result<std::string>()> password = {};
-  // Without it a password of ours or of the URL goes to another machine only over TLS, and only
-  // when the server has proved with a certificate that it is the one meant (sslmode verify-ca or
+  // Without it, passwords (of Reprise's options or of the URL) are sent to other machines only over
+  // TLS, and only after the server has proved its identity with a certificate (sslmode verify-ca or
   // verify-full).
   bool insecure = false;
-  // How many connections to a server the threads of this store use at most at the same time, for
-  // all tenants; the others wait in turn, for busy_timeout at most. A thread that uses the store
-  // while it reads a session has a second one beside these.
+  // The maximum number of connections to a server that the threads of this store use concurrently,
+  // for all tenants; further threads queue, for at most busy_timeout. A thread that calls the store
+  // while it reads a session uses a second one in addition to these.
   int connections_max = 16;
-  // How often a running answer is stored on a server at most: a crash of the client loses that much
-  // of it. The server syncs it when it likes; its crash may lose another second.
+  // The minimum interval between writes of a running answer to a server: a crash of the client
+  // loses at most that much of it. They are not synced, so a crash of the server may lose another
+  // second.
   std::chrono::milliseconds partial_interval{250};
-  // Counts what the store does. Outlives it; null: nobody looks, and no clock is read.
+  // Counts what the store does. Must outlive the store; null: nothing is measured.
   StoreStatistics* statistics = nullptr;
-  // Told of each call that took at least so long, on the thread that made it; it must not use the
-  // store. What it throws goes on to the caller, whose call has happened.
+  // Called after each call that took at least `slow_call`, on the calling thread; must not call the
+  // store. An exception propagates to the caller, whose call has been completed.
   std::chrono::milliseconds slow_call{1'000};
   std::function<void(const SlowCall&)> on_slow_call = {};
-  // Of a source: a folder for what is derived from it, so that its sessions are listed without
-  // reading their files again (0600, may be removed at any time). "" for none.
+  // For sources: a folder for a derived cache, so that sessions are listed without reading their
+  // files again (0600, may be removed at any time). "" for none.
   std::filesystem::path cache_folder = {};
-  // Tells how old a blob is. Outlives the store.
+  // Determines the age of blobs. Must outlive the store.
   Clock* clock = &system_clock();
 };
 
-// A kind of store: how its URLs look, and how it is found and opened.
+// A kind of store: the form of its URLs, and how it is located and opened.
 struct StoreKind {
   enum class Place : std::uint8_t { nowhere, file, folder, server };
 
   std::string_view name;        // "sqlite", the scheme of its URLs
-  std::string_view alias = {};  // another scheme for the same; "" for none
-  std::string_view form;        // "sqlite:FILE", for messages
+  std::string_view alias = {};  // another scheme for it; "" for none
+  std::string_view form;        // "sqlite:FILE", for error messages
   Place place = Place::nowhere;
   std::string_view usual_name = {};  // of its file or folder: "reprise.db"
-  // Where the programs that share it keep it, from the folder of a project or of a user; "" for
-  // none.
+  // Where other programs store it, relative to a project's or the user's home folder; "" for
+  // nowhere.
   std::array<std::string_view, 2> in_project = {};
   std::string_view in_home = {};
-  // Whether a file or folder is one, told by its content. Null: never found at a path.
+  // Whether a file or folder is of this kind, detected by content. Null: never found at a path.
   Result<bool> (*is_at)(const std::filesystem::path& place) = nullptr;
   // `place` is what follows "NAME:" in a URL.
   Result<std::unique_ptr<Store>> (*open)(std::string_view place, const StoreOptions& options);
 };
 
-// All there are. A path is asked about in this order. Lives as long as the program.
+// All kinds, in the order in which paths are probed. Static storage.
 std::span<const StoreKind> store_kinds();
 
-// The URL of the store of that kind in a folder, under its usual name ("sqlite:/tmp/a/reprise.db").
-// "" for a kind that has no place in a folder.
+// The URL of a store of that kind in a folder, under its default name ("sqlite:/tmp/a/reprise.db").
+// "" for a kind without a place in a folder.
 std::string url_in_folder(const StoreKind& kind, const std::filesystem::path& folder);
 
-// invalid_argument for a URL no store knows; it names those that are known.
+// invalid_argument, listing the known kinds, for an unknown URL.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});
 
 struct MigrateOptions {
-  bool dry_run = false;  // only says what there is to do
-  // Told of each step before it is taken, in one line.
+  bool dry_run = false;  // only report the steps
+  // Called before each step, with one line.
   std::function<void(std::string_view)> on_step = {};
 };
-// Makes the tables of a server's store, or brings them to what this version knows, while programs
-// of this version and of the one before go on writing to them. For a role that may make tables:
-// programs need none that may once it has been done. Can be run again after it was interrupted.
-// unsupported for a store that is not a server's, and for tables of a newer version.
+// Creates or migrates the tables of a server's store, while programs of this version and of the
+// previous one continue to write to them. Needs a role that may create tables; programs do not need
+// one afterwards. Can be repeated after an interruption. unsupported for a store that is not on a
+// server, and for tables of a newer version.
 Result<> migrate_store(std::string_view url, const StoreOptions& options = {},
                        const MigrateOptions& migrate = {});
 
-// Forgets the ids of operations in a server's store: those of sessions that have not changed for
-// `age`, of the URL's tenant, in small transactions. Returns how many. Trying an operation again
-// that was forgotten does it again. unsupported for a store that is not a server's.
+// Deletes operation ids from a server's store: those of sessions of the URL's tenant that have not
+// changed for `age`, in small transactions. Returns their number. A retry of a deleted operation is
+// applied again. unsupported for a store that is not on a server.
 Result<std::int64_t> forget_operations(std::string_view url, const StoreOptions& options,
                                        std::chrono::hours age);
 
-// The URL as it may be shown and kept: "***" where it has a password.
+// The URL for display and for logs: a password is replaced by "***".
 std::string without_password(std::string_view url);
 
-// Whether both are URLs of the same server, whose password may go to either. False for stores
-// without one, and for what is no URL.
+// Whether both are URLs of the same server, so that both may get its password. False for stores
+// without a server, and for malformed URLs.
 bool is_same_store_server(std::string_view a, std::string_view b);
 
-// The URL of the store that a file or folder is, told by its content ("sqlite:/home/a/x.db"); ""
-// when it is none that is known. Changes nothing.
+// The URL of the store in a file or folder, detected by content ("sqlite:/home/a/x.db"); "" when it
+// is not a known one. Changes nothing.
 Result<std::string> recognise_store(const std::filesystem::path& place);
 
-// Everything, in memory, gone with the object. The reference for the contract.
+// An in-memory store, destroyed with the object. The reference for the contract.
 std::unique_ptr<Store> open_memory_store(const StoreOptions& options = {});
 
 // A folder of session files (docs/formats/sessions.md).
@@ -130,28 +131,28 @@ Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& 
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options = {});
 
-// A PostgreSQL database, or one that speaks its protocol, that many machines share
-// (docs/formats/postgres.md). The URL is libpq's, with `?tenant=NAME` for one of several groups of
-// sessions that know nothing of each other. unauthorized when the server refuses the user.
+// A PostgreSQL database, or a compatible server, shared by many machines
+// (docs/formats/postgres.md). The URL is libpq's, with `?tenant=NAME` for one of several isolated
+// groups of sessions. unauthorized when the server rejects the user.
 Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url,
                                                    const StoreOptions& options = {});
 
-// One index of conversations whose words their provider keeps (docs/formats/chain.md).
+// An index of conversations whose messages are stored by their provider (docs/formats/chain.md).
 Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& file,
                                                 const StoreOptions& options = {});
 
 // One context file with one conversation (docs/formats/context.md).
 Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
                                                   const StoreOptions& options = {});
-// The file that belongs to a folder: `.ai/openai.json` or `.ai/config.json` in it or the nearest
-// folder above; when there is none, the one to create beside `.git` or `package.json`, or here. io
-// when that cannot be told: another file would begin another conversation.
+// The context file of a folder: `.ai/openai.json` or `.ai/config.json` in it or the nearest parent;
+// if there is none, the one to create beside `.git` or `package.json`, or in `folder`. io when this
+// cannot be determined, since another file would start another conversation.
 Result<std::filesystem::path> find_context_file(const std::filesystem::path& folder);
 
 // A folder for each chat (docs/formats/chatdir.md). `folder` holds chat/, archive/ and trash/.
 struct ChatdirOptions {
-  // A session that would get more messages is refused them: unsupported. Longer ones are read all
-  // the same. In a URL: chatdir:DIR?messages=N.
+  // The maximum number of messages of a session; appends beyond it are unsupported. Longer sessions
+  // can still be read. In a URL: chatdir:DIR?messages=N.
   std::int64_t messages_max = 1000;
 };
 Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& folder,

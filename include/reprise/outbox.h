@@ -1,15 +1,15 @@
 #pragma once
 
-// What a conversation could not store, kept elsewhere until it can be brought into the store.
+// Messages that a conversation could not store, saved elsewhere until they can be delivered.
 
 #include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise {
 
-// One append, or replacement, that the store has not acknowledged; it may have happened.
+// One append or replacement that the store has not acknowledged; it may have been applied.
 struct OutboxStep {
   OperationId operation;
-  Seq after = {};  // the head that it follows, as the conversation knew it
+  Seq after = {};  // the head that it follows, as known to the conversation
   std::vector<Message> messages = {};
   std::optional<Seq> replace_from = std::nullopt;
   std::optional<OperationId> end_partial = std::nullopt;
@@ -17,9 +17,9 @@ struct OutboxStep {
 
 // The steps of one conversation, in order.
 struct OutboxSession {
-  Session session;  // as it was created or found
-  SessionId aside;  // of the session that takes the steps when the session has gone on without them
-  std::string store = {};  // the URL of the store that did not take them, as it may be shown
+  Session session;         // as it was created or found
+  SessionId aside;         // for the steps, if the session was changed by others meanwhile
+  std::string store = {};  // the URL of the store that failed, without its password
   std::vector<OutboxStep> steps = {};
 };
 
@@ -27,14 +27,14 @@ struct OutboxSession {
 class Outbox {
  public:
   virtual ~Outbox() = default;
-  // Durable on disk when it returns without an error; after one, nothing of the step is kept.
+  // Durable on disk when it returns without an error; after an error nothing of the step is stored.
   virtual Result<> keep(const Session& session, const OutboxStep& step) = 0;
-  // The store has all that was kept.
+  // The store has acknowledged all steps: they are deleted.
   virtual void all_stored() = 0;
-  // What was kept waits until it is brought in, whatever the store takes from now on: another
-  // process has gone on with the session. The next step begins anew, apart from it.
+  // Another process has changed the session: the steps remain until they are delivered, even if the
+  // store works again. The next step starts a separate record.
   virtual void begin_anew() = 0;
-  // For the person who is warned: where it is kept, and what brings it back.
+  // For the warning to the user: where the steps are, and which command delivers them.
   virtual std::string where() const = 0;
 };
 

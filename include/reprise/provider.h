@@ -1,6 +1,6 @@
 #pragma once
 
-// A provider turns a request into a stream of events. Implementations: echo (built in, repeats),
+// A provider turns a request into a stream of events. Implementations: echo (built in),
 // openai-responses, openai-chat (any compatible server) and anthropic.
 
 #include <array>       // IWYU pragma: export
@@ -24,33 +24,34 @@ struct ToolSpec {
   RawJson parameters;  // a JSON Schema object
 };
 
-// The messages of a request, pulled one by one so that a long history is never in memory whole.
-// They are already what a provider accepts: the engine's request view has paired the tool calls,
-// left out foreign thinking and cut to the budget. Roles are user and assistant only; tool results
-// stand in user messages; two neighbours never have the same role. An assistant message names this
-// provider when all thinking in it is the provider's own, and is incomplete when it was cut.
+// The messages of a request, pulled one by one so that a long history is never completely in
+// memory. They are already acceptable to the provider: the engine's request view has paired the
+// tool calls, left out other providers' reasoning and applied the budget. Roles are user and
+// assistant only; tool results are in user messages; roles alternate. An assistant message names
+// this provider if all reasoning in it is the provider's own, and is incomplete if it was
+// interrupted.
 class RequestMessages {
  public:
   virtual ~RequestMessages() = default;
   virtual Result<std::optional<Message>> next() = 0;  // nullopt at the end
-  virtual Result<> rewind() = 0;                      // a retry starts again from the first
-  virtual std::int64_t bytes_estimate() const = 0;    // of all text; decides streamed or whole
+  virtual Result<> rewind() = 0;                      // a retry restarts from the first
+  virtual std::int64_t bytes_estimate() const = 0;    // of all text; large requests are streamed
 };
 
-// How an answer is to be made. What is not set is not sent: the provider's own default holds. What
-// a protocol has no field for is an error (unsupported), never left out in silence.
+// Options for the answer. Unset options are not sent: the provider's defaults apply. An option that
+// the protocol does not have is an error (unsupported), never silently dropped.
 struct RequestOptions {
   std::string effort = {};             // of reasoning: "none", "minimal", "low" … "max"
   std::string reasoning_summary = {};  // "auto", "concise", "detailed", "none"
   std::optional<std::int64_t> thinking_budget = std::nullopt;  // tokens (anthropic's older models)
-  RawJson schema = {};                 // a JSON Schema that the answer must match; null for none
+  RawJson schema = {};                 // a JSON Schema for the answer; null for none
   std::vector<std::string> stop = {};  // texts that end the answer
   std::optional<double> top_p = std::nullopt;
   std::optional<std::int64_t> seed = std::nullopt;
   std::string service_tier = {};
   std::string tool_choice = {};  // "auto", "none", "required", or the name of a tool
   // Anthropic: mark the prompt, the tools and the history for the cache; OpenAI: send a cache key.
-  // Without a value true at the provider's own host only.
+  // If unset, true at the provider's own host only.
   std::optional<bool> prompt_cache = std::nullopt;
   std::string prompt_cache_key = {};  // instead of the conversation's id
   friend bool operator==(const RequestOptions&, const RequestOptions&) = default;
@@ -63,19 +64,19 @@ struct Request {
   std::optional<std::int64_t> max_tokens = std::nullopt;
   std::vector<ToolSpec> tools = {};
   std::string previous_response_id =
-      {};  // continue from there; `messages` then has only what is new
-  // The words are nowhere but at the provider, which is to keep the answer where it can.
+      {};  // continue from there; `messages` then has new messages only
+  // The messages are stored by the provider only, so it should store the answer if it can.
   bool keep_response = false;
   bool stream = true;
   RequestOptions options = {};
-  std::string conversation = {};  // an id that its requests share; "" for none
-  // The beginning of the messages is the same in the next request, so that caching it pays.
+  std::string conversation = {};  // an id shared by the requests of a conversation; "" for none
+  // The next request starts with the same messages, so caching is worthwhile.
   bool grows = true;
   RequestMessages& messages;
 };
 
-// What comes while an answer streams, in order. A block begins with its first event and ends when
-// another block's begins.
+// Events of a streaming answer, in order. A block starts with its first event and ends when another
+// block starts.
 struct TextDelta {
   std::string_view text;  // valid UTF-8, whole characters
 };
@@ -83,7 +84,7 @@ struct ThinkingDelta {
   std::string_view text;
 };
 struct ThinkingSignature {
-  std::string_view signature;  // belongs to the thinking block before it
+  std::string_view signature;  // of the preceding thinking block
 };
 struct ToolUseBegin {
   std::string_view id;
@@ -93,10 +94,10 @@ struct ToolInputDelta {
   std::string_view json;  // the next piece of the input's text
 };
 struct RawBlock {
-  RawJson json;  // a whole block only this provider understands (encrypted reasoning, …)
+  RawJson json;  // a block that only this provider understands (encrypted reasoning, …)
 };
 struct ReplyStarted {
-  std::string_view response_id;  // "" when the provider has none
+  std::string_view response_id;  // "" if the provider has none
   std::string_view model;
 };
 struct UsageReport {
@@ -108,73 +109,73 @@ enum class StopReason : std::uint8_t {
   max_tokens,
   refused,
   other,
-  paused,  // the provider's own tools take long: the same request, with this answer, goes on
+  paused,  // the provider's own tools take long: repeat the request with this answer
 };
 struct ReplyEnded {
   StopReason reason;
 };
-// Before the first token: the request is tried again after a pause.
+// Before the first token: the request is retried after a pause.
 struct Retrying {
   Error why;
   std::chrono::milliseconds pause;
   std::string reason = {};  // a few words: "server is busy (429)"
-  int next_try = 0;         // the request after the pause is that one, from 1
+  int next_try = 0;         // the number of the next attempt, from 1
   int tries_max = 0;
 };
-// Before the first token: the model refuses a parameter of the request, which is left out of it and
-// of the requests that follow.
+// Before the first token: the model rejects a parameter of the request, which is removed from it
+// and from later requests.
 struct ParameterLeftOut {
-  std::string parameter;  // as the protocol calls it
+  std::string parameter;  // its name in the protocol
   Error why;
 };
 using StreamEvent =
     std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin, ToolInputDelta,
                  RawBlock, ReplyStarted, UsageReport, ReplyEnded, Retrying, ParameterLeftOut>;
 
-// Views in the event are valid during the call only. What it throws ends the request and goes on to
-// the caller of stream().
+// Views in the event are valid during the call only. An exception of the sink ends the request and
+// propagates to the caller of stream().
 using StreamSink = std::function<void(const StreamEvent&)>;
 
 struct ModelInfo {
-  std::string id;       // what a request names
-  std::string name;     // for a person; "" when the provider has none
-  std::string ends_on;  // "2026-12-11", the day it is withdrawn; "" when nothing is said of it
+  std::string id;       // used in requests
+  std::string name;     // for display; "" if the provider has none
+  std::string ends_on;  // "2026-12-11", the day it is withdrawn; "" if unknown
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
 };
 
-// Thread-safe: one provider serves any number of threads, each with a request of its own. The
-// sink is called on the thread that called stream().
+// Thread-safe: one provider serves any number of threads, each with its own request. The sink is
+// called on the thread that called stream().
 class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
 
-  // Blocks until the answer has ended (ReplyEnded came), failed or was stopped. Errors:
-  // unauthorized, rate_limited (after the retries), expired (the previous response is unknown),
-  // too_long (the model takes less), unsupported (the model takes no such images),
-  // invalid_argument (the provider refused the request for another reason), timeout, cancelled, io
-  // (connection lost, garbage). Everything that came before an error has been handed to the sink.
+  // Blocks until the answer has ended (ReplyEnded), failed or was stopped. Errors: unauthorized,
+  // rate_limited (after the retries), expired (the previous response is unknown), too_long (for the
+  // model), unsupported (such images), invalid_argument (the provider rejected the request for
+  // another reason), timeout, cancelled, io (connection lost, malformed response). Everything
+  // received before an error has been passed to the sink.
   virtual Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) = 0;
 
-  // The exact request as text (method, URL, headers with the key masked, body); sends nothing.
+  // The exact request as text (method, URL, headers with the key masked, body). Sends nothing.
   virtual Result<std::string> dry_run(Request& request) = 0;
 
-  // The models on offer, in the provider's order. Errors: those of stream(), timeout when the list
-  // is not there after `timeout`, and unsupported for a provider that has none.
+  // The available models, in the provider's order. Errors: those of stream(), timeout when the list
+  // has not arrived after `timeout`, and unsupported for a provider without a list.
   virtual Result<std::vector<ModelInfo>> models(std::chrono::milliseconds /*timeout*/,
                                                 std::stop_token /*stop*/) {
     return fail(Code::unsupported, std::string(name()) + " does not list its models");
   }
 
-  // True when a response id of this provider can be continued from.
+  // True if a response id of this provider can be continued from.
   virtual bool keeps_responses() const { return false; }
-  // Whether that is its usual way. Else each request has the whole history, and ids are continued
-  // from only where the words are nowhere else (Request::keep_response).
+  // Whether it does so by default. Otherwise each request has the whole history, and response ids
+  // are used only if the messages are not stored elsewhere (Request::keep_response).
   virtual bool continues_responses() const { return keeps_responses(); }
 
   // Thinking blocks and raw blocks are sent back only to the provider they came from.
   virtual bool accepts_thinking_from(std::string_view provider) const { return provider == name(); }
-  // Whether such a block goes back only to the model that made it, too.
+  // Whether such a block is accepted only by the model that made it.
   virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
 };
 
@@ -182,59 +183,59 @@ inline constexpr std::int64_t kAnswerBytesMax = 64 << 20;
 inline constexpr std::size_t kAnswerCallsMax = 4096;  // tool calls of one answer
 
 struct ProviderOptions {
-  std::string base_url = {};  // "" for the provider's own
-  std::string api_key = {};   // "" for none; never stored, never shown
-  // What to do when the server wants a key and there is none; "" names the provider's variable.
+  std::string base_url = {};  // "" for the provider's default
+  std::string api_key = {};   // "" for none; never stored or displayed
+  // Advice for when the server requires a key and there is none; "" names the provider's variable.
   std::string key_advice = {};
-  std::string auth = {};  // how the key is sent: "bearer", "x-api-key", "api-key"; "" as usual
-  // Sent with each request, instead of Reprise's own of the same name. Never stored; values are
-  // masked wherever they would show, but for a few names that hold no secret.
+  std::string auth = {};  // how the key is sent: "bearer", "x-api-key", "api-key"; "" for default
+  // Sent with each request; they override Reprise's own headers. Never stored; values are masked in
+  // all output, except for a few names that are not secret.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  // An object that is merged into each body and wins over what stands there; objects are merged,
-  // everything else is replaced. It may not have `messages`, `input` or `stream`. Null for none.
+  // An object that is merged into each body and takes precedence: objects are merged, everything
+  // else is replaced. `messages`, `input` and `stream` are not allowed. Null for none.
   RawJson extra = {};
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{120'000};  // without a byte from the provider
-  int retries_max = 4;  // of a request that met 408, 429, 5xx or a lost connection
-  // Of one answer: text, thinking, tool inputs and raw blocks together, and whatever a server sends
-  // without adding to them. An answer that is larger ends with io and EFBIG.
+  int retries_max = 4;  // of a request after 408, 429, 5xx or a lost connection
+  // The maximum size of an answer: text, thinking, tool inputs and raw blocks together, and
+  // anything else that a server sends. A larger answer ends with io and EFBIG.
   std::int64_t answer_bytes_max = kAnswerBytesMax;
-  // openai-responses: whether the provider keeps the answers, so that a request has only what is
-  // new. Without a value OpenAI does, and others are asked to only where the words are nowhere
-  // else; false: never.
+  // openai-responses: whether the provider stores the answers, so that a request has only new
+  // messages. If unset, OpenAI does, and others are asked to only if the messages are not stored
+  // elsewhere; false: never.
   std::optional<bool> store = std::nullopt;
 };
 
-// A kind of provider, and what it uses when nobody says otherwise.
+// A kind of provider, and its defaults.
 struct ProviderKind {
   std::string_view name;           // "anthropic"
-  std::string_view protocol;       // what its servers speak, for a person
+  std::string_view protocol;       // for display
   std::string_view key_variable;   // the environment's variables; "" where none is read
   std::string_view url_variable;   //
   std::string_view default_url;    // the provider's own base URL; "" for one without a server
-  std::string_view default_model;  // current on the day `as_of`; models are withdrawn after a while
+  std::string_view default_model;  // current as of `as_of`; models are withdrawn after some time
   std::string_view dev_model;      // a cheaper one
   std::string_view as_of;          // "2026-11-23"; "" for models that are never withdrawn
-  // How its protocol is written and read; null for the one that is built in.
+  // Creates the codec of its protocol; null for the built-in one.
   std::unique_ptr<provider::Codec> (*codec)(const ProviderOptions& options);
 };
 
-// All there are, in the order in which they are shown. Lives as long as the program.
+// All kinds, in display order. Static storage.
 std::span<const ProviderKind> provider_kinds();
-const ProviderKind* find_provider_kind(std::string_view name);  // null for a name there is not
+const ProviderKind* find_provider_kind(std::string_view name);  // null for an unknown name
 
 // The built-in model: answers with the last user message. `delay` between words.
 std::unique_ptr<Provider> make_echo_provider(std::chrono::milliseconds delay = {});
 
-// By the name of its kind. invalid_argument names them all.
+// invalid_argument, listing the known kinds, for an unknown name.
 Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options);
 
-// Starts loading the HTTP library in the background, for a program that knows it will need it. The
-// thread that is returned must have ended before main() does, as its destructor sees to: libraries
-// clean up at exit, whoever is inside them.
+// Starts loading the HTTP library in the background, for a program that will need it. The returned
+// thread must be joined before main() returns (its destructor does so): libraries clean up at exit
+// even while another thread is inside them.
 [[nodiscard]] std::jthread preload_http();
 
-// A model server that answers on its usual port of this machine.
+// A model server on its default port of this machine.
 struct LocalServer {
   std::string name;      // "Ollama"
   std::string base_url;  // "http://127.0.0.1:11434/v1"
@@ -244,7 +245,7 @@ struct LocalServer {
 // Ollama, llama.cpp, LM Studio and vLLM.
 inline constexpr std::array<std::uint16_t, 4> kLocalPorts = {11434, 8080, 1234, 8000};
 
-// Asks these ports of 127.0.0.1 for their models, all at once.
+// Requests the models from these ports of 127.0.0.1, in parallel.
 std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout,
                                             std::span<const std::uint16_t> ports = kLocalPorts);
 

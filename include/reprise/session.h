@@ -1,6 +1,6 @@
 #pragma once
 
-// A session: a stored conversation, what changes it and what finds it. Messages are not part of the
+// A session: a stored conversation, with its patches and queries. Messages are not part of the
 // value; they are read from the store in ranges, because a session may be larger than memory.
 
 #include <cstddef>  // IWYU pragma: export
@@ -13,26 +13,26 @@ enum class SessionState : std::uint8_t { active, closed, archived, trashed };
 std::string_view to_string(SessionState state);
 std::optional<SessionState> parse_session_state(std::string_view text);
 
-// How long an answer belongs to its process after the last sign of life.
+// How long a running answer belongs to its process without a renewal.
 inline constexpr std::chrono::milliseconds kAnswerLease{30'000};
 
-// When a process renewed its claim on a session last. It does so every tenth of `length`.
+// The last renewal of a process's claim on a session. It is renewed every tenth of `length`.
 struct Lease {
-  Time renewed_at = {};                 // by the clock of its host
-  std::chrono::microseconds uptime{0};  // of its host then (CLOCK_MONOTONIC)
-  std::chrono::milliseconds length{0};  // 0: it came before leases; renewed_at is when it began
+  Time renewed_at = {};                 // wall clock of its host
+  std::chrono::microseconds uptime{0};  // of its host at that time (CLOCK_MONOTONIC)
+  std::chrono::milliseconds length{0};  // 0: written before leases existed; renewed_at is the start
   friend bool operator==(const Lease&, const Lease&) = default;
 };
-// From now on.
+// A lease that starts now.
 Lease new_lease(std::chrono::milliseconds length = kAnswerLease);
 
-// The process that is working on a session, told apart from a later one with the same pid and from
-// one of another container.
+// The process that is working on a session, distinguished from later ones with the same pid and
+// from those of other containers.
 struct Owner {
   std::string host;  // host name and boot id
   std::int64_t pid = 0;
   std::int64_t started = 0;        // clock ticks after boot, /proc/<pid>/stat field 22
-  std::int64_t pid_namespace = 0;  // inode of /proc/self/ns/pid; 0 when it is not known
+  std::int64_t pid_namespace = 0;  // inode of /proc/self/ns/pid; 0 when unknown
   Lease lease = {};
   friend bool operator==(const Owner&, const Owner&) = default;
 };
@@ -41,26 +41,26 @@ Owner this_process(std::chrono::milliseconds lease = kAnswerLease);
 
 enum class OwnerState : std::uint8_t {
   alive,
-  // Its lease has run out, by a clock that may not be ours. It is given up when it is not renewed
-  // for patience_for() either while somebody watches; settle_interrupted() does so.
+  // Its lease has expired, possibly by another machine's clock. It counts as gone if it is not
+  // renewed during patience_for() either, which settle_interrupted() waits for.
   silent,
-  gone,  // it was a process of this boot and PID namespace, and has ended
+  gone,  // a process of this boot and PID namespace that has ended
 };
-// What is known of an owner now. Within one boot leases are compared by the time since it booted,
-// else by the clocks of the hosts; a lease from the future says that these differ: silent.
+// The current state of an owner. Within one boot leases are compared by uptime, else by the wall
+// clocks of the hosts; a lease from the future means that these disagree: silent.
 OwnerState state_of(const Owner& owner);
-OwnerState state_of(const Owner& owner, const Lease& now);  // the same with these clocks
-// A quarter of the lease's length, in which an owner that lives renews it more than once.
+OwnerState state_of(const Owner& owner, const Lease& now);  // with these clocks
+// A quarter of the lease's length: a live owner renews it more than once in that time.
 std::chrono::milliseconds patience_for(const Lease& lease);
 
-// The short id of a UUID: its first digits from the random end on, which is the last group, then
-// the ones before it. Other ids are short ids as they are.
+// The short id of a UUID: its first digits from the random end, which are the last group, then the
+// groups before it. Ids that are not UUIDs are returned unchanged.
 inline constexpr std::size_t kShortIdDigits = 8;
 std::string short_id(const SessionId& id, std::size_t digits = kShortIdDigits);
-// Of each of them, lengthened where two would be equal.
+// The short ids of all, extended where two would be equal.
 std::vector<std::string> short_ids(const std::vector<SessionId>& ids);
-// What UUIDs look like whose short ids begin so, with `any` for the digits that do not matter.
-// nullopt when no short id does.
+// A pattern for the UUIDs whose short ids start with `beginning`, with `any` for all other digits.
+// nullopt if there can be none.
 std::optional<std::string> short_id_pattern(std::string_view beginning, char any);
 
 struct ForkOrigin {
@@ -69,7 +69,7 @@ struct ForkOrigin {
   friend bool operator==(const ForkOrigin&, const ForkOrigin&) = default;
 };
 
-// What a list shows.
+// The members shown in a list.
 struct SessionInfo {
   SessionId id;
   std::string title = {};
@@ -79,38 +79,38 @@ struct SessionInfo {
   std::string provider = {};
   std::string model = {};
   std::string working_dir = {};
-  Seq head = {};  // the seq the next message will get: the number of messages
-  // False in a list of a source that has looked at the ends of a large file only: there are `head`
-  // messages at least. find() counts them.
+  Seq head = {};  // the seq that the next message will get: the number of messages
+  // False in a list of a source that has read only the ends of a large file: there are at least
+  // `head` messages. find() counts them.
   bool is_head_known = true;
   Time created_at = {};
   Time updated_at = {};  // the last append
   std::optional<Time> closed_at = {};
   std::optional<ForkOrigin> forked_from = {};
-  std::optional<Owner> answering = {};  // whose answer is running now, or was when its process died
-  // The last answer is incomplete or missing, and none is running. No store tells it: get_now()
+  std::optional<Owner> answering = {};  // of the running answer, or of one whose process died
+  // The last answer is incomplete or missing, and none is running. Stores do not set it: get_now()
   // (conversation.h) and note_cut_answers() (sessions.h) do.
   bool cut = false;
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
-// Active, but the last answer was cut: it is `cut`, or the process that was answering is gone, or
-// its lease has run out.
+// Active, but the last answer was interrupted: it is `cut`, or the answering process is gone, or
+// its lease has expired.
 bool is_interrupted(const SessionInfo& info);
 
-// Response ids that stand beside the messages, not in them (a store without words has only these).
+// A response id stored beside the messages (a store without messages has only these).
 struct ResponseLink {
   std::string provider = {};
   std::string response_id = {};
   friend bool operator==(const ResponseLink&, const ResponseLink&) = default;
 };
 
-// `usage` holds the sums over all requests, each counted once: no request_id, and a price_source of
-// "mixed" when the costs came from several.
+// `usage` holds the sums over all requests, each counted once: without a request_id, and with
+// price_source "mixed" when the costs came from several sources.
 struct Session {
   SessionInfo info;
   std::string system_prompt = {};
-  RawJson config = {};  // an object of settings kept for this session, or null
+  RawJson config = {};  // an object with the session's settings, or null
   Usage usage = {};
   std::vector<ResponseLink> response_chain = {};
   std::vector<std::string> prompt_history = {};  // newest first, at most 100
@@ -118,8 +118,8 @@ struct Session {
   friend bool operator==(const Session&, const Session&) = default;
 };
 
-// What Store::update() changes: the fields that are set. updated_at is not touched: a rename is no
-// activity.
+// The changes of Store::update(): fields that are set. updated_at does not change, since a rename
+// is not activity.
 struct SessionPatch {
   std::optional<std::string> title = std::nullopt;
   std::optional<std::string> mode = std::nullopt;
@@ -128,7 +128,7 @@ struct SessionPatch {
   std::optional<std::string> working_dir = std::nullopt;
   std::optional<std::string> system_prompt = std::nullopt;
   std::optional<RawJson> config = std::nullopt;
-  // active or closed, all else is invalid_argument; so is any for a session in the trash.
+  // active or closed; others, and any change of a session in the trash, are invalid_argument.
   std::optional<SessionState> state = std::nullopt;
   std::optional<bool> pinned = std::nullopt;
   std::optional<std::optional<Time>> closed_at = std::nullopt;
@@ -137,25 +137,25 @@ struct SessionPatch {
   std::optional<Extra> extra = std::nullopt;
 };
 
-// What Store::list() finds: pinned sessions first, then the others, each in the order of activity:
-// newest updated_at first, then id descending.
+// A query for Store::list(): pinned sessions first, then the others, each by activity: newest
+// updated_at first, then id descending.
 struct SessionQuery {
   std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
   std::optional<std::string> mode = std::nullopt;
-  std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // one of these
-  std::string title_contains = {};  // ASCII letters match in either case
+  std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // any of these
+  std::string title_contains = {};  // ASCII case-insensitive
   std::string id_prefix = {};
-  std::string short_id_prefix = {};  // of UUIDs, in small letters
-  // With a message of this author. unsupported unless SourceCapabilities::lists_by_author; see
-  // list_by_author() in sessions.h.
+  std::string short_id_prefix = {};  // of UUIDs, in lower case
+  // Sessions with a message of this author. unsupported unless SourceCapabilities::lists_by_author;
+  // see list_by_author() in sessions.h.
   std::optional<Author> author = std::nullopt;
   bool answering_only = false;  // only those with a running or interrupted answer
-  bool ungrouped = false;       // in the order of activity, pinned or not
-  // Of a source whose sessions are trees: also the branches that were left, as forks, and the
-  // sessions of sub-agents.
+  bool ungrouped = false;       // do not list pinned sessions first
+  // For sources whose sessions are trees: include abandoned branches, as forks, and the sessions of
+  // sub-agents.
   bool branches = false;
-  bool children = false;   // the sessions of sub-agents without the branches: costs less
-  std::string after = {};  // SessionPage::next of the page before; "" for the first
+  bool children = false;   // include sub-agents' sessions without branches: cheaper
+  std::string after = {};  // SessionPage::next of the previous page; "" for the first
   std::size_t limit = 50;  // 1 to kPageMax
 };
 inline constexpr std::size_t kPageMax = 1000;

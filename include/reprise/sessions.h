@@ -1,13 +1,13 @@
 #pragma once
 
-// What a person or a program does with stored sessions: begin and resume them, read their history,
-// fork and rewind, remove, retain. The program's commands are these functions; a `Conversation`
-// (conversation.h) then talks in the session that they return.
+// Operations on stored sessions: create and resume them, read their history, fork and rewind,
+// remove, retain. The program's commands call these functions; a `Conversation` (conversation.h)
+// then continues the session that they return.
 //
-// All functions may be called from any thread; several at once as far as the store allows it. What
-// returns without an error is durable on disk, unless said otherwise. Errors are the store's (see
-// store.h) and those named here; after one, nothing has changed unless said otherwise. Where
-// a function needs what this store cannot do, the error is unsupported.
+// All functions may be called from any thread, concurrently as far as the store allows it. Changes
+// are durable on disk when a function returns without an error, unless stated otherwise. Errors are
+// the store's (see store.h) and those named here; after one, nothing has changed unless stated
+// otherwise. unsupported if the store lacks a required capability.
 
 #include "reprise/capabilities.h"  // IWYU pragma: export
 #include "reprise/environment.h"   // IWYU pragma: export
@@ -16,21 +16,21 @@
 
 namespace reprise {
 
-// ---- Beginning and resuming
+// ---- Creating and resuming
 
-// Stores a new session, which gets an id of another kind where the store gives out another kind.
-// A store without words has it from its first answer on, and nothing is stored before. Survives the
-// process at once, and a power cut from the first message on. unsupported when nobody would keep
-// the words: neither the store nor the provider.
+// Stores a new session, whose id is replaced if the store uses another kind of ids. In a store
+// without messages the session is stored with its first answer, not before. Survives a crash of the
+// process at once, and a power cut from the first message on. unsupported when neither the store
+// nor the provider would store the messages.
 Result<> create_session(Store& store, const Provider& provider, Session& session,
                         Clock& clock = system_clock(), Entropy& entropy = system_entropy());
 
-// unsupported when neither the store nor the provider keeps the words.
+// unsupported when neither the store nor the provider stores the messages.
 Result<> check_provider(const Store& store, const Provider& provider);
 
 struct ResumeOptions {
-  bool change = true;  // false: looks only; nothing below happens
-  // Goes on with a session whose signature failed, as it is now; corrupt without it.
+  bool change = true;  // false: read only, none of the changes below
+  // Accepts a session whose signature failed, as it is now; otherwise this is corrupt.
   bool accept_changed = false;
   Clock& clock = system_clock();
   std::stop_token stop = {};
@@ -38,46 +38,46 @@ struct ResumeOptions {
 
 struct ResumedSession {
   Session session;
-  bool cut = false;  // an answer whose process is gone has become an incomplete message
+  bool cut = false;  // an answer whose process is gone became an incomplete message
 };
 
-// The session, ready to be gone on with: an answer whose process is gone is settled (which may take
-// patience_for(), see owner rules in session.h), a closed session is active again. busy is not told
-// here but by the first turn. not_found; corrupt for a signature that failed; unsupported for one
-// whose words nobody has; cancelled.
+// The session, ready to be continued: an answer whose process is gone is settled (which may take
+// patience_for(), see session.h), a closed session becomes active. Does not return busy; the first
+// turn does. not_found; corrupt for a failed signature; unsupported for a session whose messages
+// are stored nowhere; cancelled.
 Result<ResumedSession> resume_session(Store& store, const SessionId& id,
                                       const ResumeOptions& options = {});
 
-// The session to go on with when nobody says otherwise: the only one of a store that holds one, the
-// current one of a store that has such a thing; nullopt for others, and where there is none.
+// The session to continue by default: the only one of a store that holds one, or the current one of
+// a store that has one; nullopt for other stores, and when there is none.
 Result<std::optional<SessionId>> usual_session(Store& store);
 
-// Makes the session the current one, where there is such a thing. With `archive` the one before is
-// archived where that can be done: its id is returned. After an error about the archive the session
-// is the current one all the same.
+// Makes the session the current one, in stores that have one. With `archive` the previous one is
+// archived if possible, and its id is returned. If only archiving failed, the session has become
+// the current one all the same.
 Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id, bool archive,
                                               Clock& clock = system_clock());
 
-// ---- History. A turn begins with a question (is_question() in message.h).
+// ---- History. A turn starts with a question (is_question() in message.h).
 
-// Where the last `turns` turns begin. invalid_argument when there are fewer, or for less than one.
+// The start of the last `turns` turns. invalid_argument when there are fewer, or for less than one.
 Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns);
 
 struct TurnSummary {
-  Seq first;                  // where its question stands
+  Seq first;                  // of its question
   std::int64_t messages = 0;  // up to the next question
-  std::string model = {};     // that answered last
-  Usage usage = {};           // each request once, however often its usage is stored
+  std::string model = {};     // of the last answer
+  Usage usage = {};           // each request counted once, however often its usage is stored
 };
 struct TurnList {
   std::vector<TurnSummary> turns = {};
-  std::vector<Damage> damage = {};  // what could not be read of them
+  std::vector<Damage> damage = {};  // unreadable parts of the history
 };
-// All of them. What stands before the first question is a turn, too. Costs the whole history.
+// All turns. Messages before the first question are a turn, too. Reads the whole history.
 Result<TurnList> list_turns(Source& source, const SessionId& id);
 
 // The last prompts, oldest first, at most `count`; only the last messages of a very long session
-// are looked at.
+// are read.
 Result<std::vector<std::string>> last_prompts(Source& source, const Session& session,
                                               std::size_t count);
 
@@ -85,7 +85,7 @@ struct Exchange {
   std::string question = {};  // "" when there is none
   std::string answer = {};    // "" when there is none
   bool cut = false;           // the answer is incomplete or missing: it can be continued
-  bool running = false;       // the answer is coming, in this process or another one
+  bool running = false;       // the answer is still arriving, in any process
 };
 Result<Exchange> first_exchange(Source& source, const SessionId& id);
 Result<Exchange> last_exchange(Source& source, const SessionId& id);
@@ -94,88 +94,88 @@ Result<Exchange> last_exchange(Source& source, const SessionId& id);
 
 struct ForkRequest {
   SessionId parent;
-  std::optional<Seq> at = std::nullopt;             // the messages before it are shared; all
+  std::optional<Seq> at = std::nullopt;  // the messages before it are shared; default: all
   std::optional<std::string> title = std::nullopt;  // "TITLE (fork)" when absent
 };
 
-// Another session with the same beginning, whose id is returned. It appears with its messages or
-// not at all, also where the process is killed meanwhile. invalid_argument when `at` is beyond the
+// Creates a session with the same messages before `at`, and returns its id. It appears with its
+// messages or not at all, even if the process is killed. invalid_argument when `at` is beyond the
 // head.
 Result<SessionId> fork_session(Store& store, const ForkRequest& request,
                                Clock& clock = system_clock(), Entropy& entropy = system_entropy());
 
 struct Rewound {
-  Seq head;                   // what is left
-  std::int64_t messages = 0;  // that were taken back
+  Seq head;                   // after the rewind
+  std::int64_t messages = 0;  // that were removed from the session
 };
 
-// Takes back the last `turns` turns; the messages stay in the store as Rewriting keeps them.
-// conflict when somebody else writes meanwhile, else as find_turn().
+// Removes the last `turns` turns from the session; the store retains the messages as described for
+// Rewriting. conflict when the session is written to concurrently; else as find_turn().
 Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t turns);
 
 // ---- Closing
 
-// The title that stands for one that was interrupted before it had any.
+// The title of a session that was interrupted before it had one.
 inline constexpr std::string_view kInterruptedTitle = "Untitled (interrupted)";
 
 struct ClosingTitleOptions {
-  std::string model = {};    // to ask for a title
-  bool ask = true;           // false: the first prompt is the title, and nobody waits for a model
-  bool interrupted = false;  // nobody is asked then
-  Exchange first_turn = {};  // what the conversation began with, for stores without words
+  std::string model = {};    // that is asked for a title
+  bool ask = true;           // false: use the first prompt instead of waiting for a model
+  bool interrupted = false;  // the model is not asked then
+  Exchange first_turn = {};  // the first exchange, for stores without messages
   std::chrono::milliseconds wait_max{10'000};  // for the model
-  std::function<void()> on_asking = {};        // the model is about to be asked
+  std::function<void()> on_asking = {};        // called before the model is asked
   std::stop_token stop = {};
 };
 
-// The title to give to a session that ends: by the model, else its first prompt. nullopt to leave
-// the one that it has: a person or a model chose it, or nothing was asked. Stores nothing.
+// Chooses the title of a session that ends: by the model, else from the first prompt. nullopt to
+// keep the current one, which a person or a model chose, or when nothing was asked. Stores nothing.
 Result<std::optional<std::string>> choose_closing_title(Store& store, const SessionId& id,
                                                         Provider& provider,
                                                         const ClosingTitleOptions& options);
 
-// Removes a session in which there is nothing: no message, title or todo. Whether it did; a session
-// that cannot be read or removed stays.
+// Removes a session without messages, title and todos. Returns whether it did; a session that
+// cannot be read or removed remains.
 bool discard_if_empty(Store& store, const SessionId& id, Clock& clock = system_clock());
 
 // ---- Finding and removing
 
-// Says which sessions of a page are `cut`: of active ones that nobody answers. Looks at the last
-// message of each; what cannot be read joins the page's damage.
+// Sets `cut` in the sessions of a page that are active and not being answered. Reads the last
+// message of each; what cannot be read is added to the page's damage.
 void note_cut_answers(Source& source, SessionPage& page);
 
-// Source::list(), also with an author where the source does not list by it: then it reads session
+// Source::list(), also by author where the source does not support that: then it reads session
 // after session until the page is full.
 Result<SessionPage> list_by_author(Source& source, const SessionQuery& query);
 
-// Every session that a query finds, whatever its limit, and what a list cannot read: who works on
-// all sessions says which ones were left out.
+// All sessions that match a query, regardless of its limit, and what a list could not read, so that
+// operations on all sessions can report what they left out.
 struct FoundSessions {
   std::vector<SessionInfo> sessions = {};
-  std::vector<Damage> damage = {};  // each part once
+  std::vector<Damage> damage = {};  // without duplicates
 };
 Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query = {});
 
-// The sessions, of all folders, that were closed before then. One closed at that very time stays,
-// and so does one without a time, or with one that is yet to come.
+// The sessions of all folders that were closed before then. Sessions without a closing time, or
+// with one in the future, are left out.
 Result<FoundSessions> find_closed_before(Source& source, Time before);
 
-// Whether it is answering now: nothing is done to it then. An answer whose process is silent is
-// watched for patience_for(), after `on_watching`, and settled when its process is gone.
+// Whether it is being answered, so that it must not be changed. If the owner is silent, calls
+// `on_watching`, waits patience_for(), and settles the answer if its process is gone.
 Result<bool> is_answering(Store& store, const SessionInfo& info,
                           const std::function<void(const SessionInfo&)>& on_watching = {},
                           Clock& clock = system_clock());
 
 enum class Removal : std::uint8_t {
   trash,  // Trash::trash(): hidden until it is restored
-  purge,  // Trash::purge(): for good
+  purge,  // Trash::purge(): permanently
 };
 
 struct RemovedSessions {
   std::vector<SessionId> removed = {};
-  std::vector<SessionInfo> answering = {};               // left alone
-  std::vector<std::pair<SessionId, Error>> failed = {};  // left as they are
-  Result<std::vector<Remnant>> remnants = {};  // what may still hold words of the purged ones
+  std::vector<SessionInfo> answering = {};               // skipped
+  std::vector<std::pair<SessionId, Error>> failed = {};  // unchanged
+  Result<std::vector<Remnant>> remnants = {};            // that may still contain purged words
 };
 
 struct RemovalWatch {
@@ -183,8 +183,8 @@ struct RemovalWatch {
   ProgressSink on_progress = {};                             // sessions
 };
 
-// Removes these sessions one by one; one that is answering or cannot be removed is left, and the
-// others go all the same. unsupported for a store without a trash.
+// Removes these sessions one by one; one that is being answered or cannot be removed is skipped.
+// unsupported for a store without a trash.
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
                                         Removal how, const RemovalWatch& watch = {},
                                         Clock& clock = system_clock());
@@ -193,14 +193,13 @@ Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInf
 
 struct Retained {
   std::size_t moved = 0;       // to the trash
-  bool clock_leapt = false;    // nothing is moved for its age then
+  bool clock_leapt = false;    // nothing was moved because of its age
   std::optional<Error> error;  // why not all were moved
 };
 
-// Moves what was closed more than `age` ago to the trash. A clock that leaps must not clear
-// anything away: the time is remembered in `state_folder` (created 0700 when missing), and how long
-// ago something was closed is believed only while the time that passes between two calls is
-// plausible. Does nothing in a store without a trash.
+// Moves sessions closed more than `age` ago to the trash. A clock that leaps must not remove
+// anything: the time is recorded in `state_folder` (created with 0700 when missing), and ages are
+// trusted only if the time between two calls is plausible. Does nothing in a store without a trash.
 Retained retain_sessions(Store& store, std::chrono::hours age,
                          const std::filesystem::path& state_folder, Clock& clock = system_clock());
 

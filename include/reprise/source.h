@@ -1,8 +1,8 @@
 #pragma once
 
-// The reading half of a store: which sessions there are, and what is in them. What only reads takes
-// a `Source`; what writes takes a `Store`, which is one (store.h, where the promises of both are).
-// Sources that nobody can write to are nothing more than this.
+// The reading half of a store: lists sessions and reads them. Code that only reads takes a
+// `Source`; code that writes takes a `Store`, which is one (store.h has the guarantees of both).
+// Histories of other tools are sources only.
 
 #include "reprise/session.h"  // IWYU pragma: export
 
@@ -21,7 +21,7 @@ class UserReader;
 class Verifying;
 class WordIndex;
 
-// A part that could not be read, and where its bytes are.
+// A part that could not be read, with its location.
 struct Damage {
   std::string where;    // "reprise.db: messages row 17", "a.jsonl: line 3"
   std::string reason;   // one line
@@ -31,20 +31,20 @@ struct Damage {
 
 struct SessionPage {
   std::vector<SessionInfo> sessions;
-  std::string next;  // "" when this was the last page
+  std::string next;  // "" for the last page
   std::vector<Damage> damage;
 };
 
 struct ReadRange {
   Seq from{0};
-  Seq to = kSeqEnd;           // not included
-  bool newest_first = false;  // the same messages, backwards
+  Seq to = kSeqEnd;           // exclusive
+  bool newest_first = false;  // the same messages in reverse
 };
 
 enum class Flow : std::uint8_t { go_on, stop };
 
-// Called once for each message, in order. The message is the callee's to keep. What it throws ends
-// the reading and goes on to the caller of read(), as it does for all functions a store is given.
+// Called once for each message, in order. The message may be moved from. An exception ends the
+// reading and propagates to the caller of read(); this holds for all functions passed to a store.
 using MessageSink = std::function<Flow(Message&&)>;
 
 struct ReadReport {
@@ -52,32 +52,32 @@ struct ReadReport {
   std::int64_t damaged = 0;
 };
 
-// What a source holds, and what of it can be read besides sessions and messages. The interfaces are
-// in capabilities.h; null: there is none. They live as long as the source.
+// What a source can hold, and its optional readers, declared in capabilities.h; null: not
+// supported. They live as long as the source.
 //
-// What a store cannot hold it refuses with unsupported (and it is a line in the list of losses when
-// copying), never dropped in silence.
+// A store rejects what it cannot hold with unsupported (copying lists it as a loss); it never drops
+// data silently.
 struct SourceCapabilities {
   bool many_sessions = true;
   bool any_id = true;  // not only UUIDs
-  // Without messages there is nothing to read and the head stays 0: the source has titles and the
-  // ids of responses only, and the messages are with a provider (see Responses).
+  // Without messages there is nothing to read and the head stays 0: the source has titles and
+  // response ids only, and the provider has the messages (see Responses).
   bool messages = true;
-  // The sessions of many folders, of which a list usually shows one folder's.
+  // Sessions of many folders; a list usually shows those of one folder.
   bool many_folders = true;
-  // Its programs keep at most one session of a folder open at a time.
+  // Programs that share the store keep at most one session per folder open.
   bool one_open_per_folder = false;
-  bool open_questions = true;   // questions that got no answer, in a session's record
+  bool open_questions = true;   // stores questions without an answer
   bool blocks = true;           // all block types, not only text
   bool message_details = true;  // model, usage, response id and state of each message
   bool config = true;
   bool modes = true;
   bool folders = true;
   bool system_prompt = true;
-  bool lists_by_author = false;  // list() takes SessionQuery::author
-  // Sessions read by turns, three at most, cost no more than one after the other.
+  bool lists_by_author = false;  // list() supports SessionQuery::author
+  // Reading up to three sessions in turns costs no more than reading one after the other.
   bool parallel_reads = false;
-  // Which ids its programs give new sessions; it holds all that any_id allows.
+  // The UUID version of new sessions; a store holds all ids that any_id allows.
   UuidVersion new_ids = UuidVersion::v7;
 
   TodoReader* todo_reader = nullptr;
@@ -103,19 +103,19 @@ class Source {
   // invalid_argument for a limit or cursor out of range.
   virtual Result<SessionPage> list(const SessionQuery& query) = 0;
 
-  // Delivers the messages of the range that are there now, one by one; memory stays bounded by one
-  // message. The sink may use the source.
+  // Delivers the messages of the range that exist now, one by one; memory is bounded by one
+  // message. The sink may call the source.
   virtual Result<ReadReport> read(const SessionId& id, ReadRange range,
                                   const MessageSink& sink) = 0;
 
-  // The same for as long as the source lives.
+  // Constant for the lifetime of the source.
   virtual const SourceCapabilities& capabilities() const = 0;
 };
 
-// find(), with absence as not_found.
+// find(), with not_found for a missing session.
 Result<Session> get(Source& source, const SessionId& id);
 
-// The whole session in memory, damage left out. For sessions known to be small.
+// All messages of a session, without damage. For sessions known to be small.
 Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadRange range = {});
 
 }  // namespace reprise

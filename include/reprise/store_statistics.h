@@ -1,6 +1,6 @@
 #pragma once
 
-// What stores have done and how long it took, for whoever runs them (StoreOptions::statistics).
+// Counters and timings of stores, for their operators (StoreOptions::statistics).
 
 #include <chrono>
 #include <cstdint>
@@ -22,38 +22,38 @@ struct Timing {
 };
 
 struct StoreCounts {
-  // Of the store's functions, by name ("append"), and of open_store() ("open"). What a sink does
-  // with the messages it is handed is not counted.
+  // Of the store's functions, by name ("append"), and of open_store() ("open"). Time spent in sinks
+  // is not counted.
   std::map<std::string, Timing, std::less<>> calls;
-  Timing locks;             // of a store of files, taken for writing: how long that took
-  Timing connection_waits;  // for other threads of this process, which used all connections_max
-  Timing connections;       // to a server, made or tried
-  Timing round_trips;       // to a server: how long its answers were waited for
-  // A transaction that was done again, for whatever reason.
+  Timing locks;             // for writing, in stores of files: time to acquire them
+  Timing connection_waits;  // for other threads of this process, when connections_max are in use
+  Timing connections;       // to a server, successful or not
+  Timing round_trips;       // to a server: time until its answer
+  // Transactions that were repeated, for whatever reason.
   std::int64_t retries = 0;
-  // A change whose commit the server did not answer: it is looked up before it is done again.
+  // Commits without a server's answer: the outcome is looked up before a retry.
   std::int64_t unknown_outcomes = 0;
-  // Turns of which something went to the outbox (ConversationOptions::statistics).
+  // Turns with messages in the outbox (ConversationOptions::statistics).
   std::int64_t spilled_turns = 0;
 
   friend bool operator==(const StoreCounts&, const StoreCounts&) = default;
 };
 
-// A call of a store that took at least StoreOptions::slow_call.
+// A call to a store that took at least StoreOptions::slow_call.
 struct SlowCall {
   std::string_view call;  // "append"
   std::chrono::microseconds time{0};
-  // What took the longest part of it: a round trip by its first statement's verb and table ("UPDATE
-  // reprise_heads"), "lock", "connect" or "connection wait"; "" when that is not known.
+  // Its longest part: a round trip by its first statement's verb and table ("UPDATE
+  // reprise_heads"), "lock", "connect" or "connection wait"; "" when unknown.
   std::string_view part;
   std::chrono::microseconds part_time{0};
 };
 
-// Owned by the caller, who may hand the same one to several stores. Thread-safe.
+// Owned by the caller, may be shared by several stores. Thread-safe.
 class StoreStatistics {
  public:
   StoreCounts counts() const;
-  // Changes the counts, in one step.
+  // Changes the counts atomically.
   void record(const std::function<void(StoreCounts& counts)>& change);
 
  private:

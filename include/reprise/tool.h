@@ -1,6 +1,6 @@
 #pragma once
 
-// Tools a model may call, and who may stop it.
+// Tools that a model may call, and their approval.
 
 #include <map>  // IWYU pragma: export
 
@@ -9,7 +9,7 @@
 
 namespace reprise {
 
-// Where a tool runs.
+// The context of a tool call.
 struct ToolContext {
   const Session& session;
   Store* store;  // null when the conversation is not stored
@@ -17,31 +17,31 @@ struct ToolContext {
 };
 
 struct ToolOutput {
-  std::string text;  // any bytes; made readable before a model sees them
+  std::string text;  // any bytes; sanitized before a model sees them
   bool is_error = false;
 };
 
-// `input` is valid JSON. May be called from several threads at once (parallel calls). An Error, or
-// what it throws, is given to the model as an error result.
+// `input` is valid JSON. May be called from several threads at once (parallel calls). The model
+// receives errors and exceptions as error results.
 using ToolFunction =
     std::function<Result<ToolOutput>(const ToolContext& context, const RawJson& input)>;
 
 struct Tool {
   ToolSpec spec;
   ToolFunction run;
-  // How long it may go on after its turn was stopped. Then the turn ends without it: its thread is
-  // left to itself, on a copy of `run` and of the session, and must not use the store any more.
+  // How long it may run after its turn was stopped. Then the turn ends without it: its thread is
+  // detached, with a copy of `run` and of the session, and must not use the store any more.
   std::chrono::milliseconds stop_timeout{5'000};
 };
 
-// A table of tools by name. Not thread-safe while it is being filled.
+// A table of tools by name. Not thread-safe while tools are added.
 class ToolRegistry {
  public:
-  // conflict when the name is taken; invalid_argument for a name outside [A-Za-z0-9_-]{1,64} or
-  // parameters that are no JSON object.
+  // conflict for a duplicate name; invalid_argument for a name outside [A-Za-z0-9_-]{1,64} or
+  // parameters that are not a JSON object.
   Result<> add(Tool tool);
   const Tool* find(std::string_view name) const;
-  std::vector<ToolSpec> specs() const;  // by name
+  std::vector<ToolSpec> specs() const;  // sorted by name
   bool empty() const { return tools_.empty(); }
 
  private:
@@ -49,10 +49,10 @@ class ToolRegistry {
 };
 
 enum class Approval : std::uint8_t { allow, deny };
-// Asked before each call, one at a time; the default allows. What it throws ends the turn.
+// Called before each call, one at a time; the default allows it. An exception ends the turn.
 using Approver = std::function<Approval(const ToolUseBlock& call)>;
 
-// Called around each call, one at a time. An error from `before` refuses the call. What they throw
+// Called around each call, one at a time. An error from `before` rejects the call. An exception
 // ends the turn.
 struct ToolHooks {
   std::function<Result<>(const ToolUseBlock& call)> before;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The small distinct types: ids, sequence numbers, token counts, money, time. They cannot be
-// swapped by accident and are validated once, where they enter.
+// Distinct types for ids, sequence numbers, token counts, money and time. They cannot be swapped by
+// accident and are validated once, on input.
 
 #include <chrono>      // IWYU pragma: export
 #include <compare>     // IWYU pragma: export
@@ -13,15 +13,15 @@
 
 namespace reprise {
 
-// How an id is made: of version 7 the time comes first, version 4 is random throughout.
+// The version of a UUID: version 7 starts with the time, version 4 is random.
 enum class UuidVersion : std::uint8_t { v4 = 4, v7 = 7 };
 
 namespace detail {
 Result<> check_id(std::string_view text);
 }
 
-// An identifier that is safe as a file name and on one line: 1 to 200 bytes out of
-// [A-Za-z0-9._:@+-], first byte a letter or digit. parse() is the only way in.
+// An identifier that is safe as a file name and on one line: 1 to 200 bytes of [A-Za-z0-9._:@+-],
+// the first a letter or digit. Only parse() creates one.
 template <class Tag>
 class Id {
  public:
@@ -38,9 +38,9 @@ class Id {
 };
 
 using SessionId = Id<struct SessionTag>;      // new ones are UUIDs of version 7
-using OperationId = Id<struct OperationTag>;  // names one append, so that a retry happens once
+using OperationId = Id<struct OperationTag>;  // identifies an append; retries are applied once
 
-// A message's place in its session: 0, 1, 2… The only order there is.
+// A message's position in its session: 0, 1, 2… The only order.
 struct Seq {
   std::int64_t value = 0;
   Seq next(std::int64_t count = 1) const { return {value + count}; }
@@ -64,11 +64,11 @@ struct TokenCount {
   friend auto operator<=>(const TokenCount&, const TokenCount&) = default;
 };
 
-// An amount of US dollars in steps of 1e-9, so that a single token's price is exact.
+// An amount of US dollars in units of 1e-9, so that a single token's price is exact.
 struct Money {
   std::int64_t nanos = 0;
   // A JSON number: "0.000105", "-1.5e-3". Digits beyond 1e-9 are rounded half away from zero;
-  // nullopt for what is no number or outside ±9.2e9.
+  // nullopt for malformed numbers and those outside ±9.2e9.
   static std::optional<Money> parse(std::string_view number);
   std::string str() const;  // the shortest plain decimal: "0.000105", "2"
   Money& operator+=(Money other) {
@@ -78,15 +78,15 @@ struct Money {
   friend auto operator<=>(const Money&, const Money&) = default;
 };
 
-// UTC, microseconds since 1970. Time{} is a time that is not known: nothing that a session records
-// happened in 1970.
+// UTC, microseconds since 1970. Time{} is an unknown time: nothing that a session records happened
+// in 1970.
 using Time = std::chrono::sys_time<std::chrono::microseconds>;
 
-// "2026-01-18T20:15:30.123456Z", with 0, 3 or 6 fraction digits, whichever is the shortest exact.
+// "2026-01-18T20:15:30.123456Z", with 0, 3 or 6 fraction digits, the shortest exact form.
 std::string format_time(Time time);
 
 // Accepts ISO 8601 / RFC 3339 with 'T' or a blank, 0 to 9 fraction digits, 'Z', an offset or
-// nothing (UTC), and whole seconds since 1970 as an integer. nullopt for everything else.
+// nothing (UTC), and integer seconds since 1970. nullopt for everything else.
 std::optional<Time> parse_time(std::string_view text);
 
 // The SHA-256 of a blob, 64 lower-case hex digits.
@@ -101,7 +101,7 @@ class BlobHash {
   std::string hex_;
 };
 
-// Who asked: the name of a person, in 1 to 256 bytes of UTF-8 without control characters.
+// Who asked: a person's name, 1 to 256 bytes of UTF-8 without control characters.
 class Author {
  public:
   static Result<Author> parse(std::string_view name);
