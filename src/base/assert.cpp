@@ -9,7 +9,7 @@
 namespace reprise {
 
 void assertion_failed(const char* condition, const char* file, int line) noexcept {
-  // From the source tree's top, wherever it was built.
+  // Relative to the top of the source tree, wherever it was built.
   std::string_view place = file;
   if (const auto top = place.rfind("/src/"); top != std::string_view::npos) {
     place.remove_prefix(top + 1);

@@ -1,12 +1,12 @@
 #pragma once
 
-// Invariants: what only a fault of ours can break. Where one is broken, going on could destroy what
-// is stored, so the process ends, in every build. Never for what a file, a server or a caller may
-// cause: that is a Result.
+// Assertions of invariants that only a bug in Reprise can violate. Continuing could destroy stored
+// data, so the process aborts, in every build. Conditions that a file, a server or a caller may
+// cause are a Result instead.
 
 namespace reprise {
 
-// Says where, and aborts.
+// Prints the location and the condition, and aborts.
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line) noexcept;
 
 }  // namespace reprise

@@ -9,7 +9,7 @@
 namespace reprise {
 namespace {
 
-// In the order of std::ranges::binary_search.
+// Sorted for std::ranges::binary_search.
 constexpr auto kKeywords = std::to_array<std::string_view>(
     {"and",     "as",     "async",  "auto",     "await",    "bool",     "break",     "case",
      "catch",   "class",  "const",  "continue", "def",      "do",       "done",      "elif",
@@ -33,7 +33,7 @@ bool hash_comments(std::string_view language) {
   return std::ranges::find(kSlashes, ascii_lower(language)) == kSlashes.end();
 }
 
-// The length of the string literal at the beginning; the whole rest when it does not end.
+// The length of the string literal at the start; all of the text if it is unterminated.
 std::size_t string_length(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '\\') {

@@ -1,7 +1,7 @@
 #pragma once
 
-// libcurl, loaded when the first request needs it: loading its thirty libraries is most of the
-// time of a program that lists or shows. Private to the HTTP transport.
+// libcurl, loaded by the first request: loading its thirty libraries would take most of the time of
+// commands without requests. Private to the HTTP transport.
 
 #include <curl/curl.h>
 
@@ -29,8 +29,8 @@ struct CurlLibrary : LateFunctions {
   Late<decltype(&curl_slist_free_all)> slist_free_all{*this, "curl_slist_free_all"};
 };
 
-// Loaded and initialised by the first call, in whichever thread; others wait for it. Stays until
-// the process ends. unsupported when it is not installed.
+// Loaded and initialised by the first call, in any thread; concurrent callers wait for it. Never
+// unloaded. unsupported when it is not installed.
 Result<const CurlLibrary*> curl_library();
 
 }  // namespace reprise::http

@@ -26,7 +26,7 @@
 namespace reprise::http {
 namespace {
 
-// "500 ms", "30 s", "2 min": as people read it.
+// "500 ms", "30 s", "2 min".
 std::string duration_words(std::chrono::milliseconds duration) {
   constexpr std::int64_t kSecond = 1000;
   constexpr std::int64_t kMinute = 60 * kSecond;
@@ -40,18 +40,17 @@ std::string duration_words(std::chrono::milliseconds duration) {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long the end of a body is waited for when all that matters is there: a connection that ends
-// well can be used again.
-constexpr milliseconds kLinger{150};
+// How long to wait for the end of a body whose content is complete: a connection that ends properly
+// can be reused.
+constexpr milliseconds kEndWaitMax{150};
 constexpr milliseconds kPollMax{60'000};
-// Once several small pieces came this fast one after another, those of a breath are taken together
-// until nothing comes in one: nobody reads faster, and waking up for each piece costs more than all
-// that is done with it.
-constexpr milliseconds kFast{2};
-constexpr milliseconds kBreath{8};
-constexpr std::size_t kSmall = 8192;
-constexpr int kSeveral = 8;
-// Of a request's answer, with interim ones and trailers: they may come without an end.
+// After several small pieces at intervals below kFastIntervalMax, pieces are collected for
+// kBatchInterval before they are delivered: waking up for each one costs more than processing it.
+constexpr milliseconds kFastIntervalMax{2};
+constexpr milliseconds kBatchInterval{8};
+constexpr std::size_t kSmallPieceBytes = 8192;
+constexpr int kFastPiecesMin = 8;
+// The limit for the headers of one response, with interim responses and trailers.
 constexpr std::size_t kHeadBytesMax = 256 << 10;
 
 struct EasyCloser {
@@ -70,7 +69,7 @@ using Easy = std::unique_ptr<CURL, EasyCloser>;
 using Multi = std::unique_ptr<CURLM, MultiCloser>;
 using List = std::unique_ptr<curl_slist, ListCloser>;
 
-// One request on its way, and where libcurl's callbacks end up.
+// The state of one request, passed to libcurl's callbacks.
 struct Transfer {
   const CurlLibrary& curl;
   CURLM* multi;
@@ -79,11 +78,11 @@ struct Transfer {
   Receiver& receiver;
   ResponseHead head = {};
   bool head_given = false;
-  std::size_t head_bytes = 0;  // of all heads, and of what comes after the body
+  std::size_t head_bytes = 0;  // of all headers, and of trailers
   Want want = Want::more;
-  std::optional<Error> error = std::nullopt;  // of the body source, or ours
+  std::optional<Error> error = std::nullopt;  // of the body source, or our own
   SteadyClock::time_point active = SteadyClock::now();
-  std::size_t received = 0;             // of the body, since it was waited for
+  std::size_t received = 0;             // of the body, since the last wait
   std::exception_ptr thrown = nullptr;  // by the receiver or the body source
 
   void give_head() {
@@ -94,8 +93,8 @@ struct Transfer {
     want = receiver.head(head);
   }
 
-  // An exception must not pass through libcurl, which is C: it ends the transfer and is thrown
-  // again by send(). `failed` is what tells libcurl so.
+  // An exception must not propagate through libcurl, which is C: it ends the transfer, and send()
+  // rethrows it. `failed` is the return value that makes libcurl stop.
   template <class Work>
   std::size_t guarded(std::size_t failed, Work work) {
     try {
@@ -118,9 +117,9 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* us
                            cat(host_of(transfer.request.url), " sent more than ",
                                kHeadBytesMax >> 10U, " KiB of headers"),
                            EFBIG};
-    return 0;  // ends the transfer
+    return 0;  // aborts the transfer
   }
-  if (line.starts_with("HTTP/")) {  // also after an interim answer: the last head counts
+  if (line.starts_with("HTTP/")) {  // also after an interim response: the last head counts
     transfer.head = {};
     const auto blank = std::min(line.find(' '), line.size() - 1);
     std::from_chars(line.data() + blank + 1, line.data() + line.size(), transfer.head.status);
@@ -136,7 +135,7 @@ std::size_t on_data(char* bytes, std::size_t size, std::size_t count, void* user
   const std::size_t total = size * count;
   transfer.active = SteadyClock::now();
   transfer.received += total;
-  // Any other number than all makes libcurl end the transfer.
+  // Any other number than the size makes libcurl abort the transfer.
   return transfer.guarded(0, [&]() -> std::size_t {
     transfer.give_head();
     if (transfer.want != Want::nothing) {
@@ -159,7 +158,7 @@ std::size_t on_read(char* into, std::size_t size, std::size_t count, void* user)
   });
 }
 
-// libcurl sends again what it sent into a kept connection that was closed meanwhile.
+// libcurl sends the body again if a reused connection turned out to be closed.
 int on_seek(void* user, curl_off_t offset, int origin) {
   auto& transfer = *static_cast<Transfer*>(user);
   if (offset != 0 || origin != SEEK_SET) {
@@ -174,12 +173,12 @@ int on_seek(void* user, curl_off_t offset, int origin) {
   }));
 }
 
-// Such a server is not reached through a proxy, whatever the environment says.
+// Servers on this machine are not reached through a proxy, whatever the environment variables are.
 bool is_this_machine(std::string_view host) {
   return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
 }
 
-// Those that libcurl looks at.
+// The variables that libcurl reads.
 bool has_proxy() {
   for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
     if (!variable(name).empty()) {
@@ -199,7 +198,7 @@ Error refused_connection(const Transfer& transfer, const std::string& host) {
           os_errno == 0 ? ECONNREFUSED : static_cast<int>(os_errno)};
 }
 
-// What a finished transfer's code means to the caller.
+// Maps the result code of a finished transfer to an error.
 Error error_of(const Transfer& transfer, CURLcode code) {
   const std::string host = host_of(transfer.request.url);
   const std::string_view reason = transfer.curl.easy_strerror(code);
@@ -231,12 +230,11 @@ Error error_of(const Transfer& transfer, CURLcode code) {
   }
 }
 
-// The multi handles that no request uses. libcurl lets one thread at a time into such a handle, so
-// each request has one to itself; its connections are there for the next request that takes it.
-// Thread-safe.
+// Multi handles that are not in use. libcurl allows one thread at a time in such a handle, so each
+// request takes one; its open connections are reused by the next request. Thread-safe.
 class IdleHandles {
  public:
-  // The one used last, whose connections are the likeliest to be open, or a new one.
+  // The most recently used one, whose connections are the most likely to be open, or a new one.
   Result<Multi> take() {
     {
       const std::scoped_lock lock(mutex_);
@@ -261,7 +259,7 @@ class IdleHandles {
 
  private:
   std::mutex mutex_;
-  std::vector<Multi> handles_;  // at most as many as requests were under way at once
+  std::vector<Multi> handles_;  // at most as many as there were concurrent requests
 };
 
 class CurlTransport final : public Transport {
@@ -307,11 +305,11 @@ class CurlTransport final : public Transport {
     const auto add = [&](const std::string& line) {
       if (curl_slist* longer = transfer.curl.slist_append(list.get(), line.c_str());
           longer != nullptr) {
-        (void)list.release();  // is part of the longer one
+        (void)list.release();  // the longer list owns it
         list.reset(longer);
       }
     };
-    add("Expect:");  // would wait a second for a permission that few servers give
+    add("Expect:");  // would wait a second for a permission that few servers send
     if (request.source != nullptr) {
       add("Transfer-Encoding: chunked");
     }
@@ -323,7 +321,7 @@ class CurlTransport final : public Transport {
 
   template <class Value>
   static void set(const Transfer& transfer, CURLoption option, Value value) {
-    // Only out of memory and options unknown to this libcurl fail; either shows in the transfer.
+    // Only lack of memory and options unknown to this libcurl fail; both make the transfer fail.
     (void)transfer.curl.easy_setopt(transfer.easy, option, value);
   }
 
@@ -334,7 +332,7 @@ class CurlTransport final : public Transport {
     set(transfer, CURLOPT_HTTPHEADER, headers);
     set(transfer, CURLOPT_NOSIGNAL, 1L);
     set(transfer, CURLOPT_NOPROGRESS, 1L);
-    set(transfer, CURLOPT_QUICK_EXIT, 1L);  // a cancelled name look-up is not waited for
+    set(transfer, CURLOPT_QUICK_EXIT, 1L);  // a cancelled name lookup is not waited for
     set(transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     set(transfer, CURLOPT_TCP_KEEPALIVE, 1L);
     set(transfer, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
@@ -360,7 +358,7 @@ class CurlTransport final : public Transport {
   }
 
   static void set_certificates(const Transfer& transfer) {
-    // The first one wins in libcurl's own program: it is set last.
+    // The first variable has precedence in curl(1): it is set last.
     for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE"}) {
       if (const std::string file = variable(name); !file.empty()) {
         set(transfer, CURLOPT_CAINFO, file.c_str());
@@ -371,7 +369,7 @@ class CurlTransport final : public Transport {
     }
   }
 
-  // The finished transfer's code; nullopt while it runs.
+  // The result code of the finished transfer; nullopt while it is running.
   static std::optional<CURLcode> finished(const Transfer& transfer) {
     int left = 0;
     while (const CURLMsg* message = transfer.curl.multi_info_read(transfer.multi, &left)) {
@@ -384,9 +382,9 @@ class CurlTransport final : public Transport {
 
   static Result<> run(Transfer& transfer, const std::stop_token& stop) {
     const CurlLibrary& curl = transfer.curl;
-    // The only function of libcurl that another thread may call.
+    // The only function of libcurl that other threads may call.
     const std::stop_callback wake(stop, [&] { (void)curl.multi_wakeup(transfer.multi); });
-    std::optional<SteadyClock::time_point> all_there;
+    std::optional<SteadyClock::time_point> complete_at;
     SteadyClock::duration waited = kPollMax;
     int fast = 0;
     while (true) {
@@ -401,13 +399,13 @@ class CurlTransport final : public Transport {
         return outcome(transfer, *code);
       }
       const auto now = SteadyClock::now();
-      if (transfer.want == Want::end && !all_there) {
-        all_there = now;
+      if (transfer.want == Want::end && !complete_at) {
+        complete_at = now;
       }
-      const auto until =
-          all_there ? *all_there + kLinger : transfer.active + transfer.request.idle_timeout;
+      const auto until = complete_at ? *complete_at + kEndWaitMax
+                                     : transfer.active + transfer.request.idle_timeout;
       if (now >= until) {
-        if (all_there) {
+        if (complete_at) {
           return {};
         }
         return fail(Code::timeout,
@@ -415,10 +413,11 @@ class CurlTransport final : public Transport {
                         duration_words(transfer.request.idle_timeout), ": try again"));
       }
       const std::size_t received = std::exchange(transfer.received, 0);
-      fast = waited < kFast && received > 0 && received < kSmall ? fast + 1 : 0;
-      if (fast > kSeveral) {
-        std::this_thread::sleep_for(kBreath);
-        waited = {};  // what is there by now is taken without asking whether something is
+      fast =
+          waited < kFastIntervalMax && received > 0 && received < kSmallPieceBytes ? fast + 1 : 0;
+      if (fast > kFastPiecesMin) {
+        std::this_thread::sleep_for(kBatchInterval);
+        waited = {};  // take what has arrived without polling
         continue;
       }
       const auto wait = std::min(std::chrono::ceil<milliseconds>(until - now), kPollMax);
@@ -445,7 +444,7 @@ std::unique_ptr<Transport> make_curl_transport() {
 }
 
 std::jthread preload_curl() {
-  return std::jthread([] { (void)curl_library(); });  // the first send() looks at the outcome
+  return std::jthread([] { (void)curl_library(); });  // the first send() reports an error
 }
 
 }  // namespace reprise::http

@@ -48,7 +48,7 @@ class Received final : public Receiver {
   std::string body;
 };
 
-// 'a' to 'z' over and over, in reads of an odd size.
+// 'a' to 'z' repeatedly, in reads of an odd size.
 class Letters final : public BodySource {
  public:
   explicit Letters(std::size_t size, std::size_t read_max = 7777)
@@ -168,7 +168,7 @@ TEST(CurlTransport, AnErrorOfTheBodyIsTheError) {
   EXPECT_EQ(sent.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
 }
 
-// How long after the stop the call returned.
+// The time from the stop request to the return of the call.
 steady_clock::duration stop_in_the_middle(const std::string& url) {
   Received received;
   std::stop_source stop;
@@ -191,13 +191,13 @@ steady_clock::duration stop_in_the_middle(const std::string& url) {
   return returned - stopped;
 }
 
-TEST(CurlTransport, StopsInTheMiddleAtOnce) {
+TEST(CurlTransport, StopsImmediatelyDuringTheBody) {
   const Loopback server([](Peer& peer) {
     peer.read_request();
     peer.write(cat(kOk, "\r\nfirst"));
     peer.wait_for_close();
   });
-  // A busy machine may be slow once, but not always.
+  // A busy machine may be slow once, but not every time.
   auto best = stop_in_the_middle(server.url());
   for (int i = 0; i < 4 && best >= milliseconds(100); ++i) {
     best = std::min(best, stop_in_the_middle(server.url()));
@@ -247,7 +247,7 @@ TEST(CurlTransport, AConnectionCutInTheBodyIsLost) {
   }
 }
 
-TEST(CurlTransport, DoesNotWaitForAnEndThatDoesNotCome) {
+TEST(CurlTransport, DoesNotWaitForAMissingEnd) {
   const Loopback server([](Peer& peer) {
     peer.read_request();
     peer.write(cat(kOk, "\r\nall"));
@@ -261,7 +261,7 @@ TEST(CurlTransport, DoesNotWaitForAnEndThatDoesNotCome) {
   }
 }
 
-// How often the receiver was called for `pieces` that came one a time.
+// The number of calls to the receiver for `pieces` sent one by one.
 int calls_for(const std::string& url, std::size_t pieces) {
   Received received;
   int calls = 0;
@@ -274,7 +274,7 @@ int calls_for(const std::string& url, std::size_t pieces) {
   return calls;
 }
 
-TEST(CurlTransport, TakesTogetherWhatComesFast) {
+TEST(CurlTransport, CollectsFastPieces) {
   constexpr std::size_t kPieces = 400;
   const Loopback server([](Peer& peer) {
     peer.read_request();
@@ -284,7 +284,7 @@ TEST(CurlTransport, TakesTogetherWhatComesFast) {
       std::this_thread::sleep_until(due += std::chrono::microseconds(300));
     }
   });
-  // A server on a busy machine may be too slow for once, but not always.
+  // A server on a busy machine may be too slow once, but not every time.
   int calls = calls_for(server.url(), kPieces);
   for (int i = 0; i < 20 && calls > 200; ++i) {
     calls = std::min(calls, calls_for(server.url(), kPieces));
@@ -292,9 +292,9 @@ TEST(CurlTransport, TakesTogetherWhatComesFast) {
   EXPECT_LE(calls, 200);
 }
 
-// The server waits for each piece to be taken before it sends the next one, also when they are so
-// fast that they would be taken together.
-TEST(CurlTransport, HoldsNoPieceBackUntilTheNextOneComes) {
+// The server sends the next piece only after the previous one was received, even at a rate at which
+// pieces are collected.
+TEST(CurlTransport, DoesNotDelayPieces) {
   constexpr int kPieces = 40;
   std::counting_semaphore<> taken(0);
   int sent = 0;
@@ -316,7 +316,7 @@ TEST(CurlTransport, HoldsNoPieceBackUntilTheNextOneComes) {
   EXPECT_EQ(sent, kPieces);
 }
 
-TEST(CurlTransport, UsesAConnectionAgain) {
+TEST(CurlTransport, ReusesConnections) {
   int connections = 0;
   {
     const Loopback server([&](Peer& peer) {
@@ -343,7 +343,7 @@ class ThrowingBody final : public BodySource {
   Result<> rewind() override { return {}; }
 };
 
-TEST(CurlTransport, WhatABodyThrowsReachesTheCaller) {
+TEST(CurlTransport, PropagatesExceptionsOfTheBody) {
   const Loopback server([](Peer& peer) { peer.wait_for_close(); });
   ThrowingBody body;
   Received received;
@@ -351,7 +351,7 @@ TEST(CurlTransport, WhatABodyThrowsReachesTheCaller) {
   EXPECT_THROW((void)make_curl_transport()->send(request, received, {}), int);
 }
 
-TEST(CurlTransport, WhatAReceiverThrowsReachesTheCaller) {
+TEST(CurlTransport, PropagatesExceptionsOfTheReceiver) {
   const Loopback server([](Peer& peer) {
     peer.read_request();
     peer.write(cat(kOk, "Connection: close\r\nContent-Length: 2\r\n\r\nok"));
@@ -365,7 +365,7 @@ TEST(CurlTransport, WhatAReceiverThrowsReachesTheCaller) {
   EXPECT_EQ(received.body, "ok");
 }
 
-// Each thread gets the answers to its own requests; the thread sanitizer looks at the rest.
+// Each thread receives the responses to its own requests; the thread sanitizer checks for races.
 TEST(CurlTransport, ServesManyThreadsAtOnce) {
   constexpr int kThreads = 8;
   constexpr int kRequests = 25;
@@ -392,7 +392,7 @@ TEST(CurlTransport, ServesManyThreadsAtOnce) {
   EXPECT_EQ(right, kThreads * kRequests);
 }
 
-TEST(CurlTransport, RefusesWhatIsNoUrl) {
+TEST(CurlTransport, RejectsInvalidUrls) {
   for (const char* url : {"ftp://127.0.0.1/", "file:///etc/passwd", "http://"}) {
     Received received;
     const auto sent = get(url, received);

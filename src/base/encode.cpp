@@ -17,7 +17,7 @@ constexpr std::string_view kAlphabet =
 constexpr std::size_t kDigestBytes = 32;
 using Digest = std::array<unsigned char, kDigestBytes>;
 
-// The functions of libcrypto, spelled as in openssl/evp.h and openssl/sha.h (OpenSSL 3).
+// The functions of libcrypto, declared as in openssl/evp.h and openssl/sha.h (OpenSSL 3).
 struct Crypto : LateFunctions {
   using Context = void;
   Late<unsigned char* (*)(const unsigned char*, std::size_t, unsigned char*)> sha256{*this,
@@ -46,7 +46,7 @@ std::string text_of(const Digest& digest) {
   return {digest.begin(), digest.end()};
 }
 
-// One SHA-256 over what is added.
+// An incremental SHA-256.
 class Hasher {
  public:
   explicit Hasher(const Crypto& crypto)

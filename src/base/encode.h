@@ -1,7 +1,7 @@
 #pragma once
 
-// Bytes as text: base64 (RFC 4648, with padding), hex. And what bytes are proven with: SHA-256, and
-// the HMAC and PBKDF2 made of it, all by OpenSSL's libcrypto, which is loaded at the first call.
+// Base64 (RFC 4648, with padding) and hex; SHA-256, and the HMAC and PBKDF2 based on it, from
+// OpenSSL's libcrypto, which is loaded at the first call.
 
 #include <span>
 
@@ -14,16 +14,16 @@ std::optional<std::string> base64_decode(std::string_view text);
 
 std::string hex_encode(std::string_view bytes);
 
-// unsupported when libcrypto is missing; so are the others.
+// unsupported when libcrypto is missing; so are the functions below.
 Result<BlobHash> sha256(std::string_view bytes);
 
-// 32 raw bytes (RFC 2104). The bytes are those of the pieces, one after the other.
+// 32 raw bytes (RFC 2104) over the concatenated pieces.
 Result<std::string> hmac_sha256(std::string_view key, std::span<const std::string_view> pieces);
 
 // 32 raw bytes (RFC 8018, section 5.2). Slow on purpose: 100,000 rounds cost tens of milliseconds.
 Result<std::string> pbkdf2_sha256(std::string_view password, std::string_view salt, int rounds);
 
-// Whether the texts are equal, in a time that does not tell where they differ.
+// Compares without leaking the position of a difference through timing.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 }  // namespace reprise

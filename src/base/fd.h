@@ -6,8 +6,8 @@
 
 namespace reprise {
 
-// Owns a file descriptor. The destructor closes and ignores the outcome; use close() for files
-// that were written.
+// Owns a file descriptor. The destructor closes it and ignores errors; use close() for written
+// files.
 class Fd {
  public:
   Fd() = default;

@@ -46,13 +46,13 @@ Result<Fd> open_folder(const fs::path& folder) {
   return open_file(folder, O_RDONLY | O_DIRECTORY);
 }
 
-// The folder that a name stands in, only to name what is in it.
-Result<Fd> place_of(const fs::path& path) {
+// The parent folder of a path, for the *at() functions.
+Result<Fd> open_parent(const fs::path& path) {
   return open_file(folder_of(path), O_PATH | O_DIRECTORY);
 }
 
-// Of one that may not be listed nobody knows; it is not ours then.
-Result<bool> holds_nothing(const fs::path& folder) {
+// A folder that may not be listed counts as not empty, since it is not ours.
+Result<bool> is_empty_folder(const fs::path& folder) {
   std::error_code error;
   const bool is_empty = fs::is_empty(folder, error);
   if (error && error.value() != EACCES) {
@@ -182,7 +182,8 @@ Result<PreparedFile> PreparedFile::write(const fs::path& target,
     return std::unexpected(os_error("set the mode of", file.name(), errno));
   }
   REPRISE_TRY(sync_file(file.fd(), file.name()));
-  // What only close(2) reports. The file stays open, and thereby locked, until it has its name.
+  // Reports errors of close(2) on a duplicate. The file stays open, and thereby locked, until it is
+  // renamed.
   Fd second(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0));
   REPRISE_TRY(second.close(file.name()));
   return PreparedFile(std::move(file));
@@ -191,7 +192,7 @@ Result<PreparedFile> PreparedFile::write(const fs::path& target,
 Result<> PreparedFile::replace(const fs::path& target) {
   REPRISE_ASSIGN(const Fd folder, open_folder(folder_of(target)));
   const bool moves = folder_of(name()) != folder_of(target);
-  REPRISE_ASSIGN(const Fd other, moves ? place_of(name()) : Result<Fd>(Fd()));
+  REPRISE_ASSIGN(const Fd other, moves ? open_parent(name()) : Result<Fd>(Fd()));
   REPRISE_TRY(check_target(target));
   const int from = moves ? other.get() : folder.get();
   if (::renameat(from, name().filename().c_str(), folder.get(), target.filename().c_str()) != 0) {
@@ -225,7 +226,7 @@ Result<> move_file(const fs::path& from, const fs::path& to) {
   int outcome =
       ::renameat2(source.get(), name.c_str(), target.get(), new_name.c_str(), RENAME_NOREPLACE);
   if (outcome != 0 && (errno == EINVAL || errno == ENOSYS)) {
-    // The file system cannot rename without replacing; a link never replaces either.
+    // The file system does not support RENAME_NOREPLACE; link(2) never replaces either.
     outcome = ::linkat(source.get(), name.c_str(), target.get(), new_name.c_str(), 0);
     outcome = outcome == 0 ? ::unlinkat(source.get(), name.c_str(), 0) : outcome;
   }
@@ -272,7 +273,7 @@ Result<> remove_file(const fs::path& file) {
 }
 
 Result<> remove_if_there(const fs::path& file) {
-  REPRISE_ASSIGN(const auto folder, if_there(place_of(file)));
+  REPRISE_ASSIGN(const auto folder, if_there(open_parent(file)));
   if (!folder) {
     return {};
   }
@@ -283,7 +284,7 @@ Result<> remove_if_there(const fs::path& file) {
 }
 
 Result<> remove_tree(const fs::path& folder) {
-  REPRISE_ASSIGN(const auto place, if_there(place_of(folder)));
+  REPRISE_ASSIGN(const auto place, if_there(open_parent(folder)));
   if (!place) {
     return {};
   }
@@ -302,8 +303,9 @@ Result<> make_private_folders(const fs::path& folder) {
     return {};
   }
   if (const auto there = open_file(folder, O_PATH | O_DIRECTORY); there) {
-    // One that is empty may have been made by somebody who could not sync it.
-    REPRISE_ASSIGN(const bool is_empty, holds_nothing(folder));
+    // An empty folder may have been created by a process that was killed before it synced the
+    // parent.
+    REPRISE_ASSIGN(const bool is_empty, is_empty_folder(folder));
     auto synced = is_empty ? sync_folder(folder_of(folder)) : Result<>();
     return synced || synced.error().os_errno == EACCES ? Result<>() : synced;
   } else if (there.error().code != Code::not_found) {

@@ -1,5 +1,5 @@
-// No function of ours that is given a path follows a link in it, wherever in the path it stands, on
-// kernels with openat2 and without.
+// No function that takes a path follows a link in it, in any component, on kernels with and without
+// openat2.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -26,77 +26,82 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSecret = "somebody's words";
 
-// What can be done with a path. True when it was refused for the link.
-struct Deed {
+// An operation on a path. True if it was refused because of the link.
+struct PathOperation {
   const char* name;
   std::function<bool(const fs::path& path)> is_refused;
 };
 
 template <class Value>
-bool for_link(const Result<Value>& result) {
+bool refused_link(const Result<Value>& result) {
   return !result && result.error().os_errno == ELOOP &&
          result.error().message.find("a symbolic link, which is not followed") != std::string::npos;
 }
 
-// With a file's name that is, or leads through, a link.
-const Deed kWithFile[] = {
-    {"read", [](const fs::path& path) { return for_link(read_file(path)); }},
-    {"open", [](const fs::path& path) { return for_link(open_file(path, O_WRONLY)); }},
-    {"empty", [](const fs::path& path) { return for_link(open_file(path, O_WRONLY | O_TRUNC)); }},
-    {"create", [](const fs::path& path) { return for_link(open_file(path, O_RDWR | O_CREAT)); }},
+// With the name of a file that is a link, or is reached through one.
+const PathOperation kFileOperations[] = {
+    {"read", [](const fs::path& path) { return refused_link(read_file(path)); }},
+    {"open", [](const fs::path& path) { return refused_link(open_file(path, O_WRONLY)); }},
+    {"empty",
+     [](const fs::path& path) { return refused_link(open_file(path, O_WRONLY | O_TRUNC)); }},
+    {"create",
+     [](const fs::path& path) { return refused_link(open_file(path, O_RDWR | O_CREAT)); }},
     {"append",
-     [](const fs::path& path) { return for_link(open_file(path, O_WRONLY | O_CREAT | O_APPEND)); }},
-    {"replace", [](const fs::path& path) { return for_link(replace_file(path, "ours")); }},
-    {"lock", [](const fs::path& path) { return for_link(LockFile::open(path)); }},
-    {"look at the lock", [](const fs::path& path) { return for_link(LockFile::is_held(path)); }},
+     [](const fs::path& path) {
+       return refused_link(open_file(path, O_WRONLY | O_CREAT | O_APPEND));
+     }},
+    {"replace", [](const fs::path& path) { return refused_link(replace_file(path, "ours")); }},
+    {"lock", [](const fs::path& path) { return refused_link(LockFile::open(path)); }},
+    {"look at the lock",
+     [](const fs::path& path) { return refused_link(LockFile::is_held(path)); }},
     {"reserve",
      [](const fs::path& path) {
        keep_reserve(path);
        return true;
      }},
-    {"look", [](const fs::path& path) { return for_link(refuse_links(path)); }},
+    {"look", [](const fs::path& path) { return refused_link(refuse_links(path)); }},
 };
 
 // With a name in a folder that is a link.
-const Deed kBelow[] = {
-    {"remove", [](const fs::path& path) { return for_link(remove_file(path)); }},
-    {"remove if there", [](const fs::path& path) { return for_link(remove_if_there(path)); }},
-    {"remove the tree", [](const fs::path& path) { return for_link(remove_tree(path)); }},
+const PathOperation kFolderOperations[] = {
+    {"remove", [](const fs::path& path) { return refused_link(remove_file(path)); }},
+    {"remove if there", [](const fs::path& path) { return refused_link(remove_if_there(path)); }},
+    {"remove the tree", [](const fs::path& path) { return refused_link(remove_tree(path)); }},
     {"make folders",
-     [](const fs::path& path) { return for_link(make_private_folders(path / "x")); }},
-    {"sync", [](const fs::path& path) { return for_link(sync_folder(path.parent_path())); }},
+     [](const fs::path& path) { return refused_link(make_private_folders(path / "x")); }},
+    {"sync", [](const fs::path& path) { return refused_link(sync_folder(path.parent_path())); }},
     {"move away",
      [](const fs::path& path) {
-       return for_link(move_file(path, path.parent_path().parent_path() / "moved"));
+       return refused_link(move_file(path, path.parent_path().parent_path() / "moved"));
      }},
     {"move there",
      [](const fs::path& path) {
-       return for_link(
+       return refused_link(
            move_file(path.parent_path().parent_path() / "own", path.parent_path() / "x"));
      }},
 };
 
-// The first deed that was not refused, or changed something; "" when there is none.
+// The first operation that was not refused, or changed something; "" if there is none.
 std::string first_followed(const fs::path& folder) {
   const fs::path outside = folder / "outside";
-  const auto is_as_before = [&] {
+  const auto is_unchanged = [&] {
     return *read_file(outside / "secret") == kSecret && !fs::exists(outside / "new") &&
            !fs::exists(outside / "x") && fs::file_size(outside / "secret") == 16;
   };
-  const auto try_all = [&](const auto& deeds, const fs::path& path) -> std::string {
-    for (const Deed& deed : deeds) {
-      if (!deed.is_refused(path) || !is_as_before()) {
-        return cat(deed.name, " ", path.native());
+  const auto try_all = [&](const auto& operations, const fs::path& path) -> std::string {
+    for (const PathOperation& operation : operations) {
+      if (!operation.is_refused(path) || !is_unchanged()) {
+        return cat(operation.name, " ", path.native());
       }
     }
     return "";
   };
   for (const char* const name : {"link", "dangling", "through/secret", "through/new"}) {
-    if (std::string followed = try_all(kWithFile, folder / "in" / name); !followed.empty()) {
+    if (std::string followed = try_all(kFileOperations, folder / "in" / name); !followed.empty()) {
       return followed;
     }
   }
-  return try_all(kBelow, folder / "in" / "through" / "secret");
+  return try_all(kFolderOperations, folder / "in" / "through" / "secret");
 }
 
 class FileLinks : public testing::Test {
@@ -121,7 +126,7 @@ TEST_F(FileLinks, AreNotFollowed) {
   EXPECT_EQ(first_followed(folder_), "");
 }
 
-// As kernels before 5.6 answer, or sandboxes that do not know the call.
+// Like kernels before 5.6, or sandboxes that do not allow the call.
 bool refuse_openat2(int os_errno) {
   std::array<sock_filter, 4> rules = {{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -135,8 +140,8 @@ bool refuse_openat2(int os_errno) {
          ::syscall(SYS_openat2, AT_FDCWD, ".", nullptr, 0) == -1 && errno == os_errno;
 }
 
-// 0 when links are refused and all else goes on.
-int look_without_openat2(const fs::path& folder, int os_errno) {
+// Returns 0 when links are refused and everything else works.
+int check_without_openat2(const fs::path& folder, int os_errno) {
   if (!refuse_openat2(os_errno)) {
     return 2;
   }
@@ -154,12 +159,12 @@ int look_without_openat2(const fs::path& folder, int os_errno) {
 
 TEST_F(FileLinks, AreNotFollowedWithoutOpenat2Either) {
   for (const int os_errno : {ENOSYS, EPERM}) {
-    EXPECT_EXIT(::_exit(look_without_openat2(folder_, os_errno)), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(::_exit(check_without_openat2(folder_, os_errno)), testing::ExitedWithCode(0), "");
   }
 }
 
-// Only root can make somebody else's file.
-TEST_F(FileLinks, AreNotNeededToReachAnothersFile) {
+// Only root can create a file of another user.
+TEST_F(FileLinks, FilesOfOtherUsersAreNotWritten) {
   const fs::path file = folder_ / "in" / "own";
   if (::geteuid() != 0) {
     GTEST_SKIP() << "needs root";
@@ -176,8 +181,8 @@ TEST_F(FileLinks, AreNotNeededToReachAnothersFile) {
       << "the folder is theirs, too: a file system that says so";
 }
 
-// In a process of its own: what another one than root may read of a file that is neither's. The
-// number of the first thing that is wrong.
+// In a separate process: what a user other than root may read of a third user's file. Returns the
+// number of the first failed check.
 int read_as_other_user(const fs::path& file) {
   constexpr uid_t kSomebody = 12'345;
   if (::seteuid(kSomebody) != 0) {
@@ -191,7 +196,7 @@ int read_as_other_user(const fs::path& file) {
   return read_named_file(file, 100) ? 0 : 3;
 }
 
-TEST_F(FileLinks, AreNotNeededToReadAnothersFile) {
+TEST_F(FileLinks, FilesOfOtherUsersAreReadOnlyIfNamed) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "needs root";
   }

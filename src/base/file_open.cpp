@@ -1,5 +1,6 @@
-// Opening without following links. The kernel decides (openat2, RESOLVE_NO_SYMLINKS), so that no
-// link gets between the look and the opening; where it cannot, one folder is opened after another.
+// Opens files without following links. The kernel ensures this (openat2, RESOLVE_NO_SYMLINKS), so
+// that no link can appear between a check and the open; on kernels without it, one folder is opened
+// after another.
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -20,9 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLinksMax = 40;  // as the kernel has it
+constexpr int kLinksMax = 40;  // the kernel's limit
 
-// A name that is too long is nobody's.
+// No file can have a name that is too long.
 bool is_missing(int os_errno) {
   return os_errno == ENOENT || os_errno == ENOTDIR || os_errno == ENAMETOOLONG;
 }
@@ -34,7 +35,7 @@ FileKind kind_in(const struct stat& status) {
                                    : FileKind::other;
 }
 
-// The first link on the way; "" when there is none, or it has gone meanwhile.
+// The first link in the path; "" if there is none, or if it has disappeared.
 Result<fs::path> link_in(const fs::path& path) {
   fs::path at;
   for (const fs::path& part : path) {
@@ -72,7 +73,7 @@ int open_at(int folder, const char* name, int flags, mode_t mode) {
   return ::openat(folder, name, flags, mode);
 }
 
-// What openat2 does, in steps. The outcome is in errno.
+// Emulates openat2. Sets errno.
 Fd open_in_steps(const fs::path& path, int flags, mode_t mode) {
   std::vector<std::string> parts;
   for (const fs::path& part : path.relative_path()) {
@@ -109,7 +110,7 @@ Fd open_without_links(const fs::path& path, int flags, mode_t mode) {
     if (fd >= 0) {
       return Fd(static_cast<int>(fd));
     }
-    // A kernel before 5.6 has no such call; sandboxes that do not know it say EPERM.
+    // Kernels before 5.6 lack the call; sandboxes that do not know it return EPERM.
     if (errno == ENOSYS || errno == EPERM) {
       return open_in_steps(path, flags, mode);
     }
@@ -119,9 +120,9 @@ Fd open_without_links(const fs::path& path, int flags, mode_t mode) {
   }
 }
 
-// One's own, or of whom the folder belongs to: file systems of other machines show the files that
-// one makes as somebody else's.
-bool is_others(const struct stat& file, const fs::path& path) {
+// True for files of other users. A file that belongs to the folder's owner is not one: network file
+// systems may show one's own files under another user.
+bool is_foreign(const struct stat& file, const fs::path& path) {
   struct stat folder{};
   return file.st_uid != ::geteuid() &&
          (::stat(folder_of(path).c_str(), &folder) != 0 || folder.st_uid != file.st_uid);
@@ -129,13 +130,13 @@ bool is_others(const struct stat& file, const fs::path& path) {
 
 enum class Use : std::uint8_t { read, read_named, write };
 
-bool may(Use use, const struct stat& file, const fs::path& path) {
+bool is_allowed(Use use, const struct stat& file, const fs::path& path) {
   constexpr uid_t kSystem = 0;
   const bool is_systems = file.st_uid == kSystem || ::geteuid() == kSystem;
-  return use == Use::read_named || (use == Use::read && is_systems) || !is_others(file, path);
+  return use == Use::read_named || (use == Use::read && is_systems) || !is_foreign(file, path);
 }
 
-Error is_anothers(Use use, const fs::path& path) {
+Error foreign_file(Use use, const fs::path& path) {
   return {Code::io,
           cat("cannot ", use == Use::write ? "write " : "read ", path.string(),
               ": it belongs to another user"),
@@ -150,7 +151,7 @@ Result<> check_opened(int fd, const fs::path& path, Use use) {
   if (!S_ISREG(status.st_mode)) {
     return fail(Code::invalid_argument, cat("cannot open ", path.string(), ": not a file"));
   }
-  return may(use, status, path) ? Result<>() : std::unexpected(is_anothers(use, path));
+  return is_allowed(use, status, path) ? Result<>() : std::unexpected(foreign_file(use, path));
 }
 
 Result<> check_place(const fs::path& path, Use use) {
@@ -161,12 +162,12 @@ Result<> check_place(const fs::path& path, Use use) {
   if (S_ISLNK(status->st_mode)) {
     return std::unexpected(open_error(path, ELOOP));
   }
-  return may(use, *status, path) ? Result<>() : std::unexpected(is_anothers(use, path));
+  return is_allowed(use, *status, path) ? Result<>() : std::unexpected(foreign_file(use, path));
 }
 
 Result<Fd> open_for(Use use, const fs::path& path, int flags, unsigned mode) {
   const bool is_plain = (flags & (O_DIRECTORY | O_PATH)) == 0;
-  // A pipe that stands there is not waited for.
+  // Does not block on a pipe.
   const int more = is_plain ? O_NONBLOCK | O_NOCTTY : 0;
   const int how = (flags & ~O_TRUNC) | more | O_CLOEXEC;
   Fd file = open_without_links(path, how, static_cast<mode_t>(mode));
@@ -176,7 +177,7 @@ Result<Fd> open_for(Use use, const fs::path& path, int flags, unsigned mode) {
   if (is_plain) {
     REPRISE_TRY(check_opened(file.get(), path, use));
   }
-  // Not before it is known whose it is.
+  // Truncates only after the owner has been checked.
   if ((flags & O_TRUNC) != 0 && ::ftruncate(file.get(), 0) != 0) {
     return std::unexpected(os_error("empty", path, errno));
   }
@@ -254,7 +255,7 @@ Result<> refuse_links(const fs::path& path) {
 
 namespace {
 
-// What a chain of links at the end of a path leads to, there or not.
+// The target of a chain of links at the end of a path, existing or not.
 Result<fs::path> follow_links(const fs::path& path) {
   fs::path target = path;
   for (int links = 0;; ++links) {

@@ -41,7 +41,7 @@ TEST_F(FileTest, ReplacesWholeAndLeavesNothingBehind) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
-TEST_F(FileTest, GivesAFileASecondNameOnce) {
+TEST_F(FileTest, LinksAFileOnce) {
   const fs::path file = folder_ / "a";
   const fs::path second = folder_ / "b";
   ASSERT_TRUE(replace_file(file, "one"));
@@ -57,7 +57,7 @@ TEST_F(FileTest, GivesAFileASecondNameOnce) {
   EXPECT_EQ(link_file(folder_ / "none", folder_ / "c").error().code, Code::not_found);
 }
 
-TEST_F(FileTest, ResolvesWhatAPersonNames) {
+TEST_F(FileTest, ResolvesPathsOfTheUser) {
   fs::create_directory(folder_ / "else");
   fs::create_symlink("else/second", folder_ / "first");
   fs::create_symlink("third", folder_ / "else" / "second");
@@ -68,7 +68,7 @@ TEST_F(FileTest, ResolvesWhatAPersonNames) {
   EXPECT_EQ(resolve_path(folder_ / "loop").error().os_errno, ELOOP);
 }
 
-TEST_F(FileTest, TellsWhatHasAName) {
+TEST_F(FileTest, ReportsTheKindOfAFile) {
   ASSERT_TRUE(replace_file(folder_ / "file", "one"));
   fs::create_symlink("nowhere", folder_ / "link");
   EXPECT_EQ(*kind_of(folder_ / "file"), FileKind::file);
@@ -82,8 +82,8 @@ TEST_F(FileTest, TellsWhatHasAName) {
   }
 }
 
-// An error is not the answer that nothing is there.
-TEST_F(FileTest, SaysWhenItCannotTell) {
+// An error is not reported as absence.
+TEST_F(FileTest, ReportsErrorsInsteadOfAbsence) {
   fs::create_symlink("loop", folder_ / "loop");
   EXPECT_EQ(*kind_of(folder_ / "loop"), FileKind::link);
   EXPECT_EQ(kind_of(folder_ / "loop" / "below").error().os_errno, ELOOP);
@@ -91,14 +91,14 @@ TEST_F(FileTest, SaysWhenItCannotTell) {
   EXPECT_EQ(check_target(folder_ / "loop" / "below").error().os_errno, ELOOP);
 }
 
-TEST_F(FileTest, WaitsForNoPipe) {
+TEST_F(FileTest, DoesNotBlockOnPipes) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   for (const int how : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {
     EXPECT_EQ(open_file(folder_ / "pipe", how).error().code, Code::invalid_argument);
   }
 }
 
-TEST_F(FileTest, AsksBeforeTheRename) {
+TEST_F(FileTest, CallsBackBeforeTheRename) {
   const fs::path file = folder_ / "a.json";
   ASSERT_TRUE(replace_file(file, "one"));
   std::string shown;
@@ -131,7 +131,7 @@ TEST_F(FileTest, MakesPrivateFolders) {
   EXPECT_TRUE(make_private_folders(folder_ / "a" / "b"));
 }
 
-TEST_F(FileTest, MovesOverNothing) {
+TEST_F(FileTest, DoesNotMoveOverExistingFiles) {
   ASSERT_TRUE(replace_file(folder_ / "a", "one"));
   ASSERT_TRUE(replace_file(folder_ / "b", "two"));
   EXPECT_EQ(move_file(folder_ / "a", folder_ / "b").error().code, Code::conflict);

@@ -22,7 +22,7 @@ bool is_flag_letter(char32_t code_point) {
   return code_point >= 0x1F1E6 && code_point <= 0x1F1FF;
 }
 
-// The first character of `text`, and the length of its well-formed bytes; 0 for a bad byte.
+// The first character of `text`, and its length in bytes; length 0 for invalid UTF-8.
 utf8::Decoded decode_or_none(std::string_view text) {
   const std::size_t valid = utf8::valid_prefix(text.substr(0, 4));
   return valid == 0 ? utf8::Decoded{0, 0} : utf8::decode(text.substr(0, valid));
@@ -57,7 +57,7 @@ Cluster first_cluster(std::string_view text) {
       break;
     }
     cluster.bytes += next.bytes;
-    // The library gives flags one column; terminals show two.
+    // utf8proc assigns flags one column; terminals show two.
     if (flag || next.code_point == kEmojiPresentation) {
       cluster.columns = 2;
     }

@@ -8,7 +8,7 @@
 namespace reprise {
 namespace {
 
-TEST(Grapheme, CharactersAreWhatPeopleCount) {
+TEST(Grapheme, FindsGraphemeClusters) {
   EXPECT_EQ(first_grapheme(""), 0U);
   EXPECT_EQ(first_grapheme("ab"), 1U);
   EXPECT_EQ(first_grapheme("e\u0301x"), 3U);  // e + accent

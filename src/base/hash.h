@@ -1,7 +1,7 @@
 #pragma once
 
-// A quick hash of bytes, the same on every machine and in every version: what it names may be
-// stored. Against people who look for collisions it is no help; sha256() is (base/encode.h).
+// A fast hash, the same on every machine and in every version, so that it may be stored. Not
+// collision-resistant against attackers: use sha256() (base/encode.h) for that.
 
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace reprise {
 
 inline constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325U;
 
-// FNV-1a. Another `offset` makes another hash.
+// FNV-1a. A different `offset` gives an independent hash.
 constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t offset = kFnvOffset) {
   std::uint64_t hash = offset;
   for (const char c : bytes) {

@@ -20,7 +20,7 @@ struct Parts {
   std::string_view fragment;  // with its "#"
 };
 
-// What there is up to one of `ends` is taken from the front.
+// Removes and returns the text before the first of `ends`.
 std::string_view take_until(std::string_view& rest, std::string_view ends) {
   const std::string_view taken = rest.substr(0, rest.find_first_of(ends));
   rest.remove_prefix(taken.size());
@@ -54,7 +54,7 @@ bool is_secret_name(std::string_view name) {
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return plain.ends_with(end); });
 }
 
-// 127.0.0.0 to 127.255.255.255 with all four numbers.
+// 127.0.0.0 to 127.255.255.255, with all four numbers.
 bool is_loopback_number(std::string_view host) {
   int numbers = 0;
   while (!host.empty()) {
@@ -101,7 +101,7 @@ std::string masked_url(std::string_view url) {
   out += parts.path;
   std::string_view query = parts.query;
   while (!query.empty()) {
-    // Each parameter with the "?" or "&" before it.
+    // Each parameter, with the preceding "?" or "&".
     const std::string_view parameter = query.substr(0, query.find_first_of("&;", 1));
     query.remove_prefix(parameter.size());
     const auto equals = parameter.find('=');
@@ -121,7 +121,7 @@ std::string server_of(std::string_view url) {
   std::string_view authority = parts.authority;
   if (const auto user = authority.find('@'); user != std::string_view::npos) {
     if (authority.substr(0, user).contains('\\')) {
-      return {};  // some readers end the host there
+      return {};  // some parsers end the host there
     }
     authority.remove_prefix(user + 1);
   }

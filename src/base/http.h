@@ -1,7 +1,8 @@
 #pragma once
 
-// HTTP as Reprise needs it: one request a call; a large body is pulled, the answer is pushed.
-// `Transport` is the seam to the network: the real one is in curl_transport.h, tests have others.
+// HTTP for Reprise: one request per call; a large body is pulled, the response is pushed.
+// `Transport` is the interface to the network: curl_transport.h has the real one, tests have
+// others.
 
 #include <chrono>
 #include <span>
@@ -18,34 +19,34 @@ struct Header {
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-// The first header of that name in any letter case; "" when there is none.
+// The first header of that name, case-insensitive; "" when there is none.
 std::string_view find_header(const std::vector<Header>& headers, std::string_view name);
 
-// The host of a URL as a person knows it, "127.0.0.1:11434": without scheme, user and path.
+// The host and port of a URL for display, "127.0.0.1:11434": without scheme, user and path.
 std::string host_of(std::string_view url);
 
-// The URL as it may be shown and stored: "***" for a user and a password, and for parameters whose
-// names say that they are secret (key, api-key, token, sig, …).
+// The URL for display and storage: "***" replaces user and password, and the values of parameters
+// with secret names (key, api-key, token, sig, …).
 std::string masked_url(std::string_view url);
 
-// Whom a URL reaches: "https://api.test:443", in lower case and with its port. "" for what is no
-// http or https URL, or one that readers of URLs disagree about.
+// The server of a URL: "https://api.test:443", in lower case and with its port. "" if it is not an
+// http or https URL, or one that URL parsers interpret differently.
 std::string server_of(std::string_view url);
-// Both reach the same server, with the same scheme.
+// Whether both have the same scheme and server.
 bool is_same_server(std::string_view a, std::string_view b);
-// A server on this machine (localhost, 127.x.x.x, [::1]), and nothing that only looks like one.
+// Whether the server is on this machine (localhost, 127.x.x.x, [::1]); false for lookalikes.
 bool is_local_url(std::string_view url);
 
-// The URL with a path appended: before the query, which stays.
+// The URL with a path appended before the query, which is preserved.
 std::string with_path(std::string_view base_url, std::string_view path);
 
-// A body that is made while it is sent.
+// A body that is generated while it is sent.
 class BodySource {
  public:
   virtual ~BodySource() = default;
-  // Fills the beginning of `into`, which is not empty. 0 at the end.
+  // Fills a prefix of `into`, which is not empty. Returns 0 at the end.
   virtual Result<std::size_t> read(std::span<char> into) = 0;
-  // The next read starts again from the first byte.
+  // The next read starts from the first byte again.
   virtual Result<> rewind() = 0;
 };
 
@@ -64,11 +65,11 @@ struct ResponseHead {
   std::vector<Header> headers;
 };
 
-// What a receiver wants of the rest of the answer.
+// What a receiver wants of the remaining response.
 enum class Want : std::uint8_t {
   more,
-  end,      // all is there: only the end of the body, if it comes at once
-  nothing,  // the connection is closed
+  end,      // the content is complete: wait only briefly for the end of the body
+  nothing,  // close the connection
 };
 
 // Called from the thread that called send(). Views are valid during the call only.
@@ -79,18 +80,17 @@ class Receiver {
   virtual Want data(std::string_view bytes) = 0;
 };
 
-// Errors of send(): cancelled, timeout, invalid_argument (not a URL), unsupported (no HTTP library
-// here), those of the body source, and io. `os_errno` of an io error tells whether trying again
-// can help: ECONNREFUSED, EHOSTUNREACH (no such host), EPROTO (no valid certificate) and EFBIG
-// (headers without an end) stay; everything else is a connection that was lost. Messages name the
-// host.
-// Thread-safe: requests of several threads run side by side.
+// Errors of send(): cancelled, timeout, invalid_argument (not a URL), unsupported (no HTTP
+// library), those of the body source, and io. `os_errno` of an io error tells whether a retry can
+// help: ECONNREFUSED, EHOSTUNREACH (no such host), EPROTO (no valid certificate) and EFBIG (endless
+// headers) are permanent; everything else is a lost connection. Messages name the host.
+// Thread-safe: requests of several threads run concurrently.
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Blocks until the answer is complete or the receiver wants nothing more. Any status is an
-  // answer; redirects are not followed. What the receiver or the body source throws ends the
-  // request and goes on to the caller.
+  // Blocks until the response is complete or the receiver wants nothing more. Any status is a
+  // response; redirects are not followed. An exception of the receiver or the body source ends the
+  // request and propagates to the caller.
   virtual Result<> send(const Request& request, Receiver& receiver, std::stop_token stop) = 0;
 };
 

@@ -121,7 +121,7 @@ class Printer {
 }  // namespace
 
 Result<std::string> pretty(std::string_view json, PrettyOptions options) {
-  // Validated whole first: the depth bound holds for the text, not for each inner scanner.
+  // Validates all of the text first: the depth limit applies to it, not to each inner scanner.
   if (Scanner check(json); !check.skip() || !check.end()) {
     return std::unexpected(check.fault());
   }

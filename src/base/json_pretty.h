@@ -1,7 +1,7 @@
 #pragma once
 
-// JSON for people: one member or element a line, the spelling of numbers and strings kept. And the
-// way back.
+// Pretty-printing JSON, with one member or element per line and the spelling of numbers and strings
+// preserved; and the inverse.
 
 #include "reprise/error.h"
 
@@ -12,14 +12,14 @@ enum class KeyOrder : std::uint8_t { as_written, by_bytes };
 struct PrettyOptions {
   int indent = 2;
   KeyOrder order = KeyOrder::as_written;
-  int depth = 0;  // how many levels more the lines after the first are indented
+  int depth = 0;  // additional indentation levels for all lines but the first
 };
 
-// `[]` and `{}` stand on one line; there is no line end after the last line. Keys are written
-// anew, everything else as it was. corrupt for what is no JSON value.
+// `[]` and `{}` are printed on one line; there is no line end after the last line. Keys are
+// re-escaped, everything else is preserved. corrupt for malformed JSON.
 Result<std::string> pretty(std::string_view json, PrettyOptions options = {});
 
-// A JSON value without the blanks and line ends between its parts; all else is as it was.
+// A JSON value without whitespace between tokens, otherwise unchanged.
 std::string compact(std::string_view validated);
 
 }  // namespace reprise::json

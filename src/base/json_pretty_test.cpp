@@ -36,13 +36,13 @@ TEST(JsonPretty, IndentsFromADepthOn) {
   EXPECT_EQ(*pretty("[1]", {.depth = 2}), "[\n      1\n    ]");
 }
 
-TEST(JsonCompact, TakesAwayOnlyWhatIsBetween) {
+TEST(JsonCompact, RemovesWhitespaceBetweenTokens) {
   EXPECT_EQ(compact(" {\n\t\"a b\" : [ 1.0 , \"\\\" \\\\\" , { } ]\r\n} "),
             "{\"a b\":[1.0,\"\\\" \\\\\",{}]}");
   EXPECT_EQ(compact("null"), "null");
 }
 
-TEST(JsonPretty, RefusesWhatIsNoJson) {
+TEST(JsonPretty, RejectsMalformedJson) {
   for (const char* text : {"", "{", "[1,]", "1 2"}) {
     const auto out = pretty(text);
     ASSERT_FALSE(out) << text;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The plain parts of a JSON string, which stand in it as they are: most of what is read or written.
-// Private to the scanner and the writer.
+// Scans unescaped runs of JSON strings, which are most of what is read or written. Private to the
+// scanner and the writer.
 
 #include <cstddef>
 #include <string_view>
@@ -18,8 +18,8 @@ inline bool is_plain(char c) {
   return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
 }
 
-// The first byte from `at` on that ends a run of plain string content, and whether the run had
-// bytes outside ASCII.
+// The first byte from `at` on that is not plain string content, and whether the bytes before it are
+// all ASCII.
 struct Run {
   std::size_t end;
   bool ascii;

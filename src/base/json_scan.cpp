@@ -12,7 +12,7 @@
 
 namespace reprise {
 
-// The one door past RawJson's validation.
+// The only way to bypass RawJson's validation.
 class RawJsonAccess {
  public:
   static RawJson make(std::string text) { return RawJson(std::move(text)); }
@@ -174,7 +174,7 @@ bool Scanner::hex4(char32_t& out) {
 
 namespace {
 
-// What a backslash makes of the next character; 0 where it is not that simple.
+// The character that an escape stands for; 0 for \u and invalid escapes.
 constexpr auto kEscaped = [] {
   std::array<char, 256> table{};
   constexpr std::string_view kNames = "\"\\/bfnrt";
@@ -191,7 +191,7 @@ bool is_simple_escape(char c) {
 
 }  // namespace
 
-// After the backslash.
+// Parses an escape after its backslash.
 bool Scanner::escape(std::string& out) {
   if (at_ >= text_.size()) {
     return fail("unexpected end");
@@ -218,7 +218,7 @@ bool Scanner::escape(std::string& out) {
     if (low >= 0xDC00 && low < 0xE000) {
       unit = 0x10000 + ((unit - 0xD800) << 10U) + (low - 0xDC00);
     } else {
-      at_ = before;  // two units that are no pair: each for itself
+      at_ = before;  // not a surrogate pair: decode each unit separately
     }
   }
   if (unit >= 0xD800 && unit < 0xE000) {
@@ -230,7 +230,8 @@ bool Scanner::escape(std::string& out) {
   return true;
 }
 
-// What ends a run of plain string content: the closing quote, an escape or a control character.
+// Handles the end of a run of plain string content: the closing quote, an escape or a control
+// character.
 bool Scanner::after_run(bool& closed, std::string& out) {
   if (at_ >= text_.size()) {
     return fail("unexpected end of a string");
@@ -252,7 +253,7 @@ bool Scanner::after_run(bool& closed, std::string& out) {
 
 namespace {
 
-// How many bytes there are from `at` in a string to its closing quote.
+// The number of bytes from `at` in a string to its closing quote.
 std::size_t string_bytes(std::string_view text, std::size_t at) {
   std::size_t end = text.find('"', at);
   while (end != std::string_view::npos) {
@@ -277,7 +278,7 @@ bool Scanner::string(std::string& out) {
   }
   Run run = plain_run(text_, at_);
   if (run.end < text_.size() && text_[run.end] == '\\') {
-    out.reserve(string_bytes(text_, at_));  // what is decoded is never longer
+    out.reserve(string_bytes(text_, at_));  // the decoded string is never longer
   }
   bool is_valid = true;
   while (true) {
@@ -296,12 +297,12 @@ bool Scanner::string(std::string& out) {
   }
   if (!is_valid) {
     lossy_ = true;
-    out = utf8::sanitize(out);  // escapes are whole characters: nothing else can be wrong
+    out = utf8::sanitize(out);  // escapes give valid UTF-8, so only the input can be invalid
   }
   return true;
 }
 
-// A member's name: most are plain, and stay where they stand.
+// A member's name: most have no escapes, and are returned as views.
 bool Scanner::name(std::string_view& out, std::string& decoded) {
   blanks();
   if (!failed_ && at_ < text_.size() && text_[at_] == '"') {
@@ -343,7 +344,7 @@ bool Scanner::skip_string() {
 bool Scanner::skip() {
   switch (kind()) {
     case Kind::object:
-      // Names that are only passed over need not be decoded.
+      // Skipped names need not be decoded.
       return items('{', '}', [this] { return skip_string() && eat(':') && skip(); });
     case Kind::array:
       return array([this] { return skip(); });
@@ -388,7 +389,7 @@ bool join_strings(RawJson& text, const RawJson& more) {
   if (!text.text().starts_with(kQuote) || !more.text().starts_with(kQuote)) {
     return false;
   }
-  const std::string added = more.text().substr(1);  // they may be the same
+  const std::string added = more.text().substr(1);  // `text` and `more` may be the same object
   std::string& whole = RawJsonAccess::text(text);
   whole.pop_back();
   whole += added;

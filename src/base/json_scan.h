@@ -1,13 +1,13 @@
 #pragma once
 
-// Reading JSON without changing it. A Scanner walks over a text and validates all it passes; what
-// the caller understands is decoded, all else can be taken as the raw text that stands there, so
-// that number spelling, key order and escapes survive. (The libraries at hand turn 24-digit
-// integers into doubles, merge duplicate keys and refuse lone surrogates.)
+// Reads JSON without changing it. A Scanner walks over a text and validates everything it passes;
+// callers decode what they understand, and take the rest as raw text, so that number spelling, key
+// order and escapes are preserved. (Common libraries turn 24-digit integers into doubles, merge
+// duplicate keys and reject lone surrogates.)
 //
-// A scanner that has failed stays failed: every function returns false and fault() says where and
-// why. Strings come out as valid UTF-8: lone surrogates and bad bytes become U+FFFD and lossy()
-// tells.
+// Errors are sticky: after one, every function returns false, and fault() describes it. Decoded
+// strings are valid UTF-8: lone surrogates and invalid bytes become U+FFFD, and lossy() returns
+// true.
 
 #include <optional>
 
@@ -17,7 +17,7 @@ namespace reprise::json {
 
 enum class Kind : std::uint8_t { none, object, array, string, number, boolean, null };
 
-// Whether a control character may stand in a string as it is, which JSON forbids.
+// Whether unescaped control characters are allowed in strings; JSON forbids them.
 enum class Controls : std::uint8_t { refused, accepted };
 
 class Scanner {
@@ -26,20 +26,20 @@ class Scanner {
   explicit Scanner(std::string_view text, Controls controls = Controls::refused)
       : text_(text), controls_(controls) {}
 
-  Kind kind();                      // of the next value; none at the end and for garbage
-  bool raw(std::string_view& out);  // any value, as it is written
+  Kind kind();                      // of the next value; none at the end and for malformed text
+  bool raw(std::string_view& out);  // any value, unchanged
   bool skip();
   bool string(std::string& out);  // decoded
   bool boolean(bool& out);
   bool integer(std::int64_t& out);  // fails on fractions, exponents and overflow
   bool null();
-  bool end();                           // nothing but blanks is left
+  bool end();                           // only whitespace is left
   bool word(std::string_view literal);  // exactly this text
 
   // member(key) is called before each value and must consume it with this scanner.
   template <class Member>
   bool object(const Member& member);
-  // element() likewise.
+  // element() is called before each value and must consume it.
   template <class Element>
   bool array(const Element& element);
 
@@ -48,7 +48,7 @@ class Scanner {
   std::size_t position() const { return at_; }
   std::string_view rest() const { return text_.substr(at_); }
   Error fault() const;
-  bool fail(std::string_view reason);  // also for callers that dislike a value
+  bool fail(std::string_view reason);  // also for callers that reject a value
 
  private:
   void blanks() {
@@ -71,7 +71,7 @@ class Scanner {
     ++at_;
     return true;
   }
-  bool refuse_next();  // what comes is not what must come
+  bool refuse_next();  // reports an unexpected token
   bool name(std::string_view& out, std::string& decoded);
   bool number();
   bool skip_string();
@@ -82,7 +82,7 @@ class Scanner {
   bool hex4(char32_t& out);
   bool next_item(bool first, char close, bool& done);
   bool took(bool good) { return (good && !failed_) || fail("unexpected value"); }
-  // Calls item() before each; it must consume it.
+  // Calls item() before each item; it must consume the item.
   template <class Item>
   bool items(char open, char close, const Item& item);
 
@@ -126,25 +126,25 @@ bool Scanner::array(const Element& element) {
   return items('[', ']', [&] { return took(element()); });
 }
 
-// A raw value that a scanner has validated, as RawJson. Bytes that are not UTF-8 inside strings
-// become U+FFFD.
+// Makes a RawJson of a raw value that a scanner has validated. Invalid UTF-8 inside strings becomes
+// U+FFFD.
 RawJson take(std::string_view validated);
 
-// Makes one of two strings, as they are spelled: an escape that was cut between them (the halves of
-// a surrogate pair) becomes whole again. Costs what is added. False, and nothing changes, when one
-// of them is no string.
+// Appends one JSON string to another without decoding: the halves of a surrogate pair that was
+// split between them are joined. Takes time proportional to `more`. Returns false without a change
+// if one of them is not a string.
 bool join_strings(RawJson& text, const RawJson& more);
 
-// What a raw value is, decoded; nullopt for a value of another type.
+// The decoded raw value; nullopt for a value of another type.
 std::optional<std::string> text_in(std::string_view raw);
 std::optional<std::int64_t> integer_in(std::string_view raw);
 
-// The value of a field; null when there is none.
+// The value of a field; null if there is none.
 const RawJson* find_field(const Extra& extra, std::string_view name);
-// Replaces it, or adds it at the end.
+// Replaces the field, or appends it.
 void set_field(Extra& extra, std::string_view name, RawJson value);
 
-// The raw text of one member of an object; "" when it is missing or `object` is none.
+// The raw text of one member of an object; "" if it is missing or `object` is not an object.
 std::string_view find_member(std::string_view object, std::string_view name);
 
 }  // namespace reprise::json

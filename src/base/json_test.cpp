@@ -19,7 +19,7 @@ TEST(RawJson, KeepsTheSpelling) {
   EXPECT_EQ(RawJson::parse(" \n[1]\t")->text(), "[1]");
 }
 
-TEST(RawJson, RefusesWhatIsNoJson) {
+TEST(RawJson, RejectsMalformedJson) {
   for (const char* text :
        {"",         " ",         "{",           "[1,]",  "{,}", "[,1]",    "[1 2]",
         R"({"a"})", R"({"a":})", R"({"a":1,})", "01",    "1.",  "1e",      "-",
@@ -60,7 +60,7 @@ TEST(JsonScanner, DecodesStrings) {
   EXPECT_EQ(out, "a\uFFFDb\uFFFD\uFFFDA");
   EXPECT_TRUE(lone.lossy());
 
-  // The second of a pair is checked as an escape of its own would be.
+  // The second half of a pair is validated like any other escape.
   for (const char* const bad : {R"("\ud800\u00zz")", R"("\ud800\u00")", R"("\ud800\u")"}) {
     json::Scanner broken(bad);
     EXPECT_FALSE(broken.string(out)) << bad;
@@ -113,7 +113,7 @@ TEST(JsonWriter, EveryTextComesBack) {
   }
 }
 
-// All that a view shows of a value.
+// All that a view returns of a value.
 std::string shown(JsonView view) {
   std::string out = cat(view.raw(), "|", view.text(), "|", view.count());
   const auto [a, b] = view.members({"a", "b"});
@@ -152,7 +152,7 @@ TEST(JsonTape, ReadsOneValueAfterTheOther) {
   EXPECT_EQ(tape.view().raw(), R"({"a":2})");
 }
 
-TEST(JsonTape, HoldsSoMuchAndNoMore) {
+TEST(JsonTape, ReadsValuesBeyondItsLimit) {
   std::string many = "[0";
   for (int i = 1; i < 300'000; ++i) {
     many += ",0";
@@ -171,7 +171,7 @@ TEST(JsonTape, HoldsSoMuchAndNoMore) {
   EXPECT_EQ(last, 7);
 }
 
-TEST(JsonTape, RefusesWhatTheScannerRefuses) {
+TEST(JsonTape, RejectsWhatTheScannerRejects) {
   JsonTape tape;
   for (const std::string& text :
        {std::string("{\"a\":"), std::string("{\"a\":1,}"), std::string("[1 2]"), std::string(),

@@ -20,7 +20,7 @@ JsonView JsonView::operator[](std::string_view name) const {
 }
 
 bool JsonTape::read(json::Scanner& scanner) {
-  scanner.kind();  // passes what is blank
+  scanner.kind();  // skips whitespace
   const std::size_t begin = scanner.position();
   const std::string_view rest = scanner.rest();
   text_ = std::string_view(rest.data() - begin, begin + rest.size());
@@ -56,7 +56,7 @@ bool JsonTape::add(json::Scanner& scanner) {
   return good;
 }
 
-// A name that has to be decoded stands nowhere in the text.
+// A name with escapes is not in the text in its decoded form.
 bool JsonTape::add_name(std::string_view name) {
   const bool is_in_text = !std::less<>()(name.data(), text_.data()) &&
                           std::less<>()(name.data(), text_.data() + text_.size());

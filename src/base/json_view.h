@@ -1,7 +1,7 @@
 #pragma once
 
-// Looking into a JSON text that is known to be valid, without keeping anything of it. Members that
-// are missing or of another type read as empty, as servers differ in what they leave out.
+// Read access to JSON text that is known to be valid, without copying it. Members that are missing
+// or of another type read as empty, since servers differ in what they omit.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace reprise {
 
 class JsonTape;
 
-// A view: the text must outlive it, and its tape where it has one.
+// A view: the text must outlive it, and so must its tape, if any.
 class JsonView {
  public:
   JsonView() = default;
@@ -24,23 +24,23 @@ class JsonView {
 
   JsonView operator[](std::string_view name) const;
 
-  // Several at once: of each name the last member. Looking for one after the other reads all of the
-  // object each time.
+  // Looks up several members in one pass; duplicate names return the last member. Separate lookups
+  // would each scan the whole object.
   template <std::size_t N>
   std::array<JsonView, N> members(const std::string_view (&names)[N]) const;
 
   bool is(json::Kind kind) const { return json::Scanner(json_).kind() == kind; }
-  // Something is there, and it is not null.
+  // True if there is a value other than null.
   explicit operator bool() const { return !json_.empty() && !is(json::Kind::null); }
 
   std::string_view raw() const { return json_; }
-  std::string text() const;    // "" for what is no string
-  std::int64_t count() const;  // 0 for what is no integer, and for negative ones
+  std::string text() const;    // "" if it is not a string
+  std::int64_t count() const;  // 0 if it is not an integer or negative
 
   template <class Each>
-  void each(const Each& element) const;  // element(JsonView), none for what is no array
+  void each(const Each& element) const;  // element(JsonView); never called for other types
   template <class Each>
-  void each_member(const Each& member) const;  // member(name, JsonView), none for what is no object
+  void each_member(const Each& member) const;  // member(name, JsonView); likewise
 
  private:
   friend class JsonTape;
@@ -49,23 +49,23 @@ class JsonView {
   JsonView at(const Place* place) const;
 
   std::string_view json_;
-  const Place* place_ = nullptr;  // on the tape
+  const Place* place_ = nullptr;  // in the tape
 };
 
-// Of a value, or of a member's name, which its value follows.
+// Of a value, or of a member's name, which is followed by its value.
 struct JsonView::Place {
   std::uint32_t begin = 0;  // in the text
   std::uint32_t bytes = 0;
-  std::uint32_t places = 1;  // its own and those of all that is in it
+  std::uint32_t places = 1;  // of this value and everything in it
 };
 
-// Where the values of a text stand, found in one reading: what its views look up is not looked for
-// in the text again.
+// The positions of all values of a text, found in one pass, so that views do not scan the text
+// again.
 class JsonTape {
  public:
-  // Reads the value that comes next. False, like the scanner, for what is not valid.
+  // Reads the next value. False for malformed text, like the scanner.
   bool read(json::Scanner& scanner);
-  // Of that value, until the next one is read.
+  // Of that value, valid until the next one is read.
   JsonView view() const { return {value_, places_.empty() ? nullptr : places_.data()}; }
 
  private:

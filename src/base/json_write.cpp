@@ -11,7 +11,7 @@ namespace reprise {
 namespace json {
 namespace {
 
-// What stands after the backslash; 0 where the byte needs none, 'u' for \u00XX.
+// The character after the backslash; 0 if the byte is not escaped, 'u' for \u00XX.
 constexpr auto kEscapes = [] {
   std::array<char, 256> table{};
   for (int i = 0; i < 0x20; ++i) {
@@ -27,7 +27,7 @@ constexpr auto kEscapes = [] {
   return table;
 }();
 
-// Whether all of it was ASCII.
+// Returns whether all of the text was ASCII.
 bool append_escaped(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   bool is_ascii = true;
@@ -55,7 +55,7 @@ bool append_escaped(std::string& out, std::string_view text) {
 }  // namespace
 
 void append_string(std::string& out, std::string_view text) {
-  out.reserve(out.size() + text.size() + text.size() / 16 + 2);  // as much again at least
+  out.reserve(out.size() + text.size() + text.size() / 16 + 2);  // the minimum size
   out += '"';
   const std::size_t begin = out.size();
   if (!append_escaped(out, text) && !utf8::is_valid(text)) {

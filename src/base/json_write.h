@@ -1,13 +1,13 @@
 #pragma once
 
-// Writing JSON: compact, keys in the order of the calls, text as UTF-8.
+// Writes JSON: compact, keys in the order of the calls, text as UTF-8.
 
 #include "reprise/json.h"  // IWYU pragma: export
 
 namespace reprise::json {
 
-// Appends a quoted string. Escapes only what must be (", \, controls); bytes that are not UTF-8
-// become U+FFFD.
+// Appends a quoted string. Escapes only what JSON requires (", \, controls); invalid UTF-8 becomes
+// U+FFFD.
 void append_string(std::string& out, std::string_view text);
 std::string quoted(std::string_view text);
 
@@ -31,7 +31,7 @@ class ObjectWriter {
   ObjectWriter& null(std::string_view name);
   ObjectWriter& raw(std::string_view name, std::string_view json);
   ObjectWriter& extra(const Extra& fields);
-  // Writes the key; the value is then appended to what this returns.
+  // Writes the key; the caller appends the value to the returned string.
   std::string& key(std::string_view name);
   void close() { out_ += '}'; }
 
@@ -40,7 +40,7 @@ class ObjectWriter {
   bool first_ = true;
 };
 
-// Appends `[…]`: call item() before each value that is appended to the same string.
+// Appends `[…]`: call item() before appending each value to the same string.
 class ArrayWriter {
  public:
   explicit ArrayWriter(std::string& out) : out_(out) { out_ += '['; }
@@ -67,7 +67,8 @@ void add_members(ObjectWriter& object, std::string_view name, const Value& value
 }
 }  // namespace detail
 
-// An object of these members, name and value by turns: append_object(out, "a", 1, "b", "x").
+// Appends an object with these members, alternating names and values: append_object(out, "a", 1,
+// "b", "x").
 template <class... Members>
 void append_object(std::string& out, const Members&... members) {
   ObjectWriter object(out);

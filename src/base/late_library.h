@@ -1,7 +1,7 @@
 #pragma once
 
-// Shared libraries that only some commands need are loaded when they are first used: linking
-// libcurl alone would cost every `reprise list` 8 of its 11 ms.
+// Shared libraries that only some commands need are loaded on first use: linking libcurl alone
+// would take 8 of the 11 ms of every `reprise list`.
 
 #include <initializer_list>
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace reprise {
 
-// Stays loaded until the process ends. Thread-safe.
+// Never unloaded. Thread-safe.
 class LateLibrary {
  public:
-  // The first name that loads ("libcurl.so.4"). unsupported, naming `what` and its package, when
-  // none does.
+  // Loads the first of the names that exists ("libcurl.so.4"). unsupported, naming `what` and its
+  // package, if none does.
   static Result<LateLibrary> load(std::string_view what, std::initializer_list<const char*> names);
 
   Result<void*> symbol(const char* name) const;
@@ -35,7 +35,7 @@ class LateFunctions {
   LateFunctions(const LateFunctions&) = delete;
   LateFunctions& operator=(const LateFunctions&) = delete;
 
-  // All of them; the first that is missing decides the outcome.
+  // Resolves all functions; fails if one is missing.
   Result<> bind(const LateLibrary& library) const;
 
  private:
@@ -44,7 +44,7 @@ class LateFunctions {
   std::vector<std::pair<const char*, void**>> functions_;
 };
 
-// Called like the function that it is.
+// Callable like the function itself.
 template <class Function>
 class Late {
  public:
@@ -52,17 +52,16 @@ class Late {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym is for.
   Function function() const { return reinterpret_cast<Function>(address_); }
   operator Function() const { return function(); }  // NOLINT(google-explicit-constructor)
-  // Not into the variable arguments of a function: those take function().
+  // Not copyable, so that it cannot be passed as a variadic argument: pass function() instead.
   Late(const Late&) = delete;
   Late& operator=(const Late&) = delete;
-  ~Late() {}  // NOLINT(modernize-use-equals-default): a trivial one could be passed there
+  ~Late() {}  // NOLINT(modernize-use-equals-default): a trivial one would allow that
 
  private:
   void* address_ = nullptr;
 };
 
-// A library with its functions. They are never destroyed: a thread may still use them while the
-// process ends.
+// A library with its functions. Never destroyed: a thread may still use it while the process exits.
 template <class Functions>
 Result<const Functions*> load_late(std::string_view what,
                                    std::initializer_list<const char*> names) {

@@ -41,8 +41,9 @@ struct flock range_of(int byte, short type) {
   return range;
 }
 
-// In slices by the wall clock: the thread sanitizer of GCC 12 does not see a mutex that is locked
-// by the steady one, and reports its unlocking. A clock that is set costs a slice.
+// Waits in slices of the wall clock: the thread sanitizer of GCC 12 does not see a mutex locked
+// with a steady-clock timeout, and reports its unlocking. Setting the clock costs at most one
+// slice.
 bool lock_until(std::unique_lock<std::timed_mutex>& lock, LockFile::Deadline deadline) {
   while (!lock.try_lock()) {
     const auto left = deadline - steady_clock::now();
@@ -74,7 +75,7 @@ Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
   unlock_byte(kGateByte);
   REPRISE_TRY(std::move(locked));
   sign();
-  threads.release();  // the hold unlocks it
+  threads.release();  // Hold's destructor unlocks it
   return Hold(this);
 }
 
@@ -97,7 +98,7 @@ LockFile::Hold::~Hold() {
   }
 }
 
-// The one at the gate is the only one that waits for the lock: it may look often.
+// Only the holder of the gate waits for the lock, so it may poll often.
 Result<> LockFile::lock_byte(int byte, Deadline deadline, bool poll_fast) {
   microseconds pause = kPauseMin;
   while (true) {
@@ -118,12 +119,12 @@ Result<> LockFile::lock_byte(int byte, Deadline deadline, bool poll_fast) {
 
 void LockFile::unlock_byte(int byte) {
   struct flock range = range_of(byte, F_UNLCK);
-  // Unlocking what is locked cannot fail; closing the file would unlock it too.
+  // Unlocking a held lock cannot fail; closing the file would unlock it, too.
   (void)::fcntl(fd_.get(), F_OFD_SETLK, &range);
 }
 
-// Leaves the holder's pid for the messages of those who wait in vain; nothing depends on it, so
-// a full disk does not matter. Written only when another process was the last.
+// Records the holder's pid for the error messages of waiting processes. Nothing depends on it, so a
+// full disk does not matter. Written only if another process wrote it last.
 void LockFile::sign() {
   std::array<char, kPidWidth> own_pid{};
   own_pid.fill(' ');

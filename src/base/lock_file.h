@@ -1,8 +1,8 @@
 #pragma once
 
-// A lock between processes, and between the threads and objects of one: a file with two locked
-// bytes. Whoever wants the lock takes the gate first, then the lock, then opens the gate again:
-// the one that waits next holds the gate, so writers queue instead of starving one another.
+// A lock between processes, and between the threads and objects of one process: a file with two
+// lock bytes. Acquiring takes the gate first, then the lock, then releases the gate: the next
+// waiter holds the gate, so writers queue instead of starving each other.
 
 #include <chrono>
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace reprise {
 
-// Thread-safe. The locks belong to the open file: they end with the process, however it ends.
+// Thread-safe. The locks belong to the open file description and end with the process.
 class LockFile {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // Creates the file (0600) when it is missing. It is never removed: who waits for it has it open.
+  // Creates the file (0600) when missing. It is never removed: waiting processes have it open.
   static Result<std::unique_ptr<LockFile>> open(const std::filesystem::path& path);
 
   // Released by its destructor. Must not outlive the LockFile.
@@ -38,12 +38,11 @@ class LockFile {
     LockFile* file_;
   };
 
-  // busy, naming the holder where that is known, when the deadline passes. A deadline that has
-  // passed already tries once.
+  // busy, naming the holder if known, when the deadline passes. Tries at least once.
   Result<Hold> acquire(Deadline deadline);
 
-  // Whether somebody holds the lock of that file right now. Changes nothing; false when there is
-  // no such file.
+  // Whether some process holds the lock of that file now. Changes nothing; false when there is no
+  // such file.
   static Result<bool> is_held(const std::filesystem::path& path);
 
  private:
@@ -55,7 +54,7 @@ class LockFile {
 
   std::filesystem::path path_;
   Fd fd_;
-  std::timed_mutex threads_;  // the file's locks do not tell threads apart
+  std::timed_mutex threads_;  // the file's locks do not exclude threads of this process
 };
 
 }  // namespace reprise

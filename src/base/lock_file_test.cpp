@@ -45,7 +45,7 @@ TEST_F(LockFileTest, IsPrivate) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(LockFileTest, IsNoLinkNorAFolder) {
+TEST_F(LockFileTest, RejectsLinksAndFolders) {
   std::filesystem::create_symlink("elsewhere", path_);
   EXPECT_FALSE(LockFile::open(path_));
   EXPECT_FALSE(std::filesystem::exists(path_));
@@ -83,7 +83,7 @@ TEST_F(LockFileTest, ShutsOutOtherObjectsAndThreadsUntilReleased) {
   EXPECT_TRUE(file->acquire(in(0)));
 }
 
-TEST_F(LockFileTest, LetsOneInAtATime) {
+TEST_F(LockFileTest, ExcludesOtherThreads) {
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
   std::atomic<int> turns{0};
@@ -105,7 +105,7 @@ TEST_F(LockFileTest, LetsOneInAtATime) {
   EXPECT_EQ(most, 1);
 }
 
-// Without the gate the one in the tight loop would take it again and again.
+// Without the gate, the thread in the tight loop would always win.
 TEST_F(LockFileTest, QueuesFairly) {
   const auto greedy = open();
   const auto patient = open();

@@ -118,7 +118,7 @@ Loopback::Loopback(std::function<void(Peer&)> serve) : listener_(listen_somewher
     while (!stop.stop_requested()) {
       const Fd client(::accept(listener_.get(), nullptr, nullptr));
       if (client.is_open()) {
-        const int on = 1;  // what is written goes off at once
+        const int on = 1;  // send writes immediately
         ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         Peer peer(client.get());
         serve(peer);
@@ -129,7 +129,7 @@ Loopback::Loopback(std::function<void(Peer&)> serve) : listener_(listen_somewher
 
 Loopback::~Loopback() {
   thread_.request_stop();
-  (void)::shutdown(listener_.get(), SHUT_RDWR);  // wakes accept(); nothing else can be done
+  (void)::shutdown(listener_.get(), SHUT_RDWR);  // wakes accept(); errors cannot be handled here
 }
 
 std::string Loopback::url() const {

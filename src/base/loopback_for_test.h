@@ -1,6 +1,6 @@
 #pragma once
 
-// A server on 127.0.0.1 whose every byte a test decides.
+// A server on 127.0.0.1 that sends exactly the bytes that a test specifies.
 
 #include <thread>
 
@@ -12,11 +12,11 @@ namespace reprise {
 class Peer {
  public:
   explicit Peer(int fd) : fd_(fd) {}
-  // The head of the request and its whole body, de-chunked. "" when the client has gone.
+  // The head of the request and its whole body, de-chunked. "" when the client has disconnected.
   std::string read_request();
-  // True when it was written; false when the client has gone.
+  // False when the client has disconnected.
   bool write(std::string_view bytes) const;
-  // Blocks until the client has closed.
+  // Blocks until the client has closed the connection.
   void wait_for_close() const;
 
  private:
@@ -28,7 +28,7 @@ class Peer {
   std::string pending_;
 };
 
-// Serves one connection after the other with `serve` until it is destroyed.
+// Serves one connection after another with `serve` until it is destroyed.
 class Loopback {
  public:
   explicit Loopback(std::function<void(Peer&)> serve);
@@ -44,7 +44,7 @@ class Loopback {
   std::jthread thread_;
 };
 
-// A port of this machine where nothing listens.
+// A port of this machine on which nothing listens.
 int free_port();
 
 }  // namespace reprise

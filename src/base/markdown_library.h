@@ -1,6 +1,6 @@
 #pragma once
 
-// md4c, loaded when the first Markdown is shown: no other command pays for it.
+// md4c, loaded when Markdown is shown for the first time.
 
 #include <md4c.h>
 
@@ -13,7 +13,7 @@ struct MarkdownLibrary : LateFunctions {
   Late<decltype(&::md_parse)> parse{*this, "md_parse"};
 };
 
-// unsupported, naming the package, where it is not installed.
+// unsupported, naming the package, when it is not installed.
 Result<const MarkdownLibrary*> markdown_library();
 
 }  // namespace reprise

@@ -8,7 +8,7 @@
 namespace reprise {
 namespace {
 
-// The bounds in use are whole numbers.
+// All bounds in use are integers.
 std::int64_t bound(double number) {
   return static_cast<std::int64_t>(number);
 }

@@ -14,7 +14,7 @@ std::atomic<std::uint64_t>& fork_count() {
   return count;
 }
 
-// Without memory for the handler the pid alone tells.
+// If the handler cannot be registered for lack of memory, only the pid is compared.
 std::uint64_t forks_so_far() {
   static const int registered =
       ::pthread_atfork(nullptr, nullptr, [] { fork_count().fetch_add(1); });

@@ -1,7 +1,8 @@
 #pragma once
 
-// The process that something was made in. A fork's child has copies of all objects of its parent,
-// but none of its threads, and shares its open files, locks and connections: it must not use them.
+// The process that an object was created in. A forked child has copies of all objects of its
+// parent, but none of its threads, and shares its open files, locks and connections: it must not
+// use them.
 
 #include <sys/types.h>
 
@@ -12,13 +13,12 @@ namespace reprise {
 class OwnProcess {
  public:
   OwnProcess();
-  // False in a child, also in one whose pid namespace gives it the pid of its parent. No lock is
-  // taken.
+  // False in a forked child, even if its PID namespace gives it the pid of its parent. Lock-free.
   bool is_here() const;
 
  private:
   pid_t pid_;
-  std::uint64_t forks_;  // between the first process that counted them and this one
+  std::uint64_t forks_;  // number of forks before this process was created
 };
 
 }  // namespace reprise

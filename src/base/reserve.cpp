@@ -19,15 +19,15 @@ bool is_taken(const struct stat& status, std::int64_t bytes) {
   return status.st_blocks * kBlockBytes >= bytes;
 }
 
-// False when there was none.
-bool give_up_reserve(const std::filesystem::path& file) {
+// False if there was none.
+bool release_reserve(const std::filesystem::path& file) {
   const auto fd = open_file(file, O_RDWR);
   struct stat status{};
   if (!fd || ::fstat(fd->get(), &status) != 0 || !is_taken(status, kReserveBytes) ||
-      ::ftruncate(fd->get(), status.st_size) != 0) {  // where it ends: frees what lies beyond
+      ::ftruncate(fd->get(), status.st_size) != 0) {  // frees the blocks beyond the end
     return false;
   }
-  ::fsync(fd->get());  // ext4 gives blocks to others only after the commit that freed them
+  ::fsync(fd->get());  // ext4 makes freed blocks available only after a commit
   return true;
 }
 
@@ -49,7 +49,7 @@ void keep_reserve(const std::filesystem::path& file, std::int64_t bytes) {
 Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work,
                       const std::function<Result<>()>& in_steps) {
   auto done = work();
-  if (!done && is_disk_full(done.error()) && give_up_reserve(file)) {
+  if (!done && is_disk_full(done.error()) && release_reserve(file)) {
     done = work();
   }
   return !done && is_disk_full(done.error()) && in_steps ? in_steps() : done;

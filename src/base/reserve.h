@@ -1,8 +1,8 @@
 #pragma once
 
-// A little room on the disk, for deleting when it is full: deleting writes, too, before it frees
-// anything. It lies beyond the end of a file that is there anyway (a lock file), whose size and
-// bytes it does not change.
+// Reserved disk space for deletions on a full disk: deleting writes before it frees anything. The
+// blocks are allocated beyond the end of an existing file (a lock file), whose size and content do
+// not change.
 
 #include <filesystem>
 #include <functional>
@@ -16,13 +16,13 @@ inline constexpr std::int64_t kReserveBytes = std::int64_t{256} << 10;
 // ENOSPC or EDQUOT.
 bool is_disk_full(const Error& error);
 
-// Takes the room where it is not taken yet. Without room, or on a file system that cannot set room
-// aside (it must know fallocate(2)), there is none; that is no error.
+// Allocates the space unless it is allocated already. Without free space, or on a file system
+// without fallocate(2), there is no reserve; this is not an error.
 void keep_reserve(const std::filesystem::path& file, std::int64_t bytes = kReserveBytes);
 
-// Runs work that frees room; when it fails for the disk is full, once more after the reserve (of
-// any size) was given up. Then there is none until keep_reserve() finds room again. Where that room
-// is still not enough `in_steps` is tried instead, which does the same and needs little at a time.
+// Runs work that frees space; if it fails because the disk is full, releases the reserve (of any
+// size) and runs it again. keep_reserve() allocates it again later. If the space is still not
+// enough, runs `in_steps` instead, which does the same with less space at a time.
 Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work,
                       const std::function<Result<>()>& in_steps = {});
 

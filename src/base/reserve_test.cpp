@@ -42,7 +42,7 @@ TEST_F(ReserveTest, LiesBeyondTheEndOfTheFile) {
   EXPECT_LT(kilobytes(), 300);
 }
 
-TEST_F(ReserveTest, IsGivenUpForWorkThatFindsTheDiskFull) {
+TEST_F(ReserveTest, IsReleasedWhenTheDiskIsFull) {
   int calls = 0;
   const auto done = with_reserve(file(), [&]() -> Result<> {
     ++calls;
@@ -53,7 +53,7 @@ TEST_F(ReserveTest, IsGivenUpForWorkThatFindsTheDiskFull) {
   EXPECT_EQ(*read_file(file()), "one");
 }
 
-TEST_F(ReserveTest, IsGivenUpOnce) {
+TEST_F(ReserveTest, IsReleasedOnce) {
   int calls = 0;
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(with_reserve(file(), [&] {
@@ -64,12 +64,12 @@ TEST_F(ReserveTest, IsGivenUpOnce) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST_F(ReserveTest, StaysWhenTheWorkFailsForAnotherReason) {
+TEST_F(ReserveTest, RemainsAfterOtherFailures) {
   EXPECT_FALSE(with_reserve(file(), []() -> Result<> { return fail(Code::busy, "not now"); }));
   EXPECT_GE(kilobytes(), 256);
 }
 
-TEST(Reserve, IsNoErrorWhereThereIsNone) {
+TEST(Reserve, MissingReserveIsNotAnError) {
   keep_reserve("/nowhere/lock");
   EXPECT_EQ(with_reserve("/nowhere/lock", full_disk).error().os_errno, ENOSPC);
 }

@@ -24,7 +24,7 @@ bool is_letter_or_digit(char c) {
   return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-// "X-Api-Key", "api_key" and "apiKey" in words, in lower case.
+// Splits "X-Api-Key", "api_key" and "apiKey" into words, in lower case.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words;
   char before = ' ';
@@ -41,12 +41,12 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-// What a word says together with those beside it.
+// Classifies a word by itself and its neighbours.
 SecretName judge(const std::vector<std::string>& words, std::size_t at) {
   static constexpr std::string_view kAlways[] = {
       "authorization", "cookie",      "cookies", "password",  "passwd",    "passphrase", "secret",
       "secrets",       "credentials", "apikey",  "authtoken", "accesskey", "secretkey"};
-  // Of models, of pages, and of texts that are no secrets.
+  // Names of models and pages, and of texts that are not secret.
   static constexpr std::string_view kOtherKeys[] = {"cache",  "idempotency", "sort",   "primary",
                                                     "public", "partition",   "foreign"};
   static constexpr std::string_view kOtherTokens[] = {

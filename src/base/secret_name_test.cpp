@@ -43,7 +43,7 @@ TEST(SecretName, IsKnownInAnySpelling) {
   }
 }
 
-TEST(SecretName, IsNoneOfThoseThatModelsAndListsHave) {
+TEST(SecretName, ExcludesNamesOfModelsAndLists) {
   for (const std::string_view name : {"max_tokens",
                                       "max_completion_tokens",
                                       "maxTokens",

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kWordBytesMax = 64;
 
-// Optimal string alignment distance: three rows of the usual table are enough.
+// Optimal string alignment distance, with three rows of the matrix.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);

@@ -9,11 +9,11 @@
 
 namespace reprise {
 
-// The one with the fewest edits (insert, delete, replace, swap of neighbours), when it is near
-// enough to have been meant; "" when none is.
+// The known word with the smallest edit distance (insert, delete, replace, transpose), if it is
+// close enough to be a typo; "" otherwise.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
-// Up to `count` that could take its place, the nearest first: they differ in half of it at most.
+// Up to `count` alternatives, nearest first, which differ in at most half of the word.
 std::vector<std::string_view> nearest_few(std::string_view word,
                                           std::span<const std::string_view> known,
                                           std::size_t count);

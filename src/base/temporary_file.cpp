@@ -29,13 +29,13 @@ constexpr int kMissingMax = 3;
 fs::path numbered(const fs::path& path, int number) {
   const std::string end = cat(kMark, number, kEnd);
   std::string name = path.filename();
-  // Files whose long names begin alike share these names, and take different numbers.
+  // Files whose long names have the same prefix share these names, with different numbers.
   name.resize(std::min(name.size(), kNameBytesMax - end.size()));
   return path.parent_path() / (name + end);
 }
 
-// On the first byte, where SQLite has none of its locks. Ends when the file is closed, however that
-// comes about.
+// Locks the first byte, which SQLite does not lock. The lock ends when the file is closed, even by
+// a crash.
 bool try_lock(int fd) {
   struct flock range{};
   range.l_type = F_WRLCK;
@@ -45,7 +45,7 @@ bool try_lock(int fd) {
   return ::fcntl(fd, F_OFD_SETLK, &range) == 0;
 }
 
-// File systems without locks know no temporary file whose process is gone.
+// Without locks, no temporary file is known to be abandoned.
 bool lacks_locks() {
   return errno != EAGAIN && errno != EACCES;
 }
@@ -57,8 +57,8 @@ bool is_named(int fd, const fs::path& name) {
          open.st_ino == named.st_ino && open.st_dev == named.st_dev;
 }
 
-// Takes away what a process has left that is gone. Nobody else can be between creating the file and
-// locking it and not notice: who has the lock looks whether the file still has its name.
+// Removes a temporary file whose process is gone. This cannot race with a process between creating
+// and locking it: after locking, that process checks whether the file still has its name.
 bool remove_abandoned(const fs::path& name) {
   const auto left = open_file(name, O_RDWR);
   if (!left || !try_lock(left->get()) || !is_named(left->get(), name)) {
@@ -67,7 +67,7 @@ bool remove_abandoned(const fs::path& name) {
   return ::unlink(name.c_str()) == 0;
 }
 
-// From that number on. Numbers may be missing where several wrote at once.
+// Starts at `number`. Numbers may be missing after concurrent writes.
 void sweep(const fs::path& path, int number) {
   for (int missing = 0; missing < kMissingMax && number < kNumbersMax; ++number) {
     struct stat status{};
@@ -80,7 +80,7 @@ void sweep(const fs::path& path, int number) {
   }
 }
 
-// nullopt when another process has that name.
+// nullopt if another process owns that name.
 Result<std::optional<Fd>> try_create(const fs::path& name) {
   auto created = open_file(name, O_RDWR | O_CREAT | O_EXCL, 0600);
   if (!created && created.error().os_errno == EEXIST && remove_abandoned(name)) {
@@ -97,7 +97,7 @@ Result<std::optional<Fd>> try_create(const fs::path& name) {
                                                    : std::nullopt;
 }
 
-// Takes ".<digits>" from the end.
+// Removes ".<digits>" from the end.
 bool take_number(std::string_view& name) {
   const std::size_t point = name.find_last_not_of("0123456789");
   if (point == std::string_view::npos || name[point] != '.' || point + 1 == name.size()) {
@@ -115,17 +115,17 @@ bool is_numbered(std::string_view name) {
          number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Nobody of this program writes under such names any more: one that is this process is another one.
+// This version does not write such names, so one with our own pid is from an earlier process.
 bool is_gone(std::int64_t pid) {
   return pid == ::getpid() || (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH);
 }
 
 struct TemporaryName {
-  std::string_view target;  // the file that it was to become
-  bool is_locked;           // by whoever writes it; else its process is known to be gone
+  std::string_view target;  // the file to be replaced
+  bool is_locked;           // by its writer; otherwise its process is known to be gone
 };
 
-// nullopt for other names, and for those of processes that may be at it.
+// nullopt for other names, and for those of processes that may still be alive.
 std::optional<TemporaryName> read_name(std::string_view name) {
   if (!is_temporary_name(name)) {
     return std::nullopt;
@@ -150,7 +150,7 @@ Result<TemporaryFile> TemporaryFile::create(const fs::path& path) {
     fs::path name = numbered(path, number);
     auto created = try_create(name);
     if (!created) {
-      // With the name that the person knows; a link is named as it is.
+      // Report the name that the user knows; links are reported as such.
       return created.error().os_errno == 0 || created.error().os_errno == ELOOP
                  ? Result<TemporaryFile>(std::unexpected(std::move(created).error()))
                  : Result<TemporaryFile>(

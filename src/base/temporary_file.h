@@ -1,7 +1,7 @@
 #pragma once
 
-// Files until they are whole. A process that is killed leaves them behind; who writes the same file
-// next takes them away, and knows by a lock, which ends with its process, that nobody is at it.
+// Temporary files for incomplete content. A killed process leaves them behind; the next writer of
+// the same file removes them. A lock, which ends with its process, marks a file in use.
 
 #include <filesystem>
 #include <functional>
@@ -14,8 +14,8 @@ namespace reprise {
 // Removed by its destructor, unless it was renamed.
 class TemporaryFile {
  public:
-  // An empty file beside `path`, 0600, "PATH.reprise-<number>.tmp" with the lowest number that no
-  // living process has. Open for reading and writing.
+  // Creates an empty file beside `path`, 0600, "PATH.reprise-<number>.tmp" with the lowest number
+  // that is not in use. Open for reading and writing.
   static Result<TemporaryFile> create(const std::filesystem::path& path);
 
   TemporaryFile(TemporaryFile&& other) noexcept
@@ -27,7 +27,7 @@ class TemporaryFile {
 
   const std::filesystem::path& name() const { return name_; }
   int fd() const { return fd_.get(); }
-  // It has its own name now, and is no temporary file any more. Returns the open file.
+  // Call after the rename: the file is no longer removed. Returns the open file.
   Fd was_renamed();
 
  private:
@@ -36,17 +36,16 @@ class TemporaryFile {
   Fd fd_;
 };
 
-// Takes away what killed processes have left beside `path`, where nobody is going to write it.
+// Removes what killed processes left beside `path`.
 void remove_temporary_files(const std::filesystem::path& path);
 
-// The same for all files of a folder that `is_target` knows by name, and for the names that older
-// versions gave ("NAME.<pid>.<number>.tmp"), which were not locked: nobody may be writing these
-// files now, so the caller holds the lock that their writers take. Lists the folder; what cannot be
-// removed stays.
+// The same for all files of a folder for which `is_target` returns true, and for names of older
+// versions ("NAME.<pid>.<number>.tmp"), which were not locked: the caller must hold the lock that
+// excludes their writers. Lists the folder; ignores errors.
 void sweep_temporary_files(const std::filesystem::path& folder,
                            const std::function<bool(std::string_view name)>& is_target);
 
-// Whether a file's name is one of those, or one of those that older versions used.
+// Whether it is the name of a temporary file of this version or an older one.
 bool is_temporary_name(std::string_view name);
 
 }  // namespace reprise

@@ -31,7 +31,7 @@ class TemporaryFileTest : public testing::Test {
 
   auto count() const { return std::distance(fs::directory_iterator(folder_), {}); }
 
-  // A process that is writing the target, and will not end by itself.
+  // Starts a process that is writing the target and does not exit by itself.
   pid_t start_writer() const {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
@@ -72,7 +72,7 @@ TEST_F(TemporaryFileTest, ArePrivateWhateverTheUmask) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(TemporaryFileTest, AreSoManyAndNoMore) {
+TEST_F(TemporaryFileTest, AreLimitedInNumber) {
   int taken = 0;
   for (; taken < 1000; ++taken) {
     fs::create_directory(folder_ / ("notes.json.reprise-" + std::to_string(taken) + ".tmp"));
@@ -83,7 +83,7 @@ TEST_F(TemporaryFileTest, AreSoManyAndNoMore) {
   EXPECT_EQ(count(), taken);
 }
 
-TEST_F(TemporaryFileTest, OfKilledProcessesGoWithTheNextWriter) {
+TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedByTheNextWriter) {
   for (int i = 0; i < 5; ++i) {
     kill_writer(start_writer());
     EXPECT_EQ(count(), 1) << "the last one's alone";
@@ -119,7 +119,7 @@ TEST_F(TemporaryFileTest, OfAFolderAreSweptUnlessTheyAreInUseOrAnotherPrograms) 
   kill_writer(writer);
 }
 
-TEST_F(TemporaryFileTest, OfLivingProcessesStay) {
+TEST_F(TemporaryFileTest, OfLivingProcessesAreKept) {
   const pid_t first = start_writer();
   const pid_t second = start_writer();
   EXPECT_EQ(count(), 2);
@@ -137,7 +137,7 @@ TEST_F(TemporaryFileTest, OfLivingProcessesStay) {
   EXPECT_EQ(count(), 1);
 }
 
-TEST_F(TemporaryFileTest, OfKilledProcessesGoWithTheFile) {
+TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedWithTheFile) {
   const pid_t child = start_writer();
   ASSERT_TRUE(replace_file(target_, "whole"));
   kill_writer(child);
@@ -145,7 +145,7 @@ TEST_F(TemporaryFileTest, OfKilledProcessesGoWithTheFile) {
   EXPECT_EQ(count(), 0);
 }
 
-TEST_F(TemporaryFileTest, LongNamesHaveTheirs) {
+TEST_F(TemporaryFileTest, SupportLongNames) {
   const fs::path one = folder_ / std::string(255, 'n');
   const fs::path other = folder_ / (std::string(254, 'n') + "m");
   auto first = TemporaryFile::create(one);
@@ -155,7 +155,7 @@ TEST_F(TemporaryFileTest, LongNamesHaveTheirs) {
   EXPECT_EQ(count(), 3);
 }
 
-TEST_F(TemporaryFileTest, OthersThingsStay) {
+TEST_F(TemporaryFileTest, OtherFilesAreKept) {
   fs::create_symlink("elsewhere", folder_ / "notes.json.reprise-0.tmp");
   fs::create_directory(folder_ / "notes.json.reprise-1.tmp");
   std::ofstream(folder_ / "notes.json.2.3.tmp") << "an older version's";

@@ -127,7 +127,7 @@ std::string terminal_json(std::string_view json) {
   for (std::string_view rest = json; !rest.empty();) {
     const utf8::Decoded next = utf8::decode(rest);
     const Kind kind = kind_of(next.code_point);
-    // Controls below U+0020 stand in JSON only as white space between values.
+    // In JSON, controls below U+0020 occur only as whitespace between tokens.
     if (next.code_point >= 0x7F && (kind == Kind::control || kind == Kind::hidden)) {
       append_escaped(out, next.code_point);
     } else {

@@ -1,35 +1,34 @@
 #pragma once
 
-// The one gate between foreign text (titles, messages, file names, error texts) and a terminal.
+// Sanitizes all foreign text (titles, messages, file names, error texts) for a terminal.
 //
-//  (1) What comes out holds no control character but line ends and tabs, so no escape sequence:
-//      a control shows as its picture (U+241B for ESC), "\r\n" is a line end.
-//  (2) What turns the reading direction around (bidi embeddings, overrides, isolates) and what
-//      cannot be seen (zero-width blanks, tag characters) is left out. Joiners stay: emoji and
-//      several scripts need them.
-//  (3) It is valid UTF-8.
+//  (1) The output contains no control characters except line ends and tabs, so no escape sequences:
+//      a control is shown as its picture (U+241B for ESC), "\r\n" is a line end.
+//  (2) Bidi embeddings, overrides and isolates, and invisible characters (zero-width blanks, tag
+//      characters) are removed. Joiners are preserved: emoji and several scripts need them.
+//  (3) The output is valid UTF-8.
 
 #include <string>
 #include <string_view>
 
 namespace reprise {
 
-// Several lines.
+// Multi-line text.
 std::string terminal_text(std::string_view bytes);
 
 // One line: line ends and tabs become blanks.
 std::string terminal_line(std::string_view bytes);
 
-// JSON, unchanged in meaning: what (1) and (2) take out of text is written as \u escapes. `json`
-// is valid JSON.
+// JSON with the same meaning: the characters of (1) and (2) are written as \u escapes. `json` must
+// be valid JSON.
 std::string terminal_json(std::string_view json);
 
-// terminal_text() for text that comes in pieces, cut anywhere.
+// terminal_text() for text that arrives in pieces of any size.
 class TerminalGate {
  public:
-  // What can be shown of all that came so far and was not returned yet.
+  // Returns what can be shown of the text so far and has not been returned yet.
   std::string pass(std::string_view bytes);
-  // The rest, when nothing follows.
+  // Returns the rest at the end of the text.
   std::string finish();
 
  private:

@@ -40,7 +40,7 @@ TEST(TerminalText, LeavesNoC1ControlWhetherEncodedOrRaw) {
             "A");
 }
 
-TEST(TerminalText, LeavesOutWhatTurnsOrHides) {
+TEST(TerminalText, RemovesBidiControlsAndInvisibleCharacters) {
   EXPECT_EQ(terminal_text("abc\u202Etxt.exe\u202C"), "abctxt.exe");
   EXPECT_EQ(terminal_text("a\u2066b\u2069c\u200Bd\uFEFFe"), "abcde");
   EXPECT_EQ(terminal_text("\U000E0041tag"), "tag");
@@ -56,7 +56,7 @@ TEST(TerminalText, EscapesInJsonWithoutChangingIt) {
             "{\"a\":\"\\u009b\\u202e\\u007f\\udb40\\udc41é\"}\n");
 }
 
-// Wherever the text is cut, the same comes out, and never a control.
+// The result does not depend on how the text is cut, and never has a control character.
 TEST(TerminalGate, IsRightForEveryCut) {
   const std::string text = "x\x1b]8;;http://e\x1b\\ é\r\n日\xC2\x9B!\x9B\xF0\x9F\x98";
   const std::string whole = terminal_text(text);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Putting strings together: cat("row ", 17, ": ", reason).
+// String building: cat("row ", 17, ": ", reason).
 
 #include <charconv>
 #include <concepts>  // IWYU pragma: export
@@ -44,7 +44,7 @@ inline char ascii_lower(char c) {
 }
 std::string ascii_lower(std::string_view text);
 
-// nullopt unless all of the text is one number.
+// nullopt unless the whole text is one number.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number{};
@@ -53,7 +53,7 @@ std::optional<Number> parse_number(std::string_view text) {
                                                                   : std::nullopt;
 }
 
-// "a, b, c", of what `text` makes of each.
+// "a, b, c", with `text` applied to each element.
 template <class Range, class Text = std::identity>
 std::string joined(const Range& range, Text text = {}) {
   std::string out;

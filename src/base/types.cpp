@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kIdBytesMax = 200;
 constexpr std::size_t kAuthorBytesMax = 256;
 
-// Reads a fixed number of digits; -1 when there are others.
+// Reads a fixed number of digits; -1 if there are other characters.
 int digits(std::string_view text, std::size_t at, std::size_t count) {
   if (at + count > text.size()) {
     return -1;
@@ -46,7 +46,7 @@ void append_padded(std::string& out, std::int64_t value, std::size_t width) {
 std::optional<Time> parse_unix_seconds(std::string_view text) {
   std::int64_t seconds = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  // Years 0001 to 9999: what format_time() can write.
+  // Years 0001 to 9999: the range of format_time().
   constexpr std::int64_t kMin = -62'135'596'800;
   constexpr std::int64_t kMax = 253'402'300'799;
   if (code != std::errc{} || end != text.data() + text.size() || seconds < kMin || seconds > kMax) {
@@ -55,7 +55,7 @@ std::optional<Time> parse_unix_seconds(std::string_view text) {
   return Time(std::chrono::seconds(seconds));
 }
 
-// What follows the seconds: a fraction, then a zone.
+// The part after the seconds: a fraction, then a zone.
 struct Rest {
   std::int64_t micros = 0;
   std::chrono::minutes offset{0};

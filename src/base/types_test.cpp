@@ -8,7 +8,7 @@
 namespace reprise {
 namespace {
 
-TEST(Id, RefusesWhatIsNoFileName) {
+TEST(Id, RejectsUnsafeFileNames) {
   for (const std::string& text :
        {std::string(), std::string("../../etc/x"), std::string("/etc/x"), std::string("a/b"),
         std::string("a\nb"), std::string("a\0b", 3), std::string(5000, 'a'), std::string(".hidden"),
@@ -107,7 +107,7 @@ TEST(SessionId, NewOnesAreUuidsOfVersion7) {
   EXPECT_EQ(make_session_id(clock, entropy).str(), "019bd2bf-974b-76f7-b8f9-fafbfcfdfeff");
 }
 
-TEST(SessionId, OfVersion4IsRandomThroughout) {
+TEST(SessionId, Version4IsFullyRandom) {
   FixedClock clock;
   CountingEntropy entropy;
   EXPECT_EQ(make_session_id(clock, entropy, UuidVersion::v4).str(),

@@ -45,7 +45,7 @@ Lead lead_of(std::uint8_t byte) {
   return {0, 0, 0};
 }
 
-// How many bytes at the beginning are plainly ASCII, in whole blocks.
+// The length of the ASCII prefix, in whole blocks.
 std::size_t ascii_blocks(std::string_view bytes) {
   std::array<std::uint64_t, 4> block{};
   std::size_t at = 0;
@@ -59,7 +59,7 @@ std::size_t ascii_blocks(std::string_view bytes) {
   return at;
 }
 
-// How many bytes at `i` are as they should be, and how many there should be (0: bad lead byte).
+// The number of valid bytes at `i`, and the expected length (0: invalid lead byte).
 struct Match {
   std::size_t matched;
   std::size_t length;
@@ -99,7 +99,7 @@ std::size_t valid_prefix(std::string_view bytes) {
       ++i;
       continue;
     }
-    // One character, and those of two bytes behind it: alphabets come in words.
+    // One character, and two-byte characters after it, which come in runs.
     const Match match = match_at(bytes, i);
     if (match.matched != match.length) {
       return i;

@@ -1,6 +1,6 @@
 #pragma once
 
-// UTF-8 at the border: what comes in is checked once, what is not UTF-8 becomes U+FFFD.
+// UTF-8 validation of input; invalid UTF-8 becomes U+FFFD.
 
 #include <cstdint>
 #include <optional>
@@ -14,10 +14,10 @@ inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 // Well-formed as Unicode defines it: no overlong forms, surrogates or values above U+10FFFF.
 bool is_valid(std::string_view bytes);
 
-// The length of the longest valid beginning.
+// The length of the longest valid prefix.
 std::size_t valid_prefix(std::string_view bytes);
 
-// Each maximal ill-formed part replaced by one U+FFFD (Unicode 15, section 3.9).
+// Replaces each maximal ill-formed part by one U+FFFD (Unicode 15, section 3.9).
 std::string sanitize(std::string_view bytes);
 
 void append(std::string& out, char32_t code_point);
@@ -29,8 +29,8 @@ struct Decoded {
 };
 Decoded decode(std::string_view text);
 
-// How many bytes at the end begin a character that is not complete yet (0 to 3): a stream keeps
-// them back until the rest has come.
+// The number of bytes at the end that start an incomplete character (0 to 3): a stream holds them
+// back until more bytes arrive.
 std::size_t incomplete_tail(std::string_view bytes);
 
 }  // namespace reprise::utf8

@@ -26,7 +26,7 @@ TEST(Utf8, ReplacesEachMaximalBadPartOnce) {  // Unicode 15, table 3-8 and its n
   EXPECT_EQ(sanitize("plain, \u00e4 and \U0001F600"), "plain, \u00e4 and \U0001F600");
 }
 
-TEST(Utf8, KnowsWhatAStreamMustKeepBack) {
+TEST(Utf8, FindsTheIncompleteTail) {
   const std::string smile = "\U0001F600";
   for (std::size_t cut = 0; cut <= smile.size(); ++cut) {
     EXPECT_EQ(incomplete_tail("ab" + smile.substr(0, cut)), cut % 4) << cut;

@@ -6,7 +6,7 @@
 
 namespace reprise {
 
-// "" when it is not set. Nothing in Reprise sets variables, so any thread may ask.
+// "" when it is not set. Reprise never sets variables, so this is thread-safe.
 std::string variable(const char* name);
 
 }  // namespace reprise

@@ -75,7 +75,7 @@ Result<> zstd_unpack(const ZstdRead& read, const ZstdWrite& write) {
       if (zstd->is_error(left) != 0) {
         return fail(Code::corrupt, cat("not zstd data: ", zstd->error_name(left)));
       }
-      is_full = out.pos == out.size && left > 0;  // at the end of a frame nothing is held back
+      is_full = out.pos == out.size && left > 0;  // at the end of a frame no output is pending
       REPRISE_TRY(write(std::string_view(to).substr(0, out.pos)));
     }
   }

@@ -21,13 +21,13 @@ TEST(Zstd, PacksAndUnpacks) {
   EXPECT_EQ(zstd_unpacked(packed + packed).value(), kText + kText);
 }
 
-TEST(Zstd, WhatWouldNotBeSmallerStaysAsItIs) {
+TEST(Zstd, KeepsIncompressibleBytes) {
   EXPECT_EQ(zstd_packed("x"), "x");
   EXPECT_EQ(zstd_unpacked("x").value(), "x");
   EXPECT_EQ(zstd_unpacked("").value(), "");
 }
 
-TEST(Zstd, WhatWasCutOrChangedIsCorrupt) {
+TEST(Zstd, RejectsTruncatedOrChangedFrames) {
   std::string packed = zstd_packed(kText);
   for (const std::size_t size :
        {std::size_t{4}, std::size_t{5}, packed.size() / 2, packed.size() - 1}) {
