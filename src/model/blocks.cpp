@@ -1,4 +1,4 @@
-// The JSON of blocks.
+// JSON of blocks.
 
 #include <cstddef>
 
@@ -13,7 +13,7 @@ namespace reprise {
 namespace model {
 namespace {
 
-// An object whose members may be left out when it is stored.
+// A JSON object writer that can omit empty members in stored JSON.
 struct BlockWriter {
   std::string& out;
   JsonForm form;
@@ -83,7 +83,7 @@ struct BlockWriter {
   void operator()(const UnknownBlock& block) const { out += block.json.text(); }
 };
 
-// One block's fields as they are met; which type it is may come last.
+// The fields of one block in any order; its type may come last.
 struct BlockFields {
   std::string type;
   std::string text;
@@ -117,7 +117,7 @@ BlockType type_of(std::string_view type) {
   return type == "image" || type == "document" ? BlockType::image : BlockType::unknown;
 }
 
-// The string field of this block type with that name; null when it has none.
+// The string field of this block type with that name; null if it has none.
 std::string* string_field(BlockFields& fields, BlockType type, std::string_view name) {
   const bool with_text =
       type == BlockType::text || type == BlockType::thinking || type == BlockType::tool_result;
@@ -142,7 +142,7 @@ std::string* string_field(BlockFields& fields, BlockType type, std::string_view 
   return name == "url" && type == BlockType::image ? &fields.url : nullptr;
 }
 
-// What is no field of this type, or has another JSON type than ours, is kept in `extra`.
+// Fields that this type does not have, or with an unexpected JSON type, are stored in `extra`.
 bool read_field(json::Scanner& scanner, BlockFields& fields, BlockType type,
                 std::string_view name) {
   const json::Kind kind = scanner.kind();
@@ -202,8 +202,8 @@ Block block_of(BlockFields fields, BlockType type, std::string_view raw) {
   return UnknownBlock{std::move(fields.type), json::take(raw)};
 }
 
-// The type of the object at the beginning of `rest`, the first one if there are several. Ours begin
-// with it; in others it is looked up.
+// The type of the object at the start of `rest`, the first one if there are several. Reprise writes
+// it first; otherwise it is searched.
 std::string type_at(std::string_view rest) {
   constexpr std::string_view kFirst = R"({"type":")";
   if (rest.starts_with(kFirst)) {
@@ -226,8 +226,8 @@ std::string type_at(std::string_view rest) {
   return type;
 }
 
-// Most blocks are plain text as we write it, and need no look at each name. False, with the scanner
-// where it was, for all others.
+// Fast path for text blocks as Reprise writes them. Returns false, with the scanner where it was,
+// for all others.
 bool read_plain_text(json::Scanner& scanner, std::vector<Block>& blocks) {
   constexpr std::string_view kText = R"({"type":"text","text":)";
   if (!scanner.rest().starts_with(kText)) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// The fields of sessions, messages, usage and todos, each named in one place. Whoever writes or
-// reads them by name walks these lists: their JSON, the sidecar members of file formats, the
-// columns of databases, Store::update(). A new field is a member of the struct and a line here; a
-// database also needs a migration. Extra fields are in no list: they are written last.
+// The fields of sessions, messages, usage and todos, each listed once. All code that reads or
+// writes them by name iterates over these lists: JSON, the sidecar members of file formats,
+// database columns, Store::update(). A new field needs a member of the struct and a line here, and
+// a migration in databases. Extra fields are not listed: they are written last.
 
 #include <tuple>
 
@@ -11,25 +11,25 @@
 
 namespace reprise::model {
 
-// What JSON has of a field that is empty.
+// How JSON represents an empty field.
 enum class Empty : std::uint8_t {
   written,
   left_out,
-  shown,  // left out only where it is stored
+  shown,  // omitted in stored JSON only
 };
 
 template <class Owner, class Value>
 struct Field {
   using Type = Value;
 
-  std::string_view name;  // in stored JSON; never changes
+  std::string_view name;  // in stored JSON; must never change
   Value Owner::* member;
   std::optional<Value> SessionPatch::* patch = nullptr;
-  std::string_view column = name;  // in databases; "" where they keep it elsewhere
-  std::string_view shown = name;   // in the program's JSON; "" when it is not part of that
-  std::string_view alias = name;   // what others call it in JSON
+  std::string_view column = name;  // in databases; "" if they store it elsewhere
+  std::string_view shown = name;   // in the program's JSON output; "" if it is not part of that
+  std::string_view alias = name;   // the name that other programs use in JSON
   Empty empty = Empty::written;
-  bool derived = false;  // the store counts it: never written as it was given
+  bool derived = false;  // computed by the store: never written as given
 };
 
 inline constexpr auto kInfoFields = std::tuple{
@@ -108,13 +108,13 @@ inline constexpr auto kTodoFields = std::tuple{
           .empty = Empty::shown},
 };
 
-// Calls visit(field) for each.
+// Calls visit(field) for each field.
 template <class... Fields, class Visit>
 constexpr void for_each(const std::tuple<Fields...>& fields, const Visit& visit) {
   std::apply([&visit](const auto&... field) { (visit(field), ...); }, fields);
 }
 
-// Calls visit(field), a bool, for the one of that name. nullopt when there is none.
+// Calls visit(field), which returns a bool, for the field of that name. nullopt if there is none.
 template <class... Fields, class Visit>
 constexpr std::optional<bool> visit_named(const std::tuple<Fields...>& fields,
                                           std::string_view name, const Visit& visit) {

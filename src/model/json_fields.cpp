@@ -13,7 +13,7 @@
 namespace reprise::model {
 namespace {
 
-// Reads a value whose spelling `parse` knows; a std::nullopt of its is kept.
+// Reads a value with `parse`; a value for which it returns nullopt goes to `extra`.
 template <class Value, class Parse>
 bool parse_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Extra& extra,
                    const Parse& parse) {
@@ -29,7 +29,7 @@ bool parse_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Ex
   return true;
 }
 
-// The same of a string without escapes.
+// The same for strings without escapes.
 template <class Value, class Parse>
 bool parse_text_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Extra& extra,
                         const Parse& parse) {
@@ -90,7 +90,7 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& o
     return false;
   }
   const char* const last = raw.data() + raw.size();
-  // Of a fraction the whole part counts.
+  // Fractions are truncated.
   if (const auto [end, code] = std::from_chars(raw.data(), last, out);
       code != std::errc{} || end != last) {
     extra.push_back({std::string(name), json::take(raw)});
@@ -192,7 +192,7 @@ void append_json(std::string& out, TodoStatus status, JsonForm /*form*/) {
   json::append_string(out, reprise::to_string(status));
 }
 
-// Scripts get the sum's source beside a cost, and no more.
+// Prints the source of the price only together with a cost.
 void append_fields(json::ObjectWriter& object, const Usage& usage) {
   for_each(kUsageFields, [&](const auto& field) {
     const bool is_there = field.name == "price_source" ? usage.cost.has_value()

@@ -1,7 +1,7 @@
 #pragma once
 
-// One field of a JSON object, read and written by its type. A value of another type than expected
-// is not lost: it goes to the object's extra fields.
+// Reads and writes one field of a JSON object by its type. A value of an unexpected type is not
+// lost: it is stored in the object's extra fields.
 
 #include <concepts>
 
@@ -16,7 +16,7 @@ std::string_view to_string(MessageState state);
 std::optional<MessageState> parse_message_state(std::string_view text);
 
 bool keep(json::Scanner& scanner, std::string_view name, Extra& extra);
-// False when the JSON is not well-formed.
+// False when the JSON is malformed.
 bool read_or_keep(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra);
 bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra);
 bool read_or_keep(json::Scanner& scanner, std::string_view name, TokenCount& out, Extra& extra);
@@ -33,7 +33,7 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<U
 bool read_or_keep(json::Scanner& scanner, std::string_view name, std::vector<Block>& out,
                   Extra& extra);
 
-// A whole object: the fields of a list (model/fields.h), and all others as extra fields.
+// Reads a whole object: the fields of a list (model/fields.h), all others as extra fields.
 template <class Fields, class Value>
 bool read_fields(json::Scanner& scanner, const Fields& fields, Value& value) {
   return scanner.object([&](std::string_view name) {
@@ -44,7 +44,7 @@ bool read_fields(json::Scanner& scanner, const Fields& fields, Value& value) {
   });
 }
 
-// Whether it is left out where that is allowed.
+// Whether the field may be omitted.
 inline bool is_empty(const std::string& text) {
   return text.empty();
 }
@@ -53,10 +53,10 @@ bool is_empty(const Value& value) {
   return value == Value{};
 }
 
-// For whom JSON is written.
+// The purpose of JSON output.
 enum class JsonForm : std::uint8_t {
-  stored,  // for reprise itself: what is empty is left out
-  shown,   // for scripts: what they may look for is always there, unknown times are null
+  stored,  // for Reprise itself: empty fields are omitted
+  shown,   // for scripts: all fields are present, unknown times are null
 };
 
 void append_json(std::string& out, std::string_view text, JsonForm form);
@@ -79,7 +79,7 @@ void append_json(std::string& out, const std::vector<Block>& blocks, JsonForm fo
 void append_json(std::string& out, const Message& message, JsonForm form);
 void append_json(std::string& out, const std::vector<Todo>& todos, JsonForm form);
 
-// The shown fields alone, into an object that has others, too.
+// Only the shown fields, into an object that has other members, too.
 void append_fields(json::ObjectWriter& object, const Usage& usage);
 
 }  // namespace reprise::model

@@ -1,7 +1,6 @@
 #pragma once
 
-// An image block that holds a PDF: in JSON its type is "document", and its extra field "name" is
-// the name of the file.
+// PDFs in image blocks: their JSON type is "document", and the extra field "name" is the file name.
 
 #include "base/json_scan.h"
 #include "reprise/message.h"

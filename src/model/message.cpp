@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kOriginal = "original_base64";
 
-// The members of `value` that `fields` lists, all others as extra fields.
+// Reads the members that `fields` lists, all others as extra fields.
 template <class Value>
 Result<Value> value_from_json(const auto& fields, std::string_view json) {
   json::Scanner scanner(json);

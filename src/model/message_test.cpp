@@ -11,7 +11,7 @@ RawJson raw(std::string text) {
   return *RawJson::parse(std::move(text));
 }
 
-TEST(Blocks, ReadWhatTheOriginalWrote) {
+TEST(Blocks, ReadTheOriginalFormat) {
   const auto blocks = blocks_from_json(
       R"([{"type":"thinking","text":"a \u003c b"},{"type":"tool_use","id":"toolu_01","name":"file",)"
       R"("input":{"op":"read","n":1.0,"big":123456789012345678901234}}])");
@@ -129,7 +129,7 @@ TEST(Message, FieldsOfAnotherTypeAreKept) {
   EXPECT_EQ(message->extra, (Extra{{"model", raw("5")}, {"state", raw("\"half\"")}}));
 }
 
-TEST(Message, AnAuthorThatIsNoneIsKeptAsItIs) {
+TEST(Message, InvalidAuthorsArePreserved) {
   for (const char* json : {R"({"role":"user","author":"a\u001b[31m"})",
                            R"({"role":"user","author":5})", R"({"role":"user","author":""})"}) {
     const auto message = message_from_json(json);
@@ -148,13 +148,13 @@ TEST(Message, EveryTruncationFails) {
   }
 }
 
-TEST(Message, PlainTextLeavesOutTheRest) {
+TEST(Message, PlainTextIsTextBlocksOnly) {
   Message message;
   message.blocks = {ThinkingBlock{"hm", "", {}}, TextBlock{"a", {}}, TextBlock{"b", {}}};
   EXPECT_EQ(plain_text(message), "a\n\nb");
 }
 
-TEST(Blocks, ATypeThatIsNotUtf8IsTheSameWhenItIsReadAgain) {
+TEST(Blocks, InvalidUtf8InTypesRoundTrips) {
   const auto blocks = blocks_from_json("[{\"type\":\"\x8c\x97ink\",\"a\":1}]");
   ASSERT_TRUE(blocks);
   const auto again = blocks_from_json(blocks_to_json(*blocks));
@@ -162,7 +162,7 @@ TEST(Blocks, ATypeThatIsNotUtf8IsTheSameWhenItIsReadAgain) {
   EXPECT_EQ(*again, *blocks);
 }
 
-TEST(Usages, TellWhatWasWrittenToACacheWhereSomethingWas) {
+TEST(Usages, ShowCacheWritesIfAny) {
   Usage usage;
   usage.input.value = 10;
   EXPECT_EQ(usage_to_json(usage).find("cache_written"), std::string::npos);

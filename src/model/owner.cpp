@@ -17,7 +17,7 @@
 namespace reprise {
 namespace {
 
-// An answer of a version before leases, whose process is on another host, is given up after this.
+// How long to respect an answer on another host that was started by a version without leases.
 constexpr std::chrono::hours kUnleasedMax{1};
 
 std::string host_and_boot() {
@@ -44,7 +44,7 @@ std::int64_t own_pid_namespace() {
   return ::stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
 }
 
-// A pid of our own namespace. One that cannot be looked at is not known to have ended.
+// For a pid of this process's namespace. If it cannot be inspected, it is not known to have ended.
 bool has_ended(std::int64_t pid, std::int64_t started) {
   if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) {
     return true;
@@ -61,13 +61,13 @@ OwnerState alive_if(bool alive, OwnerState otherwise) {
   return alive ? OwnerState::alive : otherwise;
 }
 
-// As versions before leases had it, but for the end.
+// The rules of versions without leases, except for kUnleasedMax.
 OwnerState state_without_lease(const Owner& owner, const Lease& now, std::string_view here) {
   if (owner.host == here) {
     return alive_if(!has_ended(owner.pid, owner.started), OwnerState::gone);
   }
   if (name_of(owner.host) == name_of(here)) {
-    return OwnerState::gone;  // the same machine before it was started again
+    return OwnerState::gone;  // the same machine before a reboot
   }
   return alive_if(is_within(now.renewed_at - owner.lease.renewed_at, kUnleasedMax),
                   OwnerState::silent);
@@ -75,9 +75,8 @@ OwnerState state_without_lease(const Owner& owner, const Lease& now, std::string
 
 }  // namespace
 
-// proc(5): the command in field 2 may hold blanks and parentheses, so counting begins after the
-// last
-// ')'. One that has ended is in state Z, and no thread but the first is left.
+// proc(5): the command in field 2 may contain blanks and parentheses, so fields are counted after
+// the last ')'. A process that has ended is in state Z with one thread.
 std::optional<std::int64_t> started_ticks(std::int64_t pid) {
   const auto stat = read_file(cat("/proc/", pid, "/stat"));
   if (!stat) {
@@ -131,7 +130,7 @@ OwnerState state_of(const Owner& owner, const Lease& now) {
   if (owner.lease.length.count() == 0) {
     return state_without_lease(owner, now, here);
   }
-  // A boot id is of one kernel, whatever its containers are called.
+  // A boot id identifies a kernel, shared by its containers under different host names.
   const bool is_this_boot =
       !boot_of(here).empty() ? boot_of(owner.host) == boot_of(here) : owner.host == here;
   if (is_this_boot && owner.pid_namespace != 0 && owner.pid_namespace == own_pid_namespace() &&

@@ -29,7 +29,7 @@ TEST(Todos, AcceptTheOtherSpellingAndKeepUnknownStates) {
   EXPECT_FALSE(todos_from_json("[1]"));
 }
 
-TEST(Todos, AnUnknownStateBesideAKnownOneIsReadAgainAsItWas) {
+TEST(Todos, UnknownStateBesideAKnownOneRoundTrips) {
   const auto todos =
       todos_from_json(R"([{"content":"a","status":"blocked","status":"in_progress"},)"
                       R"({"content":"b","status":"completed","status":"blocked"}])");
@@ -42,7 +42,7 @@ TEST(Todos, AnUnknownStateBesideAKnownOneIsReadAgainAsItWas) {
 using std::chrono::hours;
 using std::chrono::seconds;
 
-// As it is looked at `later`, by both clocks.
+// The clocks of an observer, `later` than the owner's lease.
 Lease after(const Owner& owner, std::chrono::microseconds later) {
   Lease now = owner.lease;
   now.renewed_at += later;
@@ -68,14 +68,14 @@ TEST(Owner, ThisProcessLives) {
   EXPECT_EQ(state_of(this_process()), OwnerState::alive);
 }
 
-TEST(Owner, AProcessThatEndedDoesNot) {
+TEST(Owner, AnEndedProcessIsGone) {
   Owner owner = this_process();
   owner.pid = ended_child();
   EXPECT_EQ(state_of(owner), OwnerState::gone);
 }
 
-// Its parent may take a while to ask how it ended, or never ask.
-TEST(Owner, AProcessThatEndedIsGoneBeforeItsParentHasNoticed) {
+// Its parent may reap it late, or never.
+TEST(Owner, AnEndedProcessIsGoneBeforeItIsReaped) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
@@ -101,16 +101,16 @@ TEST(Owner, ALaterProcessWithTheSamePidIsAnother) {
   EXPECT_EQ(state_of(owner), OwnerState::gone);
 }
 
-// A pid means nothing in another namespace: neither that it is there nor that it is not.
+// A pid is meaningless in another namespace, whether it exists here or not.
 TEST(Owner, AnotherContainersProcessIsJudgedByItsLease) {
   Owner owner = this_process();
   owner.pid_namespace += 1;
   owner.pid = ended_child();
   EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
   EXPECT_EQ(state_of(owner, after(owner, seconds(30))), OwnerState::silent);
-  owner.host = "other-name" + owner.host.substr(owner.host.find('/'));  // of the same kernel
+  owner.host = "other-name" + owner.host.substr(owner.host.find('/'));  // the same kernel
   EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
-  owner.pid_namespace = 0;  // not known
+  owner.pid_namespace = 0;  // unknown
   EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
 }
 
@@ -132,7 +132,7 @@ TEST(Owner, AClockThatLeapsChangesNothingWithinABoot) {
   }
 }
 
-// Whether it is late or early: who is silent is watched before it is given up.
+// In both directions: a silent owner is watched before it counts as gone.
 TEST(Owner, AnotherHostsProcessIsJudgedByTheClock) {
   Owner owner = this_process();
   owner.lease.uptime = {};
@@ -146,7 +146,7 @@ TEST(Owner, AnotherHostsProcessIsJudgedByTheClock) {
   }
 }
 
-TEST(Owner, WithoutALeaseTheBootAndThenAnHourTell) {
+TEST(Owner, WithoutALeaseTheBootAndTheAgeCount) {
   Owner owner = this_process();
   owner.pid_namespace = 0;
   owner.lease = {.renewed_at = owner.lease.renewed_at, .uptime = {}, .length = {}};
@@ -162,7 +162,7 @@ TEST(Owner, WithoutALeaseTheBootAndThenAnHourTell) {
   EXPECT_GT(patience_for(owner.lease), seconds(1));
 }
 
-TEST(ShortId, BeginsAtTheRandomEnd) {
+TEST(ShortId, StartsAtTheRandomEnd) {
   const auto of = [](std::string_view id) { return short_id(*SessionId::parse(id)); };
   EXPECT_EQ(of("b0416d7c-2e49-4408-9615-e32c41d08738"), "e32c41d0");
   EXPECT_EQ(short_id(*SessionId::parse("b0416d7c-2e49-4408-9615-e32c41d08738"), 99),

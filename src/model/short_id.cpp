@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kUuidForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
-// Where the digits of a short id stand in a UUID: its groups from the last one on. UUIDs of one
-// moment have the same beginning, never the same end.
+// The positions of a short id's digits in a UUID: its groups from the last one on. UUIDs created at
+// the same time share the beginning, never the end.
 constexpr std::array<std::size_t, 32> kPlaces = {24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34,
                                                  35, 19, 20, 21, 22, 14, 15, 16, 17, 9,  10,
                                                  11, 12, 0,  1,  2,  3,  4,  5,  6,  7};
