@@ -11,7 +11,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::string_view kBytesField = "blob_bytes";  // how large the blob of a result is
+constexpr std::string_view kBytesField = "blob_bytes";  // the size of a result's blob
 constexpr std::string_view kBase64Mark = ";base64,";
 
 Blobs* blobs_of(Store* store) {
@@ -70,7 +70,7 @@ ToolResultBlock tool_result_block(Store* store, const std::string& call, std::st
       return result;
     }
   }
-  TextBlock text = text_block(output);  // keeps what is not UTF-8 beside the readable form
+  TextBlock text = text_block(output);  // preserves invalid UTF-8 beside the readable form
   result.text = std::move(text.text);
   result.extra = std::move(text.extra);
   return result;

@@ -51,7 +51,7 @@ RawJson object_schema(std::string_view properties, std::string_view required) {
 void add_builtin_tools(ToolRegistry& registry) {
   for (const auto make :
        {make_read_file_tool, make_list_dir_tool, make_todo_write_tool, make_recall_tool}) {
-    // A name that is taken keeps the tool it has: the caller's own comes first.
+    // A registered tool of the same name has precedence: it is the caller's own.
     (void)registry.add(make());
   }
 }

@@ -1,13 +1,13 @@
 #pragma once
 
-// The built-in tools, one function each, and how they read their input.
+// The built-in tools, one function each, and the parser of their input.
 
 #include "base/file.h"
 #include "reprise/tool.h"
 
 namespace reprise {
 
-// Fields of an input object. A field of another type is an error that check() tells.
+// Fields of an input object. check() reports a field of another type.
 class ToolArguments {
  public:
   // `input` must outlive this.
@@ -29,13 +29,13 @@ RawJson object_schema(std::string_view properties, std::string_view required);
 Tool make_read_file_tool();
 Tool make_list_dir_tool();
 Tool make_todo_write_tool();
-Tool make_recall_tool();      // in the sessions of the session's folder
-Tool make_recall_all_tool();  // in those of all folders; not one of add_builtin_tools()
+Tool make_recall_tool();      // searches the sessions of the session's folder
+Tool make_recall_all_tool();  // searches all folders; not in add_builtin_tools()
 
 enum class EntryKind : std::uint8_t { file, folder };
 
-// A regular file or a folder inside `root`, opened for reading. `name` is relative to it, or an
-// absolute name inside it. invalid_argument for what lies outside and for devices, pipes and
+// Opens a regular file or a folder inside `root` for reading. `name` is relative to it, or an
+// absolute path inside it. invalid_argument for anything outside, and for devices, pipes and
 // sockets, which are not opened.
 Result<Fd> open_inside(const std::filesystem::path& root, const std::string& name, EntryKind kind);
 

@@ -1,5 +1,5 @@
-// Exceptions from what the caller hands in: the turn ends, what came is stored, the session is
-// free.
+// Exceptions from callbacks: the turn ends, what has arrived is stored, the session can be used
+// again.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace reprise {
 namespace {
 
-// Throws an int, which no handler of std::exception catches, at the callback of that name.
+// Throws an int, which no handler of std::exception catches, in the callback with that name.
 struct Fuse {
   std::string_view name;
   void reached(std::string_view callback) const {
@@ -89,7 +89,7 @@ TEST_P(CallbackException, EndsTheTurnAndKeepsWhatCame) {
   const std::vector<Message> stored = *read_all(*store, session.info.id);
   const bool is_cut = stored.back().state == MessageState::incomplete;
   EXPECT_EQ(cat(spell(stored), is_cut ? ", cut" : ""), GetParam().stored);
-  // The conversation goes on, in this object and in another.
+  // The conversation continues, with this object and with another one.
   provider.scripts.clear();
   provider.add().text("again").ended();
   Listener listener;
@@ -142,7 +142,7 @@ TEST(ToolException, IsAnErrorResultWhateverIsThrown) {
   EXPECT_EQ(listener.results.front().text, "t failed with an exception of an unknown type");
 }
 
-// Stopped, it goes on: the turn ends without it, and it may end long after.
+// The tool ignores the stop request: the turn ends without it, and it may end long after.
 TEST(DeafTool, IsGivenUpAfterItsTimeout) {
   const auto store = open_memory_store();
   const Session session = make_session("s1");
@@ -176,11 +176,11 @@ TEST(DeafTool, IsGivenUpAfterItsTimeout) {
   }
   ASSERT_EQ(listener.results.size(), 1U);
   EXPECT_EQ(listener.results.front().text, "t did not stop within 30 ms");
-  release->count_down();  // its registry and its conversation are gone
+  release->count_down();  // its registry and its conversation have been destroyed
   ended->wait();
 }
 
-// A provider that says "done" without the end of its answer has told half a story.
+// A stream without an end event is incomplete, even if stream() succeeds.
 TEST(ReplyWithoutAnEnd, IsIncomplete) {
   const auto store = open_memory_store();
   const Session session = make_session("s1");

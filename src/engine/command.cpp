@@ -19,7 +19,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{50};  // how often the stop token is looked at
+constexpr std::chrono::milliseconds kLook{50};  // polling interval of the stop token
 using SteadyClock = std::chrono::steady_clock;
 
 class SpawnSetup {
@@ -35,7 +35,7 @@ class SpawnSetup {
   SpawnSetup(const SpawnSetup&) = delete;
   SpawnSetup& operator=(const SpawnSetup&) = delete;
 
-  // A process group of its own, in the folder, writing to `output`. 0 or an errno.
+  // Starts a new process group in the folder, with stdout to `output`. Returns 0 or an errno.
   int spawn(pid_t& pid, const std::string& line, const std::string& folder, int output) {
     int failed = ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
     failed = failed != 0 ? failed
@@ -56,8 +56,8 @@ class SpawnSetup {
   posix_spawnattr_t attributes_{};
 };
 
-// A started process group. It is ended, and its first process waited for, at the latest by the
-// destructor.
+// A started process group. The destructor kills it and reaps its first process, unless that has
+// happened before.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid) {}
@@ -77,13 +77,13 @@ class Child {
     pid_ = 0;
     return status;
   }
-  // Nullopt while it runs.
+  // nullopt while it is running.
   std::optional<int> poll() {
     int status = 0;
     if (::waitpid(pid_, &status, WNOHANG) != pid_) {
       return std::nullopt;
     }
-    ::kill(-pid_, SIGKILL);  // what it left running in its group
+    ::kill(-pid_, SIGKILL);  // processes left in its group
     pid_ = 0;
     return status;
   }
@@ -162,7 +162,7 @@ Result<std::string> run_command(const std::string& line, const CommandOptions& o
     REPRISE_TRY(reader.check());
     REPRISE_ASSIGN(more, reader.read_some());
   }
-  for (;;) {  // the output may be closed before the end
+  for (;;) {  // the command may close stdout before it exits
     if (const auto status = child.poll(); status) {
       REPRISE_TRY(check_exit(*status));
       return std::move(reader.out);

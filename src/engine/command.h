@@ -1,6 +1,6 @@
 #pragma once
 
-// A command line of the user's, run by /bin/sh.
+// Runs a command line of the user with /bin/sh.
 
 #include <chrono>
 #include <filesystem>
@@ -17,9 +17,9 @@ struct CommandOptions {
   std::stop_token stop;
 };
 
-// What it writes to stdout; stdin is empty and stderr stays the caller's. The whole process group
-// is ended at the end of the time (timeout), on stop (cancelled), and when it writes more than
-// `bytes_max` (invalid_argument). io when it cannot be run or exits with another code than 0.
+// Returns its stdout; stdin is empty and stderr is inherited. The whole process group is killed on
+// timeout (timeout), on stop (cancelled), and when it writes more than `bytes_max`
+// (invalid_argument). io when it cannot be run or its exit code is not 0.
 Result<std::string> run_command(const std::string& line, const CommandOptions& options);
 
 }  // namespace reprise

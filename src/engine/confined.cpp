@@ -1,5 +1,5 @@
-// Files inside one folder. What a name leads to is decided by the kernel (openat2,
-// RESOLVE_BENEATH): no "..", absolute name or link gets out, also when it changes meanwhile.
+// Opens files inside one folder. The kernel enforces this (openat2, RESOLVE_BENEATH): no "..",
+// absolute path or link leads outside, even if it changes concurrently.
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -22,7 +22,7 @@ Error outside(const std::string& name) {
   return {Code::invalid_argument, cat("\"", name, "\" is outside the session's folder")};
 }
 
-// The kernel's answer as ours.
+// Converts the kernel's error.
 Error open_error(const std::string& name, int os_errno) {
   if (os_errno == EXDEV || os_errno == ELOOP) {
     return outside(name);
@@ -42,14 +42,14 @@ Result<Fd> open_beneath(int folder, const std::string& name, int flags) {
     if (fd >= 0) {
       return Fd(static_cast<int>(fd));
     }
-    // EAGAIN: something was renamed while the kernel looked.
+    // EAGAIN: something was renamed during the lookup.
     if ((errno != EINTR && errno != EAGAIN) || tries > 100) {
       return std::unexpected(open_error(name, errno));
     }
   }
 }
 
-// A name under the root as one relative to it.
+// Converts a path below the root to one relative to it.
 std::string relative_name(const fs::path& root, const std::string& name) {
   if (!name.starts_with('/')) {
     return name.empty() ? "." : name;
@@ -73,7 +73,8 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind 
   REPRISE_ASSIGN(const fs::path real, resolve_path(root));
   REPRISE_ASSIGN(const Fd folder, open_file(real, O_PATH | O_DIRECTORY));
   const std::string relative = relative_name(root, name);
-  // Looked at before it is opened: opening a pipe waits, opening a device may do something.
+  // The type is checked before the file is opened: opening a pipe blocks, opening a device may have
+  // effects.
   REPRISE_ASSIGN(const Fd place, open_beneath(folder.get(), relative, O_PATH));
   REPRISE_ASSIGN(const struct stat status, status_of(place.get(), name));
   const bool fits = kind == EntryKind::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
@@ -81,7 +82,7 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind 
     return fail(Code::invalid_argument, cat("\"", name, "\" is not a ",
                                             kind == EntryKind::file ? "regular file" : "folder"));
   }
-  // The very thing that was looked at, whatever the name leads to by now.
+  // Opens the file that was checked, whatever its name refers to now.
   const int flags = kind == EntryKind::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY;
   Fd file(::open(cat("/proc/self/fd/", place.get()).c_str(), flags | O_CLOEXEC));
   return file.is_open() ? Result<Fd>(std::move(file))

@@ -43,7 +43,7 @@ std::vector<Block> with_stored_images(Store* store, std::vector<Block> blocks) {
   return blocks;
 }
 
-// A turn's frame: the observer is known to the record while it lasts.
+// The scope of a turn, during which the record reports to the observer.
 class Watched {
  public:
   Watched(Record& record, TurnObserver& observer, bool refresh) : record_(record) {
@@ -128,7 +128,7 @@ class Conversation::Impl {
     slice.memory = memory;
     RequestPlan plan = plan_request(
         record_, {.options = options_, .provider = provider_, .slice = std::move(slice)});
-    if (plan.fault && plan.fault->code != Code::not_found) {  // not_found: a session to be
+    if (plan.fault && plan.fault->code != Code::not_found) {  // not_found: not created yet
       return std::unexpected(*std::move(plan.fault));
     }
     RequestView view(provider_, std::move(plan.view));
@@ -139,7 +139,7 @@ class Conversation::Impl {
   const Session& session() const { return record_.session(); }
 
  private:
-  // A history that cannot be read is left to the turn, which goes on without it.
+  // If the history cannot be read, the turn reports it, and continues without it.
   Result<> check_prompt() {
     auto fits = check_prompt_fits(record_, {.options = options_, .provider = provider_});
     return fits || fits.error().code == Code::invalid_argument ? std::move(fits) : Result<>();
@@ -151,7 +151,7 @@ class Conversation::Impl {
     return user_message;
   }
 
-  // `question` is what is asked, nothing when an answer goes on.
+  // `question` is empty when an answer is continued.
   Result<Outcome> turn(TurnObserver& observer, std::stop_token stop, TurnStart start,
                        std::vector<Block> question) {
     const auto recorder = begin_recording(start, std::move(question));
@@ -163,7 +163,7 @@ class Conversation::Impl {
     return outcome;
   }
 
-  // Null where no other program looks for what a turn leaves behind.
+  // Null if no other program expects files of a turn.
   std::unique_ptr<TurnRecorder> begin_recording(const TurnStart& start,
                                                 std::vector<Block> question) {
     Store* const store = record_.store();
@@ -195,7 +195,7 @@ class Conversation::Impl {
     }
   }
 
-  // Of the message before this place; nothing when it cannot be read.
+  // The blocks of the message before `seq`; empty if it cannot be read.
   std::vector<Block> blocks_before(Seq seq) const {
     if (record_.store() == nullptr) {
       return {};
@@ -206,7 +206,7 @@ class Conversation::Impl {
                                           : std::vector<Block>();
   }
 
-  // What follows the last question gives way.
+  // The messages after the last question are replaced.
   Result<Seq> retry_from() {
     REPRISE_ASSIGN(const auto question, find_last_question(record_.slice()));
     if (!question) {

@@ -39,7 +39,7 @@ TEST_F(ConversationTest, KeepsAPlainTurn) {
   session_.system_prompt = "be brief";
   auto& script = provider_.add();
   script.started("r1").then([&] {
-    EXPECT_EQ(spell(stored()), "user: Hi");  // durable before the answer begins
+    EXPECT_EQ(spell(stored()), "user: Hi");  // durable before the answer starts
     EXPECT_TRUE(is_running());
   });
   script.thinking("hm", "sig").text("Hel").text("lo").usage(3, 2).ended();
@@ -67,7 +67,7 @@ TEST_F(ConversationTest, KeepsAPlainTurn) {
   EXPECT_EQ(conversation.session().usage.input.value, 3);
 }
 
-// As the store does, whose sums it shows.
+// As in the store, whose sums it displays.
 TEST_F(ConversationTest, ARequestThatIsNamedAgainIsCountedOnce) {
   for (const std::string_view request : {"r1", "r1", "r2"}) {
     provider_.add().text("ok").usage(3, 2, request).ended();
@@ -242,7 +242,7 @@ TEST_F(ConversationTest, GoesOnWithACutAnswer) {
   EXPECT_EQ(stored().at(1).state, MessageState::complete);
   EXPECT_EQ(stored().at(1), outcome->answer);
   const auto& seen = provider_.seen.at(2);
-  EXPECT_EQ(seen.previous_response_id, "");  // never over an incomplete answer
+  EXPECT_EQ(seen.previous_response_id, "");  // never after an incomplete answer
   EXPECT_TRUE(spell(seen.messages).starts_with("user: count | assistant: One, two, thr | user: "));
   EXPECT_EQ(conversation.go_on(listener_).error().code, Code::invalid_argument);
   EXPECT_FALSE(is_running());
@@ -285,7 +285,7 @@ TEST_F(ConversationTest, RequestsSayWhatTheOptionsSay) {
   EXPECT_EQ(provider_.seen.at(0).options, (RequestOptions{.effort = "high", .seed = 7}));
   EXPECT_EQ(provider_.seen.at(0).conversation, session_.info.id.str());
   EXPECT_TRUE(provider_.seen.at(0).grows);
-  EXPECT_FALSE(provider_.seen.at(1).grows);  // the instruction to go on is in no other request
+  EXPECT_FALSE(provider_.seen.at(1).grows);  // the instruction to continue is only in this request
   ASSERT_TRUE(conversation.ask(std::string(400, 'x'), listener_));
   EXPECT_FALSE(provider_.seen.at(2).grows);  // the budget cuts the beginning
 }
@@ -307,7 +307,7 @@ TEST_F(ConversationTest, RetryReplacesTheAnswer) {
   provider_.add().text("3").ended();
   auto conversation = this->conversation();
   EXPECT_EQ(conversation.retry(listener_).error().code, Code::rate_limited);
-  EXPECT_EQ(stored().size(), 6U);  // the old answer stays until there is a new one
+  EXPECT_EQ(stored().size(), 6U);  // the old answer remains until there is a new one
   ASSERT_TRUE(conversation.retry(listener_));
   EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: a | assistant: 1 | user: b");
   EXPECT_EQ(spell(stored()), "user: a | assistant: 1 | user: b | assistant: 3");
@@ -341,7 +341,7 @@ PartialStart running(Owner owner) {
 
 TEST_F(ConversationTest, ADeadProcesssAnswerIsSettledFirst) {
   Owner dead = this_process();
-  dead.started += 1;  // the same pid, another process
+  dead.started += 1;  // the same pid, but another process
   ASSERT_TRUE(store_->append(session_.info.id, {user("q")}, {.begin_partial = running(dead)}));
   const std::vector<Block> delta = {text_of("half")};
   ASSERT_TRUE(store_->capabilities().partials->add_partial(session_.info.id,
@@ -477,7 +477,7 @@ TEST_F(ResponseIdTest, ARefusalToGoOnIsTriedOnceWithAllWords) {
   provider_.seen.clear();
   provider_.add().fails(Code::invalid_argument);
   EXPECT_EQ(conversation.ask("two", listener_).error().code, Code::invalid_argument);
-  EXPECT_EQ(provider_.seen.size(), 2U);  // what is refused with all words is refused
+  EXPECT_EQ(provider_.seen.size(), 2U);  // a request that is rejected with all messages fails
 }
 
 TEST_F(ResponseIdTest, AProviderThatKeepsNothingByItselfGetsAllWords) {

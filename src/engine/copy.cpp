@@ -21,7 +21,7 @@ namespace {
 using engine::Losses;
 using engine::reduce;
 
-// In memory at a time, of each store: so many messages, or those that have so much text.
+// The limit of messages in memory, per store: by number and by bytes of text.
 constexpr std::int64_t kBatch = 1000;
 constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
@@ -29,12 +29,12 @@ constexpr std::string_view kKeepsResponses = "openai-responses";
 
 Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count,
                                   std::string_view what) {
-  // Ids may be longer than an operation id has room for.
+  // Ids may be longer than an operation id, so a prefix and a hash are used.
   return OperationId::parse(cat("copy:", id.str().substr(0, kNameMax), ":", fnv1a(id.str()), ":",
                                 at.value, ":", count, what));
 }
 
-// An answer that can be continued from by its id alone.
+// An answer whose id is sufficient to continue from.
 bool ends_stored_turn(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
          message.provider == kKeepsResponses && !message.response_id.empty() &&
@@ -89,7 +89,7 @@ class Copy {
   }
 
  private:
-  // What has come of an answer whose process is gone is a message more.
+  // An unfinished answer whose process is gone is copied as an additional message.
   void take_answer(SessionNow& now) {
     if (!now.answer) {
       return;
@@ -104,8 +104,8 @@ class Copy {
     }
   }
 
-  // The messages of the source from `at` on, as many as are in memory at a time; `at` is then what
-  // follows them. A gap between them costs nothing, however wide it is.
+  // Reads the next batch of messages from the source, starting at `at`, and advances `at` past it.
+  // Gaps between messages cost nothing.
   Result<std::vector<Message>> next_batch(Seq& at, Seq source_head) {
     std::vector<Message> messages;
     std::int64_t bytes = 0;
@@ -123,14 +123,14 @@ class Copy {
       damage_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
     const bool is_there = !messages.empty() && messages.back().seq.next() == source_head;
-    if (cut_ && end == source_head && !is_there) {  // nobody has settled it meanwhile
+    if (cut_ && end == source_head && !is_there) {  // still not settled
       messages.push_back(*cut_);
     }
     at = end;
     return messages;
   }
 
-  // Where no words go, the ids under which their provider keeps them do.
+  // For a target without messages: copies the response ids that their provider knows.
   Result<> add_responses(Session& reduced, Seq source_head) {
     std::vector<ResponseLink>& chain = reduced.response_chain;
     std::set<std::pair<std::string, std::string>> links;
@@ -149,13 +149,14 @@ class Copy {
     return {};
   }
 
-  // Walks over the source; what lies below the target's head is compared, the rest appended. A
-  // damaged message of the source has no place in the target, so the two count for themselves.
+  // Iterates over the source: messages below the target's head are compared, others appended. A
+  // damaged message of the source has no position in the target, so positions are counted
+  // separately.
   Result<> messages(Seq source_head) {
     Seq at_target;
-    std::vector<Message> last;  // waits for the next one: only the last batch waits for the disk
+    std::vector<Message> last;  // delayed by one batch: only the last one waits for the disk
     Seq at;
-    do {  // once for a session without messages: all of them may be damaged
+    do {  // at least once: all messages of a session may be damaged
       if (stop_.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
       }
@@ -187,8 +188,8 @@ class Copy {
     return {};
   }
 
-  // How many of the first `count` are in the target. Where one differs, that is a conflict, or the
-  // end of the target: an answer that was cut and is longer now.
+  // Counts how many of the first `count` messages are equal in the target. A difference is a
+  // conflict, except at the end of the target: an incomplete answer that has grown.
   Result<std::size_t> count_same(const std::vector<Message>& batch, Seq at_target,
                                  std::size_t count) {
     if (count == 0) {
@@ -232,13 +233,13 @@ class Copy {
                            plain_text(here).starts_with(plain_text(there)));
   }
 
-  // With messages to come it need not wait for the disk: they do.
+  // If messages follow, creation need not be synced: appending them syncs both.
   Result<> create(const Session& session, Seq source_head) {
     has_started_ = can_.beginning != nullptr && can_.messages && source_head.value > 0;
     return has_started_ ? can_.beginning->begin(session) : target_.create(session);
   }
 
-  // To what the target has.
+  // Appends to the target.
   Result<> append(std::vector<Message> batch, Durability durability) {
     if (batch.empty()) {
       return {};
@@ -290,8 +291,8 @@ class Copy {
     return {};
   }
 
-  // What the target made of the session, and what was changed since it was copied first: nothing is
-  // lost without a word.
+  // Reports what the target could not store, and what was changed since the first copy, so that no
+  // loss goes unnoticed.
   Result<> compare(const Session& source) {
     REPRISE_ASSIGN(const Session there, get(target_, id_));
     const SessionInfo& from = source.info;
@@ -329,7 +330,7 @@ class Copy {
 
   Result<> replaced() { return engine::copy_replaced(source_, target_, id_, losses_, damage_); }
 
-  // As the last step: what is archived is not written to.
+  // The last step, since an archived session is read-only.
   Result<> archive(const SessionInfo& source) {
     Archives* const to = can_.archives;
     return source.state == SessionState::archived && to != nullptr
@@ -372,7 +373,7 @@ class Copy {
     REPRISE_ASSIGN(const std::int64_t replaced, engine::count_replaced(source_, id_));
     for (const Artefacts::Entry& entry : entries) {
       if (replaced > 0 && entry.step == Step{0} && entry.name == engine::kReplacedArtefact) {
-        continue;  // they go together
+        continue;  // included in the replaced messages
       }
       if (to == nullptr) {
         losses_.emplace("the artefacts");
@@ -387,7 +388,7 @@ class Copy {
     const std::string what = cat("artefact ", entry.name, " of step ", entry.step.value);
     REPRISE_ASSIGN(auto bytes, from.find_artefact(id_, entry.step, entry.name));
     if (!bytes) {
-      return {};  // it has gone meanwhile
+      return {};  // removed concurrently
     }
     if (entry.name.substr(entry.name.rfind('/') + 1) == store::kResponseFile) {
       std::string redacted = store::redact_headers(*bytes);
@@ -412,7 +413,7 @@ class Copy {
     return saved;
   }
 
-  // Response ids are only ever added at the end.
+  // Response ids are append-only.
   Result<> response_chain(const Session& session) {
     if (copied_.outcome == CopyOutcome::copied) {
       return {};
@@ -442,10 +443,10 @@ class Copy {
   std::stop_token stop_;
   const ProgressSink& progress_;
   Seq target_head_;
-  std::optional<Message> cut_;     // the last one of the source, once its answer is settled
-  std::optional<Seq> grown_from_;  // the target's cut answer, which gives way to what follows
-  bool has_started_ = false;       // created, and not durable yet
-  bool is_ahead_ = false;          // the target has gone on by itself
+  std::optional<Message> cut_;     // the source's last message, made from its unfinished answer
+  std::optional<Seq> grown_from_;  // the target's incomplete answer, to be replaced
+  bool has_started_ = false;       // created, but not yet synced
+  bool is_ahead_ = false;          // the target has messages that the source lacks
   CopiedSession copied_;
   Losses losses_;
   Losses damage_;

@@ -1,12 +1,12 @@
 #pragma once
 
-// Copying sessions from one store to another.
+// Copies sessions between stores.
 //
-//  (1) Idempotent: what is there already is compared, not copied again. A session that has grown
-//      is continued; one that differs is a conflict and stays as it is in both stores.
-//  (2) An interrupted copy goes on where it stopped: messages arrive in order, in small batches
-//      with operation ids made of the session and the place.
-//  (3) What the target cannot hold, and what cannot be read, is a line in the list of losses.
+//  (1) Idempotent: existing messages are compared, not copied again. A session that has grown is
+//      continued; one that differs is a conflict and remains unchanged in both stores.
+//  (2) An interrupted copy can be resumed: messages are appended in order, in small batches whose
+//      operation ids are derived from the session and the position.
+//  (3) What the target cannot hold, and what cannot be read, is listed as a loss.
 
 #include <stop_token>
 
@@ -16,25 +16,25 @@
 namespace reprise {
 
 enum class CopyOutcome : std::uint8_t {
-  copied,     // it was not there
-  continued,  // it was there, and has grown
-  unchanged,  // it was there with all its messages
+  copied,     // the target did not have it
+  continued,  // the target had it, and it has grown
+  unchanged,  // the target had all its messages
   conflict,   // the messages differ
-  forked,     // it has gone on by itself, and what came has become a session beside it
+  forked,     // both have new messages: the new ones became a separate session
 };
 std::string_view to_string(CopyOutcome outcome);
 
 struct CopiedSession {
   CopyOutcome outcome = CopyOutcome::unchanged;
-  std::int64_t messages = 0;        // appended now
-  std::string detail;               // of a conflict: where the two differ
-  std::optional<Seq> differs;       // the same as a place
+  std::int64_t messages = 0;        // appended by this copy
+  std::string detail;               // of a conflict: the first difference
+  std::optional<Seq> differs;       // its position
   std::vector<std::string> losses;  // one line each
-  std::vector<std::string> damage;  // those of them that are parts of the source, unreadable
+  std::vector<std::string> damage;  // subset of losses: unreadable parts of the source
 };
 
-// `progress` is told of messages. An Error: it stopped in between (a failing store, cancelled);
-// copying again goes on.
+// `progress` counts messages. After an error (a failing store, cancelled) the copy can be resumed
+// by calling this again.
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
                                    std::stop_token stop = {}, const ProgressSink& progress = {});
 

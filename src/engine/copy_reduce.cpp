@@ -40,7 +40,7 @@ Session reduce(Session session, const SourceCapabilities& holds, Losses& losses)
 }
 
 Message reduce(Message message, const SourceCapabilities& holds, Losses& losses) {
-  message.seq = {};  // the target gives its own
+  message.seq = {};  // assigned by the target
   if (!holds.message_details) {
     if (std::exchange(message.author, std::nullopt)) {
       losses.emplace("the messages' authors");

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is left of a session or a message in a store that cannot hold everything.
+// Reduces sessions and messages to what a store can hold.
 
 #include <set>
 
@@ -8,22 +8,21 @@
 
 namespace reprise::engine {
 
-// What was left out, in words; each once.
+// Descriptions of what was lost.
 using Losses = std::set<std::string>;
 
-// A session that is archived becomes a closed one: to archive it comes last, where that can be
-// done.
+// An archived session becomes a closed one: it is archived as the last step, if possible.
 Session reduce(Session session, const SourceCapabilities& holds, Losses& losses);
 Message reduce(Message message, const SourceCapabilities& holds, Losses& losses);
 
-// Of step 0.
+// An artefact of step 0.
 inline constexpr std::string_view kReplacedArtefact = "replaced.jsonl";
 
-// How many the source keeps aside and does not hand out as artefacts.
+// The number of replaced messages that the source does not return as artefacts.
 Result<std::int64_t> count_replaced(Source& source, const SessionId& id);
 
-// These, behind those that the source has as the artefact. Done again, it adds what has come since.
-// What stays behind is a loss; what cannot be read is damage.
+// Copies replaced messages, after those in the source's artefact. A repeated call appends new ones.
+// Messages that cannot be copied are losses; unreadable ones are damage.
 Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,
                        Losses& damage);
 

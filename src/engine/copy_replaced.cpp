@@ -1,5 +1,5 @@
-// Messages of a session that gave way to others, in a copy of it: where the target has artefacts
-// they are the one that chat directories give them, one message a line.
+// Copies replaced messages of a session: in targets with artefacts they are stored in the same
+// artefact as in chat directories, one message per line.
 
 #include <algorithm>
 #include <iterator>
@@ -25,7 +25,7 @@ Result<std::string> bytes_of(BlobReader* blobs, const BlobHash& hash) {
   return bytes;
 }
 
-// An artefact names no blobs, as their bytes would go after a day: they stand in it, and go with
+// Blobs referenced only by an artefact would be purged after a day, so their bytes are stored in
 // it.
 void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
   const auto with_bytes = [&](std::optional<BlobHash>& blob, const auto& put) {

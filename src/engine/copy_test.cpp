@@ -26,7 +26,7 @@ Message message(std::string_view role, std::string_view text, std::int64_t secon
   return message;
 }
 
-// Holds less than its inside, and offers nothing.
+// Holds less than its inner store, and has no optional interfaces.
 class SmallStore final : public Store {
  public:
   SmallStore(std::unique_ptr<Store> inside, SourceCapabilities holds)
@@ -51,7 +51,7 @@ class SmallStore final : public Store {
   const Capabilities& capabilities() const override { return capabilities_; }
 
   void fail_at(int append) { fail_at_ = append; }
-  // Of the appends so far.
+  // Durabilities of the appends so far.
   const std::vector<Durability>& durabilities() const { return durabilities_; }
 
  private:
@@ -61,7 +61,7 @@ class SmallStore final : public Store {
   std::vector<Durability> durabilities_;
 };
 
-// Its messages from the second on stand behind a gap as wide as there can be.
+// Its messages from the second one on follow the largest possible gap.
 class GappedStore final : public Store {
  public:
   explicit GappedStore(Store& inside)
@@ -205,7 +205,7 @@ TEST_F(Copying, CarriesBlobs) {
   EXPECT_EQ(bytes, "pixels");
 }
 
-// They stand in the artefact itself: a blob that only it names would be purged after a day.
+// They are embedded in the artefact: a blob referenced only by it would be purged after a day.
 TEST_F(Copying, CarriesBlobsOfReplacedMessages) {
   Blobs& blobs = *source_->capabilities().blobs;
   const std::string output(kInlineBytesMax + 1, 'x');
@@ -238,7 +238,7 @@ TEST_F(Copying, LeavesOtherReplacedMessagesOfTheTarget) {
   EXPECT_EQ(*to.find_artefact(id_, {0}, "replaced.jsonl"), "others\n");
 }
 
-// Has replaced messages, one of which cannot be read.
+// Has replaced messages, one of which is unreadable.
 class HalfReplaced final : public Source, public ReplacedReader {
  public:
   explicit HalfReplaced(Source& inside) : inside_(inside) { capabilities_.replaced_reader = this; }
@@ -325,7 +325,7 @@ TEST_F(Copying, ADifferenceIsAConflictAndNothingIsOverwritten) {
   EXPECT_EQ(*read_all(*target_, id_), before);
 }
 
-// So long that some fifty of them make a batch.
+// About fifty of these are a batch.
 const std::string kLongText(10'000, 'x');
 
 TEST_F(Copying, GoesOnAfterAFailure) {
@@ -369,7 +369,7 @@ TEST_F(Copying, CountsNoGaps) {
 }
 
 TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
-  // Messages of other programs say neither what they used nor when they were.
+  // Messages of other programs lack usage and times.
   Message old = message("user", "old", 0);
   old.created_at = {};
   ASSERT_TRUE(source_->append(id_, {old}, {}));
@@ -420,7 +420,7 @@ TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
       << "messages without a time leave it as it is";
 }
 
-// What can only be read is no store, and is copied like one.
+// A read-only source can be copied like a store.
 TEST_F(Copying, TakesASource) {
   class Foreign final : public Source, public TodoReader {
    public:

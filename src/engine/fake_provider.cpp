@@ -40,7 +40,7 @@ struct Checker {
     open.push_back(call.id);
   }
 
-  // The results come first and answer every open call.
+  // Results come first and answer every open call.
   void check_results(std::size_t place, const Message& message) {
     auto block = message.blocks.begin();
     for (; block != message.blocks.end(); ++block) {
@@ -114,7 +114,7 @@ std::string refusal_of(const std::vector<Message>& messages,
   if (!checker.open.empty()) {
     checker.complain(messages.size(), "a tool call without its result");
   }
-  // But for an answer that paused while the provider's own tools work.
+  // Except for an answer that paused while the provider's own tools run.
   const bool is_paused = !messages.empty() && !messages.back().blocks.empty() &&
                          std::holds_alternative<UnknownBlock>(messages.back().blocks.back());
   if (!messages.empty() && messages.back().role != role::kUser && !is_paused) {

@@ -1,7 +1,6 @@
 #pragma once
 
-// A provider for the tests: it plays scripts, keeps the requests it got, and refuses what real
-// providers refuse.
+// A provider for tests: it plays scripts, records requests, and rejects what real providers reject.
 
 #include <deque>
 
@@ -9,8 +8,8 @@
 
 namespace reprise {
 
-// Why a real provider would refuse these messages; "" when it would not. `open_calls`: asked in
-// what the provider already has.
+// Why a real provider would reject these messages; "" if it would accept them. `open_calls` are
+// calls in messages that the provider already has.
 std::string refusal_of(const std::vector<Message>& messages,
                        const std::vector<std::string>& open_calls = {});
 
@@ -26,7 +25,7 @@ struct Script {
   Script& ended(StopReason reason = StopReason::end);
   Script& retrying(Error why, std::chrono::milliseconds pause);
   Script& fails(Code code, std::string message = "the connection broke");
-  Script& then(std::function<void()> action);  // between two events
+  Script& then(std::function<void()> action);  // run between two events
 
   std::vector<std::function<void(const StreamSink&)>> steps;
   std::optional<Error> error;
@@ -49,10 +48,10 @@ class FakeProvider final : public Provider {
  public:
   std::string called = "fake";
   bool keeps = false;
-  bool continues = true;        // when it keeps responses
+  bool continues = true;        // default for providers that keep responses
   bool binds_thinking = false;  // to the model that made it
-  bool reads_twice = true;      // as a retry does; both must be the same
-  std::deque<Script> scripts;   // one for each request; the last one stays
+  bool reads_twice = true;      // like a retry; both passes must be equal
+  std::deque<Script> scripts;   // one per request; the last one is reused
   std::vector<SeenRequest> seen;
 
   Script& add();

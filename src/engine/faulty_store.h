@@ -1,6 +1,6 @@
 #pragma once
 
-// A store that fails on purpose: every call is counted, and those the test picks fail.
+// A store with injected failures: it counts all calls, and those that the test selects fail.
 
 #include <atomic>
 
@@ -17,9 +17,9 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
     capabilities_.responses = capabilities_.responses != nullptr ? this : nullptr;
   }
 
-  // The number of the call, from 0, to whether it fails.
+  // Decides by the number of the call, from 0, whether it fails.
   std::function<bool(int)> fails = [](int) { return false; };
-  bool after_the_fact = false;  // an append that fails has happened all the same
+  bool after_the_fact = false;  // a failing append is applied nevertheless
   std::atomic<int> calls = 0;
   Capabilities& capabilities_for_test() { return capabilities_; }
 
@@ -44,7 +44,7 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
     const auto allowed = check();
     if (allowed || after_the_fact) {
       auto appended = inner_.append(id, std::move(messages), std::move(options));
-      REPRISE_TRY(allowed);  // it is stored, and the caller never hears
+      REPRISE_TRY(allowed);  // applied, but reported as failed
       return appended;
     }
     return std::unexpected(allowed.error());

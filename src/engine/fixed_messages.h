@@ -1,6 +1,6 @@
 #pragma once
 
-// A request's messages that are all in memory.
+// The messages of a request, all in memory.
 
 #include "reprise/provider.h"
 

@@ -58,7 +58,7 @@ void HistoryReader::push(Message message) {
   waiting_.push_back({std::move(message), bytes});
 }
 
-// One page more; false at the end.
+// Loads one more page; false at the end.
 bool HistoryReader::load() {
   const std::size_t before = waiting_.size();
   while (slice_.store != nullptr && at_ < slice_.to && waiting_.size() == before) {

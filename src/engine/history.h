@@ -1,6 +1,6 @@
 #pragma once
 
-// The record of a session as the engine reads it: what the store has, then what only memory has.
+// The record of a session as the engine reads it: stored messages, then those in memory only.
 
 #include <deque>
 #include <span>
@@ -17,36 +17,36 @@ struct HistorySlice {
   Seq from{0};
   Seq to{0};  // of the stored part
   std::span<const Message> memory = {};
-  std::optional<Message> last = std::nullopt;  // said in the request only
+  std::optional<Message> last = std::nullopt;  // sent only, not recorded
   RefusedQuestions refused = {};
 };
 
-// Where a message of a slice stands.
+// The position of a message in a slice.
 struct HistoryPlace {
   bool in_memory = false;
   std::size_t index = 0;  // in memory
   Seq seq{0};             // in the store
 };
 
-// The bytes of a message's text, cheaply.
+// The size of a message's text, in constant time per block.
 std::int64_t text_bytes(const Message& message);
 
-// From the newest back (`last` left out), until the sink says stop.
+// Reads from the newest message backwards (without `last`), until the sink returns stop.
 using BackwardSink = std::function<Flow(const Message&, const HistoryPlace&)>;
 Result<> read_backwards(const HistorySlice& slice, const BackwardSink& sink);
 
-// Reads a slice from its beginning, in pages, so that a long history is never in memory whole.
+// Reads a slice from its start, in pages, so that a long history is never completely in memory.
 class HistoryReader {
  public:
   explicit HistoryReader(HistorySlice slice);
 
-  // The message `ahead` places on; null at the end, and further ahead than kAheadMessages or
-  // kAheadBytes reach. May be changed before it is taken.
+  // The message `ahead` positions after the next one; null at the end, and beyond kAheadMessages or
+  // kAheadBytes. It may be changed before it is taken.
   Message* peek(std::size_t ahead);
   std::optional<Message> take();
   void rewind();
 
-  // A stored part that cannot be read is left out; this is why.
+  // The error if a stored part could not be read; it is left out.
   const std::optional<Error>& fault() const { return fault_; }
   std::int64_t damaged() const { return damaged_; }
 

@@ -16,16 +16,16 @@ namespace {
 
 constexpr std::chrono::milliseconds kWatchPause{50};
 constexpr int kRenewalsInLength = 10;
-constexpr int kLooksMax = 8;  // at a session that others write to meanwhile
+constexpr int kLooksMax = 8;  // reads of a session that is being written to
 
-// The same name for all who settle an answer at once: it happens once.
+// A name derived from the answer, so that concurrent settlers apply it once.
 std::optional<OperationId> settled_name(const OperationId& answer) {
   auto name = OperationId::parse(cat(answer.str(), ".settled"));
   return name ? std::optional(*std::move(name)) : std::nullopt;
 }
 
-// The same for all who look at what a process has left behind, so that copies of it are equal: its
-// time is the last sign of life.
+// Deterministic, so that all observers of an unfinished answer make the same message: its time is
+// that of the last renewal.
 Message answer_of(Partial running) {
   const Time time = std::max(running.started_at, running.owner.lease.renewed_at);
   Message answer = message_of(role::kAssistant, std::move(running.blocks), time);
@@ -71,7 +71,7 @@ Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock
   }
   const auto appended =
       store.append(id, std::move(messages), {.operation = operation, .end_partial = ended});
-  if (!appended && appended.error().code != Code::conflict) {  // conflict: somebody was faster
+  if (!appended && appended.error().code != Code::conflict) {  // conflict: settled by another
     return std::unexpected(appended.error());
   }
   return {};
@@ -178,7 +178,8 @@ void LeaseKeeper::run(const std::stop_token& stop) {
   }
 }
 
-// Errors but conflict are those of a store that is away or full: it may take it the next time.
+// Errors other than conflict are temporary, as of an unreachable or full store: the next renewal
+// may succeed.
 void LeaseKeeper::renew(const Hold& hold) {
   REPRISE_ASSERT(hold.owns_lock());
   if (!answer_ || answer_ == dropped_ || lost_.stop_requested()) {

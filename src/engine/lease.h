@@ -1,8 +1,8 @@
 #pragma once
 
-// Leases on running answers: of others, which are given up when nothing is heard of them, and our
-// own, which is renewed while we answer. What a lease says is judged in reprise/session.h; who
-// answers is decided by the store alone, which ends an answer once.
+// Leases on running answers: other processes' leases, which are observed until they expire, and our
+// own, which are renewed while we answer. reprise/session.h evaluates leases; the store alone
+// decides who owns an answer, since it ends each one once.
 
 #include <atomic>
 #include <condition_variable>
@@ -16,12 +16,11 @@
 
 namespace reprise {
 
-// Looks at another process's answer again and again, until it is known whether that still runs.
+// Observes another process's answer repeatedly until it is known whether that process is alive.
 class OwnerWatch {
  public:
-  // What state_of() says, but of one that is silent: alive when it has changed since it was looked
-  // at, and gone when nothing of it has changed for patience_for(), by the clock of this process
-  // alone.
+  // Like state_of(), except that a silent owner is alive if its answer has changed since the last
+  // call, and gone if nothing has changed for patience_for(), measured by this process's clock.
   OwnerState observe(const Partial& running);
 
  private:
@@ -30,40 +29,42 @@ class OwnerWatch {
   bool has_changed_ = false;
 };
 
-// get_now(), but that an answer whose process is silent is watched until it is known whether that
-// still runs. cancelled when that is stopped.
+// Like get_now(), but observes an answer of a silent process until it is known whether that process
+// is alive. cancelled when `stop` is requested.
 Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::stop_token& stop);
 
-// The answer of a process that is gone becomes an incomplete message, once, however many try it.
+// Turns the answer of a dead process into an incomplete message, once, even if several processes
+// try.
 Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock);
 
-// Renews the lease of an answer of this process, every tenth of its length, from a thread of its
-// own, until it ends or another process has settled it.
+// Renews the lease of this process's answer every tenth of its length, from its own thread, until
+// the answer ends or another process has settled it.
 class LeaseKeeper {
  public:
-  // `store` must offer running answers, and outlive this.
+  // `store` must support running answers, and outlive this.
   LeaseKeeper(Store& store, SessionId session, std::chrono::milliseconds length);
   ~LeaseKeeper();
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
-  // While it is held nothing is renewed: for who ends an answer or begins the next one.
+  // Prevents renewals while an answer is ended or the next one is started.
   using Hold = std::unique_lock<std::mutex>;
   Hold hold() { return Hold(mutex_); }
-  // The answer that runs from now on, its lease just written; nullopt: none.
+  // Sets the running answer, whose lease has just been written; nullopt: none.
   void set(const Hold& hold, std::optional<OperationId> answer);
-  // The store says that this answer does not run: whether another process has settled it. It is
-  // lost then. Otherwise another program has dropped it, and nobody is going to settle it.
+  // Call when the store reports that this answer is not running. Returns whether another process
+  // has settled it: then it is lost. Otherwise another program has dropped it, and nobody will
+  // settle it.
   bool is_settled(const Hold& hold, const OperationId& answer);
 
-  // For who is about to write, or to go on: a lease that may have run out, as this process was
-  // stopped or the store away, is renewed first.
+  // Call before writing or continuing: renews a lease that may have expired, because this process
+  // was suspended or the store unreachable.
   bool is_lost();
-  // The store refused what belongs to this answer.
+  // The store rejected a write for this answer.
   void refused();
-  // Stopped when the answer is lost.
+  // Stop is requested when the answer is lost.
   std::stop_token lost() const { return lost_.get_token(); }
-  // `fate`: what becomes of what it had not stored.
+  // `consequence`: what happens to unstored messages.
   Error error(std::string_view consequence) const;
 
  private:
@@ -77,9 +78,9 @@ class LeaseKeeper {
   std::stop_source lost_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::optional<OperationId> answer_;   // guarded by mutex_, like the next one
+  std::optional<OperationId> answer_;   // guarded by mutex_, like dropped_
   std::optional<OperationId> dropped_;  // the answer that is known not to be settled
-  // When it was renewed, or that was tried in vain.
+  // The time of the last renewal, successful or not.
   std::atomic<std::chrono::steady_clock::time_point> tried_;
   std::jthread thread_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// A message in one expression.
+// Constructs a message in one expression.
 
 #include "reprise/message.h"
 

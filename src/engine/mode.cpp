@@ -22,7 +22,7 @@ struct GlobDeleter {
   void operator()(glob_t* found) const { ::globfree(found); }
 };
 
-// The names that match, in order.
+// The matching names, sorted.
 Result<std::vector<fs::path>> expand(const fs::path& pattern) {
   glob_t found{};
   const std::unique_ptr<glob_t, GlobDeleter> free_later(&found);

@@ -1,4 +1,4 @@
-// A store that keeps no words, only response ids; and one that keeps no unanswered questions.
+// A store with response ids only, without messages; and one without unanswered questions.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ TEST_F(NoWordsTest, WhatCouldNotBeSavedIsSavedLater) {
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r1"}, {"fake", "r2"}}));
 }
 
-// A record in which no question stands alone.
+// A store that cannot hold a question without an answer.
 class NoOpenQuestions : public testing::Test {
  protected:
   void SetUp() override {

@@ -6,7 +6,7 @@
 namespace reprise {
 namespace {
 
-// The C0 and C1 controls, the line and paragraph separators, and what turns the writing direction.
+// The C0 and C1 controls, the line and paragraph separators, and bidi controls.
 bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
          (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);

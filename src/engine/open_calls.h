@@ -1,6 +1,6 @@
 #pragma once
 
-// The tool calls of an answer that wait for their results.
+// The tool calls of an answer that have no result yet.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,23 +16,23 @@ struct OpenCall {
   std::optional<ToolResultBlock> result = std::nullopt;
 };
 
-// By id: an answer may have any number of calls, and a message any number of results, so none is
-// looked for one by one. `Less` compares ids.
+// Indexed by id, since an answer may have many calls, and a message many results. `Less` compares
+// ids.
 template <class Less = std::less<>>
 class BasicOpenCalls {
  public:
   bool empty() const { return calls_.empty(); }
   bool has(const std::string& id) const { return places_.contains(id); }
 
-  // Does nothing where a call has this id already.
+  // Does nothing if there is a call with this id.
   void add(const std::string& id, std::string sent) {
     if (places_.emplace(id, calls_.size()).second) {
       calls_.push_back({id, std::move(sent)});
     }
   }
 
-  // Takes results out of a message that follows. A call is no longer waited for when it has its
-  // result, or where its id is used for another. Whether any is waited for still.
+  // Moves results out of a later message. A call is closed when it has its result, or when its id
+  // is used for another call. Returns whether calls are still open.
   bool take_results(Message& message) {
     if (message.role == role::kAssistant && message.state == MessageState::complete) {
       for (const Block& block : message.blocks) {
@@ -47,7 +47,7 @@ class BasicOpenCalls {
     return !places_.empty();
   }
 
-  // All calls in their order; none is open afterwards.
+  // All calls in order; clears the list.
   std::vector<OpenCall> close() {
     places_.clear();
     return std::exchange(calls_, {});
@@ -66,7 +66,7 @@ class BasicOpenCalls {
   }
 
   std::vector<OpenCall> calls_;
-  std::map<std::string, std::size_t, Less> places_;  // of those that are waited for
+  std::map<std::string, std::size_t, Less> places_;  // of the open ones
 };
 
 using OpenCalls = BasicOpenCalls<>;

@@ -32,7 +32,7 @@ class OutboxReplay {
  private:
   const SessionId& own() const { return outbox_.session.info.id; }
 
-  // The session, created if it has to be; and the one aside, if an earlier run has made it.
+  // Finds the session, creating it if necessary, and the separate session of an earlier run.
   Result<> find_places() {
     REPRISE_ASSIGN(const auto aside, target_.find(outbox_.aside));
     if (aside) {
@@ -51,7 +51,7 @@ class OutboxReplay {
   }
 
   Result<> bring(const OutboxStep& step) {
-    // Steps that follow one another do so wherever the first of them was stored.
+    // Consecutive steps remain consecutive wherever the first one was stored.
     const Seq expected = outbox_head_ == step.after ? stored_head_ : step.after;
     const Seq place = step.replace_from.value_or(expected);
     if (own_head_ && (!aside_from_ || place < *aside_from_)) {
@@ -78,7 +78,7 @@ class OutboxReplay {
     return {};
   }
 
-  // conflict: the session has gone on.
+  // conflict: the session has other messages there.
   Result<Appended> put_in_own(const OutboxStep& step, Seq expected) {
     auto appended = put(own(), step, step.replace_from,
                         {.expected_head = expected, .end_partial = step.end_partial});
@@ -118,8 +118,8 @@ class OutboxReplay {
     return appended;
   }
 
-  // Where these messages stand there already, and then comes the session's end, or anything: they
-  // were brought in so long ago that the store has forgotten the operation's name.
+  // Finds messages that are already stored at `place`, followed by the session's end (Then::end) or
+  // by anything: they were delivered so long ago that the store has forgotten the operation id.
   enum class Then : std::uint8_t { end, anything };
   Result<std::optional<Appended>> find_done(const SessionId& id,
                                             const std::vector<Message>& messages, Seq place,
@@ -137,7 +137,7 @@ class OutboxReplay {
     return Appended{.first = place, .head = end, .repeated = true};
   }
 
-  // Two that were written at the same microsecond by one conversation are one.
+  // Messages of a conversation with the same microsecond are the same message.
   static bool is_same(const Message& a, const Message& b) {
     return a.created_at != Time{} && a.created_at == b.created_at && a.role == b.role &&
            a.blocks == b.blocks && a.state == b.state;
@@ -179,10 +179,10 @@ class OutboxReplay {
   const OutboxSession& outbox_;
   Store& target_;
   const Capabilities& can_;        // of the target
-  std::optional<Seq> own_head_;    // when this began; nullopt: it is not there
-  std::optional<Seq> aside_from_;  // nullopt: it is not there
+  std::optional<Seq> own_head_;    // at the start; nullopt: it does not exist
+  std::optional<Seq> aside_from_;  // nullopt: it does not exist
   Seq aside_head_;
-  // After the last step: as the conversation knew it, and in truth.
+  // After the last step: as known to the conversation, and in the store.
   std::optional<Seq> outbox_head_;
   Seq stored_head_;
   CopiedSession copied_;

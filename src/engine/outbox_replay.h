@@ -1,13 +1,13 @@
 #pragma once
 
-// Bringing what a conversation could not store into a store.
+// Delivers the contents of an outbox to a store.
 //
-//  (1) Each step has the name that it had when it was tried, so what has happened already, now or
-//      then, does not happen again. Where the store has forgotten the name, the messages that
-//      stand in their place tell.
-//  (2) A session that is not there is created; one that stands where the conversation left it is
-//      continued. When it has gone on without these steps they become a fork at their place, and
-//      when it is gone a session of their own: nothing is lost or mixed up.
+//  (1) Each step has the operation id of the original attempt, so a step that has been applied is
+//      not applied again. If the store has forgotten the id, the messages at its position are
+//      compared.
+//  (2) A missing session is created; one that is unchanged since the conversation is continued. If
+//      it has other messages now, the steps become a fork at their position, or a new session if
+//      the original is gone: nothing is lost or mixed up.
 
 #include "engine/copy.h"
 #include "reprise/outbox.h"
@@ -15,8 +15,8 @@
 
 namespace reprise {
 
-// An Error: it stopped in between; bringing it in again goes on. CopiedSession::detail says which
-// session has the steps when it is not their own. unsupported for a store that keeps no words.
+// After an error, calling this again continues. CopiedSession::detail names the session with the
+// steps if it is not their own. unsupported for a store without messages.
 Result<CopiedSession> replay_outbox(const OutboxSession& outbox, Store& target);
 
 }  // namespace reprise

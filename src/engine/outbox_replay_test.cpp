@@ -1,5 +1,5 @@
-// What a store did not take is saved beside it, and comes into it once, whatever happened
-// meanwhile.
+// Messages that a store did not accept are saved in an outbox and delivered once, whatever happened
+// in between.
 
 #include "engine/outbox_replay.h"
 
@@ -38,10 +38,10 @@ class MemoryOutbox final : public Outbox {
 
   bool is_full = false;
   std::optional<OutboxSession> saved;
-  std::optional<OutboxSession> left;  // until it is brought in
+  std::optional<OutboxSession> left;  // not delivered yet
 };
 
-// Has forgotten the names of all operations.
+// Has forgotten all operation ids.
 class StoreWithoutNames final : public Store, public Rewriting {
  public:
   explicit StoreWithoutNames(Store& inner) : inner_(inner) { capabilities_.rewriting = this; }
@@ -79,7 +79,7 @@ class StoreWithoutNames final : public Store, public Rewriting {
 
 class OutboxTest : public testing::Test {
  protected:
-  // Turns with a store that fails while `fails` says so; what it did not take is in the outbox.
+  // Runs turns with a store that fails as `fails` specifies; rejected messages go to the outbox.
   void conversation(Store* store, const std::vector<std::string_view>& questions) {
     Conversation conversation(provider_, store, session_, {.outbox = &outbox_});
     for (const std::string_view question : questions) {
@@ -97,7 +97,7 @@ class OutboxTest : public testing::Test {
     EXPECT_TRUE(copied) << copied.error().message;
     return copied ? *copied : CopiedSession{};
   }
-  // Once more, soon and late, and nothing happens.
+  // Delivers again, now and after a long time, which changes nothing.
   void again() {
     StoreWithoutNames late(*memory_);
     for (Store* const target : {memory_.get(), static_cast<Store*>(&late)}) {
@@ -154,7 +154,7 @@ TEST_F(OutboxTest, ATailContinuesItsSession) {
   again();
 }
 
-// The server had done it, and only its answer was lost.
+// The server had applied the step, and only its response was lost.
 TEST_F(OutboxTest, WhatHadHappenedDoesNotHappenAgain) {
   for (int last = 0; last < 12; ++last) {
     memory_ = open_memory_store();
@@ -191,7 +191,7 @@ TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
   broken = false;
   EXPECT_TRUE(conversation.ask("two", listener_)->saved);
   EXPECT_FALSE(outbox_.saved);
-  outbox_.saved = saved;  // as when it could not be removed
+  outbox_.saved = saved;  // as if it could not be removed
   again();
 }
 
@@ -213,7 +213,7 @@ TEST_F(OutboxTest, ASessionThatHasGoneOnGetsAForkAtThatPlace) {
   again();
 }
 
-// The first step was stored although nobody heard of it, then others went on.
+// The first step was applied without an acknowledgement, then another process continued.
 TEST_F(OutboxTest, OnlyTheRestBecomesAFork) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [this](int) {

@@ -84,7 +84,7 @@ void PartialSaver::run(const std::stop_token& stop) {
     lock.unlock();
     failed = !write(piece);
     lock.lock();
-    if (failed) {  // it is tried again before what comes later
+    if (failed) {  // retried before later pieces
       pieces_.push_front(std::move(piece));
     }
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Keeps a running answer as it streams: what has come is in the store at most the store's
-// partial_interval() and one write later, with one write in that time however fast the deltas come.
-// The writes are made by a thread of their own, so that the stream never waits for the store.
+// Saves a running answer while it streams: received blocks are in the store after at most the
+// store's partial_interval() plus one write, with one write per interval however fast deltas
+// arrive. A separate thread writes, so that the stream never waits for the store.
 
 #include <condition_variable>
 #include <deque>
@@ -14,13 +14,14 @@
 
 namespace reprise {
 
-// What is written in one go, unless more comes as one: whoever stops waits for that much at most.
+// The maximum size of one write, unless a single delta is larger: stop() waits for at most one.
 inline constexpr std::size_t kPartialBytesMax = std::size_t{1} << 20;
 
 class PartialSaver {
  public:
   // Does nothing when `partials` is null or there is no answer. Both must outlive the saver.
-  // `refused` is called, from the saver's thread, when the store says that the answer does not run.
+  // `refused` is called from the saver's thread when the store reports that the answer is not
+  // running.
   PartialSaver(Partials* partials, SessionId session, std::optional<OperationId> answer,
                std::function<void()> refused);
   ~PartialSaver();
@@ -28,7 +29,7 @@ class PartialSaver {
   PartialSaver& operator=(const PartialSaver&) = delete;
 
   void on(const StreamEvent& event);
-  // Stops writing; what has not been written stays here. The first failure, if there was one.
+  // Stops writing; unwritten blocks are dropped. Returns the first failure, if any.
   std::optional<Error> stop();
 
  private:
@@ -43,11 +44,11 @@ class PartialSaver {
   std::function<void()> refused_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  // Guarded by mutex_: what is to be written, the first first; only the thread takes it.
+  // Guarded by mutex_: pieces to write, oldest first; removed by the thread only.
   std::deque<std::vector<Block>> pieces_;
   GrowingBlocks growing_;
   std::size_t growing_bytes_ = 0;
-  std::optional<Error> failure_;  // the thread's, until it has ended
+  std::optional<Error> failure_;  // used by the thread until it has ended
   std::jthread thread_;
 };
 

@@ -14,8 +14,8 @@
 namespace reprise {
 namespace {
 
-// Notes how much it is given. The first call waits until it may go on; calls fail as long as it is
-// told.
+// Records the size of each piece. The first call blocks until it is released; calls fail as
+// configured.
 class SlowPartials final : public Partials {
  public:
   Result<> add_partial(const SessionId& /*id*/, const OperationId& /*answer*/,
@@ -87,7 +87,7 @@ class PartialSaverTest : public testing::Test {
   PartialSaver saver_{&partials_, *SessionId::parse("s"), OperationId::parse("a").value(), [] {}};
 };
 
-// However much has come while the store was slow: who stops waits for the one write that runs.
+// However much has arrived while the store was slow, stop() waits only for the current write.
 TEST_F(PartialSaverTest, WhoStopsWaitsForOnePieceAtMost) {
   const std::string piece(1000, 'x');
   partials_.hold(true);
@@ -109,7 +109,7 @@ TEST_F(PartialSaverTest, AllComesInItsOrderWhenThereIsTime) {
   EXPECT_EQ(partials_.text(), reply_text_);
 }
 
-// On a full disk each try costs as much as the first piece, and not all that has come since.
+// On a full disk each retry writes the first piece only, not everything that has arrived since.
 TEST_F(PartialSaverTest, WhatFailsIsTriedAgainPieceByPiece) {
   constexpr int kFailures = 10;
   const std::string piece(1000, 'y');

@@ -36,7 +36,7 @@ Record::Record(Store* store, Session session, const ConversationOptions& options
   }
 }
 
-// The last chance for what could not be stored; its loss was said as a warning before.
+// The last attempt to store pending messages; their loss was reported as a warning before.
 Record::~Record() {
   observer_ = nullptr;
   flush();
@@ -46,7 +46,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
   warned_ = false;
   has_spilled_ = false;
-  has_reported_outbox_ = has_reported_outbox_ && store_ == nullptr;  // then once is enough
+  has_reported_outbox_ = has_reported_outbox_ && store_ == nullptr;  // reported once is enough
   has_reported_outbox_failure_ = false;
   question_at_.reset();
   const bool was_lost = lease_ != nullptr && lease_->lost().stop_requested();
@@ -55,7 +55,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
     lease_.reset();
   }
   lost_outcome_ = kAllIsSaved;
-  saved_ = true;  // what was lost is of the turn before
+  saved_ = true;  // losses belong to the previous turn
   if (messages_ == nullptr || !pending_.empty()) {
     return;
   }
@@ -63,7 +63,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
     const auto found = store_->find(session_.info.id);
     if (!found) {
       failed(found.error());
-      return;  // what memory has is better than nothing
+      return;  // continue with what is in memory
     }
     if (const std::optional<Session>& stored = *found; stored) {
       session_.info.head = stored->info.head;
@@ -93,7 +93,7 @@ bool Record::is_ours(const OperationId& answer) const {
          });
 }
 
-// Errors of the store itself are left to the append that follows.
+// Errors of the store are reported by the append that follows.
 std::optional<Partial> Record::answer_of_another() const {
   std::optional<Partial> running;
   if (partials_ != nullptr) {
@@ -105,7 +105,7 @@ std::optional<Partial> Record::answer_of_another() const {
   return running;
 }
 
-// Longer than to the deadline where it only takes to see that a silent process is gone.
+// Waits beyond the deadline only to find out whether a silent process is gone.
 Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
                                  const std::stop_token& stop) {
   using std::chrono::steady_clock;
@@ -115,7 +115,7 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
     if (state == OwnerState::gone) {
       auto settled = settle(*store_, session_.info.id, *running, options_.clock);
       if (!settled && settled.error().code == Code::busy && steady_clock::now() >= deadline) {
-        return settled;  // whoever was stopped while it held a lock holds it for ever
+        return settled;  // a suspended process may hold a lock forever
       }
       if (!settled) {
         return {};
@@ -163,7 +163,7 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
     REPRISE_TRY(wait_until_free(deadline, stop));
     const auto appended = write(batch);
     if (!appended && appended.error().code == Code::busy && answer_of_another()) {
-      continue;  // somebody was faster
+      continue;  // another process was first
     }
     remember(batch);
     if (appended) {
@@ -236,8 +236,8 @@ void Record::rewind_to(Seq to) {
   }
 }
 
-// A running answer that another program has dropped, or a record that has grown, must not cost the
-// message: it is then simply added. What another process has settled is lost.
+// If another program has dropped the running answer, or the record has grown, the message is
+// appended nevertheless. If another process has settled the answer, it is lost.
 Result<Appended> Record::write(const Batch& batch) {
   const auto hold = lease_ ? lease_->hold() : LeaseKeeper::Hold();
   auto appended = write_as(batch, true, true);

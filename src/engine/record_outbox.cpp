@@ -1,4 +1,4 @@
-// What the record does when its store fails, or when there is none.
+// The record's handling of a failing or missing store.
 
 #include <algorithm>
 #include <iterator>
@@ -21,7 +21,7 @@ void Record::failed(const Error& error) {
   move_to_outbox();
 }
 
-// Without a store nothing waits but what the outbox could not take.
+// Without a store, only batches that the outbox could not save are pending.
 void Record::keep_without_store(Batch batch) {
   if (store_ == nullptr && options_.outbox != nullptr) {
     pending_.push_back(std::move(batch));
@@ -29,7 +29,7 @@ void Record::keep_without_store(Batch batch) {
   }
 }
 
-// In order, each once; the next failure tries again what could not be saved.
+// In order, each one once; the next failure retries what could not be saved.
 void Record::move_to_outbox() {
   if (options_.outbox == nullptr) {
     return;
@@ -67,7 +67,7 @@ void Record::move_to_outbox() {
   }
 }
 
-// Another process has gone on with the session.
+// Another process has continued the session.
 void Record::drop_lost() {
   const bool is_something =
       std::ranges::any_of(pending_, [](const Batch& batch) { return !batch.messages.empty(); });
@@ -75,7 +75,7 @@ void Record::drop_lost() {
     lost_outcome_ = options_.outbox != nullptr ? keep_lost() : describe_lost();
   }
   if (std::exchange(uses_outbox_, false)) {
-    options_.outbox->begin_anew();  // it is brought in as a fork
+    options_.outbox->begin_anew();  // delivered as a fork
   }
   pending_.clear();
   answer_.reset();
@@ -83,7 +83,7 @@ void Record::drop_lost() {
 }
 
 std::string Record::keep_lost() {
-  has_reported_outbox_ = true;  // the error does
+  has_reported_outbox_ = true;  // the error reports it
   move_to_outbox();
   const bool is_spilled =
       std::ranges::all_of(pending_, [](const Batch& batch) { return batch.in_outbox; });
@@ -91,7 +91,7 @@ std::string Record::keep_lost() {
                     : describe_lost();
 }
 
-// By what stands in the store in its place.
+// Describes what was lost, compared to what is stored instead.
 std::string Record::describe_lost() {
   std::string shown;
   std::int64_t results = 0;

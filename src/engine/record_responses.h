@@ -1,8 +1,7 @@
 #pragma once
 
-// What of a conversation goes to a store without messages: the ids of the answers that end turns,
-// in order, each once. What cannot be stored waits, and is tried again under the same operation id
-// before the next one.
+// Writes to a store without messages: the ids of the answers that end turns, in order, each one
+// once. Failed writes are retried under the same operation id before the next one.
 
 #include <deque>
 
@@ -16,7 +15,7 @@ class ResponseLog {
   explicit ResponseLog(Responses& responses) : responses_(responses) {}
 
   void add(const Message& answer, OperationId operation);
-  // Stores what waits; an error: some of it still does.
+  // Stores pending answers; after an error some are still pending.
   Result<> flush(const Session& session);
   void clear() { waiting_.clear(); }
   bool is_empty() const { return waiting_.empty(); }

@@ -1,5 +1,4 @@
-// What a record notes for the turns to come: how a call has failed before the first word of an
-// answer, and what of the history fits.
+// Notes in the session for later turns: refused questions, and the part of the history that fits.
 
 #include "base/text.h"
 #include "engine/record.h"
@@ -33,7 +32,7 @@ void Record::note_refusal() {
   };
   const auto read = read_backwards(slice(), newest);
   if (!read || !question) {
-    return;  // a history that cannot be read was said before
+    return;  // an unreadable history was reported before
   }
   note("that the question was refused",
        [question](Extra extra) { return with_refused_question(std::move(extra), *question); });
@@ -44,13 +43,13 @@ void Record::note_start(const RequestStart& start) {
        [&start](Extra extra) { return with_request_start(std::move(extra), start); });
 }
 
-// Also when it cannot be stored: this conversation knows it then.
+// The change also applies to this conversation if it cannot be stored.
 void Record::note(std::string_view what, const std::function<Extra(Extra)>& change) {
   session_.extra = change(std::move(session_.extra));
   if (messages_ == nullptr || !pending_.empty()) {
     return;
   }
-  auto stored = get(*messages_, session_.info.id);  // others may have noted something, too
+  auto stored = get(*messages_, session_.info.id);  // other processes may have changed it, too
   if (stored) {
     Extra extra = change(std::move(stored->extra));
     const auto noted = messages_->update(session_.info.id, {.extra = std::move(extra)});

@@ -1,12 +1,12 @@
 #pragma once
 
-// A reply while it streams: the events become the blocks of a message.
+// Assembles the blocks of a message from the events of a streaming reply.
 
 #include "reprise/provider.h"
 
 namespace reprise {
 
-// Blocks that grow at their end. Tool inputs are raw text until they are taken.
+// Blocks that are appended to. Tool inputs are raw text until they are taken.
 class GrowingBlocks {
  public:
   void text(std::string_view piece);
@@ -17,15 +17,15 @@ class GrowingBlocks {
   void raw(const RawJson& block);
 
   bool empty() const { return blocks_.empty(); }
-  // As they go into a message; the inputs are JSON.
+  // Takes the blocks for a message; the inputs are JSON.
   std::vector<Block> take_whole();
-  // As they go into a running answer: the inputs are JSON strings of what has come. A tool use
-  // that began in an earlier piece is named again.
+  // Takes the blocks for a running answer: the inputs are JSON strings with the text so far. A tool
+  // use that started in an earlier piece is repeated.
   std::vector<Block> take_piece();
 
  private:
   std::vector<Block> blocks_;
-  std::string id_;  // of the last tool use, also when it was taken
+  std::string id_;  // of the last tool use, even after it was taken
   std::string name_;
   std::vector<std::string> inputs_;  // of the tool uses among the blocks, in order
 };
@@ -34,12 +34,13 @@ class Reply {
  public:
   void on(const StreamEvent& event);
 
-  // Something of the answer has come that is worth keeping.
+  // Whether there is anything worth storing.
   bool has_content() const { return !blocks_.empty(); }
   bool ended() const { return reason_.has_value(); }
   std::optional<StopReason> reason() const { return reason_; }
   const std::optional<Usage>& usage() const { return usage_; }
-  // Blocks, model, response id and usage; the rest is the caller's. Empties the reply.
+  // Returns blocks, model, response id and usage; the caller sets the other members. Clears the
+  // reply.
   Message take_message();
 
  private:
@@ -50,7 +51,7 @@ class Reply {
   std::optional<StopReason> reason_;
 };
 
-// `event` as the end of the blocks, when it is one.
+// Appends `event` to the blocks if it has content.
 void grow(GrowingBlocks& blocks, const StreamEvent& event);
 
 }  // namespace reprise

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kSampleMessages = 32;  // of the newest, for the size and a stored prompt
 constexpr std::int64_t kSampleBytes = 256 << 10;
-constexpr std::int64_t kFirstMessages = 8;     // where older formats keep the prompt
-constexpr std::size_t kNewMessagesMax = 1000;  // after the answer that is continued from
-constexpr std::int64_t kMessageBytes = 64;     // around the text of each
+constexpr std::int64_t kFirstMessages = 8;     // where older formats store the prompt
+constexpr std::size_t kNewMessagesMax = 1000;  // after the answer that is continued
+constexpr std::int64_t kMessageBytes = 64;     // overhead per message
 
 std::vector<std::string> call_ids(const Message& message) {
   std::vector<std::string> ids;
@@ -37,7 +37,7 @@ struct Sample {
   std::optional<std::string> prompt;  // the latest stored system message
 };
 
-// The newest messages tell the size of all of them, and whether one of them is a prompt.
+// Estimates the total size from the newest messages, and looks for a prompt among them.
 Result<Sample> take_sample(const HistorySlice& slice) {
   Sample sample;
   std::int64_t stored = 0;
@@ -85,8 +85,8 @@ struct Continuation {
   std::vector<std::string> open_calls;
 };
 
-// The last answer, when the provider still has it and only what it can be given came after it. At
-// a cost that does not depend on the length of the record.
+// Finds the last answer, if the provider still has it and all later messages can be sent to it.
+// Takes time independent of the length of the record.
 Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
                                                       const Provider& provider) {
   std::optional<Continuation> found;
@@ -105,7 +105,7 @@ Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
   return found;
 }
 
-// Leaves out everything before and at the place.
+// Drops everything up to and including the place.
 void begin_after(HistorySlice& slice, const HistoryPlace& place) {
   if (place.in_memory) {
     slice.from = slice.to;
@@ -124,10 +124,10 @@ void begin_at(HistorySlice& slice, const HistoryPlace& place) {
   }
 }
 
-// The newest whole turns within the budget, the last one always.
+// The newest whole turns within the budget, at least the last one.
 struct Cut {
   std::optional<HistoryPlace> start;
-  std::optional<Message> question;  // which stands there
+  std::optional<Message> question;  // the question at `start`
   bool everything = true;
   TokenCount tokens;
 };
@@ -135,7 +135,7 @@ struct Cut {
 Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
   Cut cut;
   TokenCount seen;
-  std::optional<Message> next;  // when that is a question
+  std::optional<Message> next;  // if it is a question
   const auto sink = [&](const Message& message, const HistoryPlace& place) {
     if (next && is_given_up(message, *next, slice.refused)) {
       return Flow::go_on;
@@ -225,7 +225,7 @@ class Planner {
     REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
     plan_.view.bytes_estimate = sample.bytes_estimate;
     REPRISE_TRY(choose_prompt(sample));
-    // What is nowhere else cannot be sent.
+    // Messages that are stored nowhere else cannot be sent.
     plan_.keep_response = record_.is_by_response();
     const bool by_id = how_.provider.continues_responses() ||
                        (how_.provider.keeps_responses() && plan_.keep_response);
@@ -240,7 +240,7 @@ class Planner {
     return budget ? keep_budget(*budget) : Result<>();
   }
 
-  // Where this model has refused the turns before, and the record is still the same there.
+  // Starts at the noted question, if the model is the same and the record is unchanged there.
   Result<> begin_at_noted() {
     HistorySlice& slice = plan_.view.slice;
     const auto start = request_start(record_.session().extra);
@@ -297,7 +297,7 @@ class Planner {
     return true;
   }
 
-  // What was said in this run up to that answer is at the provider, too.
+  // Messages of this run up to that answer are known to the provider, too.
   void leave_out_known(std::string_view response_id) {
     std::span<const Message>& memory = plan_.view.slice.memory;
     for (std::size_t i = memory.size(); i > 0; --i) {
@@ -327,7 +327,7 @@ class Planner {
     return {};
   }
 
-  // A place in memory has been stored meanwhile.
+  // Messages in memory may have been stored since, and then have a seq.
   RequestStart start_of(const HistoryPlace& place, const Message& question) const {
     return {.seq = place.in_memory ? question.seq : place.seq,
             .question_at = question.created_at,

@@ -9,7 +9,7 @@
 namespace reprise {
 namespace {
 
-// What is counted, and what was done about it.
+// What is counted, and how it was repaired.
 struct Text {
   std::string_view one;
   std::string_view rest;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a request view left out or mended, counted, and said once per request.
+// Counts the repairs of a request view, which are reported once per request.
 
 #include <array>
 #include <cstddef>
@@ -11,21 +11,21 @@
 namespace reprise {
 
 enum class RequestRepair : std::uint8_t {
-  system_message,  // the prompt stands apart
+  system_message,  // the prompt is sent separately
   unknown_role,
   foreign_thinking,
   foreign_block,
-  unfinished_call,  // of an answer that was cut
+  unfinished_call,  // of an interrupted answer
   sealed_call,      // got an error result
   repeated_call,    // the same id twice in one answer
-  orphan_result,    // without its call, or a second one
-  renamed_call,     // an id or a name that providers refuse
-  wrapped_input,    // no JSON object
+  orphan_result,    // without its call, or a duplicate
+  renamed_call,     // an id or a name that providers reject
+  wrapped_input,    // not a JSON object
   unusable_image,
   unreadable_blob,
-  first_answer,  // an answer without a question before it
+  first_answer,  // an answer without a preceding question
   damaged_message,
-  refused_question,  // asked again since, or given up
+  refused_question,  // asked again, or abandoned
 };
 inline constexpr std::size_t kRequestRepairKinds = 15;
 
@@ -35,7 +35,7 @@ class RequestRepairs {
     counts_.at(static_cast<std::size_t>(kind)) += times;
   }
   std::int64_t of(RequestRepair kind) const { return counts_.at(static_cast<std::size_t>(kind)); }
-  // One line for each kind that happened: "2 tool calls without a result: sealed with an error".
+  // One line for each kind that occurred: "2 tool calls without a result: sealed with an error".
   std::vector<std::string> lines() const;
 
  private:

@@ -11,7 +11,7 @@ constexpr std::string_view kStart = "request_start";
 
 }  // namespace
 
-// What another program has put there is no reason to fail.
+// Values of other programs are ignored.
 std::optional<RequestStart> request_start(const Extra& session) {
   const RawJson* const field = json::find_field(session, kStart);
   if (field == nullptr) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the history of requests begins since a model has refused one with all of it. Noted in the
-// session's unknown field `request_start`, which every store with words holds, so that the next
-// turn, in whatever process, begins with what fitted instead of being refused again.
+// The start of the history in requests after a model has rejected a request with all of it. Stored
+// in the session's unknown field `request_start`, which every store with messages supports, so that
+// the next turn, in any process, starts with what was accepted.
 
 #include "reprise/json.h"
 #include "reprise/types.h"
@@ -11,15 +11,15 @@ namespace reprise {
 
 struct RequestStart {
   Seq seq;               // of a question
-  Time question_at;      // when it was asked: another message may stand there by now
-  std::string provider;  // another one, or another model, may take more
+  Time question_at;      // another message may be there now
+  std::string provider;  // other providers and models may accept more
   std::string model;
 };
 
-// nullopt where nothing is noted.
+// nullopt if there is none.
 std::optional<RequestStart> request_start(const Extra& session);
 
-// The session's unknown fields with this start instead of an earlier one.
+// The session's unknown fields with this start replacing an earlier one.
 Extra with_request_start(Extra session, const RequestStart& start);
 
 }  // namespace reprise

@@ -41,7 +41,8 @@ std::string acceptable_word(std::string_view text, std::string_view instead) {
   return out.empty() ? std::string(instead) : out;
 }
 
-// Thinking alone is no message. A provider's own tools are: they are gone on with after a pause.
+// Thinking alone is not a message. Blocks of a provider's own tools are: they are continued after a
+// pause.
 bool says_something(const std::vector<Block>& blocks) {
   return std::ranges::any_of(blocks, [](const Block& block) {
     const auto* const raw = std::get_if<UnknownBlock>(&block);
@@ -50,7 +51,7 @@ bool says_something(const std::vector<Block>& blocks) {
   });
 }
 
-// "a-model-20250929" and "a-model-latest" are other names of "a-model".
+// "a-model-20250929" and "a-model-latest" are aliases of "a-model".
 std::string_view without_version(std::string_view model) {
   constexpr std::string_view kLatest = "-latest";
   constexpr std::size_t kDate = 9;  // "-20250929"
@@ -88,7 +89,7 @@ RequestView::RequestView(const Provider& provider, ViewOptions options)
   seed_open_calls();
 }
 
-// What the provider asked for itself needs no other name.
+// Ids that the provider assigned itself need not be renamed.
 void RequestView::seed_open_calls() {
   for (const std::string& id : options_.open_calls) {
     ids_.insert(std::hash<std::string>{}(id));
@@ -134,7 +135,7 @@ Result<std::optional<Message>> RequestView::next() {
     out.state = piece->cut ? MessageState::incomplete : MessageState::complete;
     if (!piece->calls.empty()) {
       open_calls_ = std::move(piece->calls);
-      break;  // the results follow before anything else
+      break;  // their results must follow immediately
     }
   }
   if (out.blocks.empty()) {
@@ -142,12 +143,12 @@ Result<std::optional<Message>> RequestView::next() {
   }
   first_ = false;
   if (out.role == role::kAssistant) {
-    out.provider = provider_.name();  // what is not its own has been left out
+    out.provider = provider_.name();  // other providers' thinking has been left out
   }
   return std::optional<Message>(std::move(out));
 }
 
-// The next message that has something to say to a provider.
+// The next message with content that a provider accepts.
 std::optional<RequestView::Piece> RequestView::next_piece() {
   while (auto message = reader_.take()) {
     const bool assistant = message->role == role::kAssistant;
@@ -172,7 +173,7 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
   return std::nullopt;
 }
 
-// A question that was refused, and asked again or given up.
+// A refused question that was asked again or abandoned.
 bool RequestView::is_left_out(const Message& message) {
   const Message* const next = is_question(message) ? reader_.peek(0) : nullptr;
   return next != nullptr && is_given_up(message, *next, options_.slice.refused);
@@ -194,7 +195,7 @@ RequestView::Piece RequestView::assistant_piece(Message message) {
     } else if (std::holds_alternative<ToolResultBlock>(block)) {
       repairs_.count(RequestRepair::orphan_result);
     } else if (std::holds_alternative<ImageBlock>(block)) {
-      repairs_.count(RequestRepair::unusable_image);  // no provider takes one in an answer
+      repairs_.count(RequestRepair::unusable_image);  // no provider accepts one in an answer
     } else if (whole) {
       add_thinking(piece, std::move(block), message);
     }
@@ -210,8 +211,7 @@ RequestView::Piece RequestView::user_piece(Message message) {
     } else if (auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
       add_image(piece, std::move(*image));
     } else if (std::holds_alternative<ToolResultBlock>(block)) {
-      repairs_.count(
-          RequestRepair::orphan_result);  // those with a call have been taken out already
+      repairs_.count(RequestRepair::orphan_result);  // results with a call have been removed before
     } else {
       repairs_.count(RequestRepair::foreign_block);
     }
@@ -261,7 +261,7 @@ void RequestView::add_call(Piece& piece, ToolUseBlock call) {
       ToolUseBlock{sent, acceptable_word(call.name, "unnamed"), std::move(input), {}});
 }
 
-// Some models count their calls anew in each answer; providers want ids that differ.
+// Some models restart the numbering of calls in each answer; providers require distinct ids.
 std::string RequestView::acceptable_id(const std::string& id) {
   std::string sent = acceptable_word(id, "call");
   for (std::size_t i = ids_.size(); !ids_.insert(std::hash<std::string>{}(sent)).second; ++i) {

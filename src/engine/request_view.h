@@ -1,14 +1,14 @@
 #pragma once
 
-// The view of the record that goes to a provider (P5): whatever the record holds, the request is
-// one that the provider accepts.
-//  (1) The roles are user and assistant in turns, the first is user, no message is empty.
-//  (2) Every tool call is directly followed by its result, wherever that stands in the record; a
-//      call without one gets an error result, a result without a call is left out.
-//  (3) Thinking and raw blocks go back only to the provider they came from; what that binds to the
-//      model that made it, only to that model.
-//  (4) Blobs are read back in, bounded.
-// The record is not changed. Memory stays bounded by one message and the look-ahead of the reader.
+// The messages that are sent to a provider: whatever the record contains, the provider accepts the
+// request (P5).
+//  (1) The roles user and assistant alternate, starting with user; no message is empty.
+//  (2) Every tool call is directly followed by its result, wherever that is in the record; a call
+//      without one gets an error result, a result without a call is left out.
+//  (3) Thinking and raw blocks are sent only to the provider they came from, and blocks that are
+//      bound to a model only to that model.
+//  (4) Blobs are read back, up to a limit.
+// The record is not changed. Memory is bounded by one message and the look-ahead of the reader.
 
 #include <unordered_set>
 
@@ -21,10 +21,10 @@ namespace reprise {
 
 struct ViewOptions {
   HistorySlice slice;
-  std::vector<std::string> open_calls = {};  // asked in what the provider already has
+  std::vector<std::string> open_calls = {};  // calls in messages that the provider already has
   std::int64_t bytes_estimate = 0;
-  bool leaves_out_images = false;        // a word stands in their place; PDFs likewise
-  std::vector<std::string> models = {};  // the names under which the model has answered
+  bool leaves_out_images = false;        // replaced by a word, like PDFs
+  std::vector<std::string> models = {};  // names under which the model has answered
 };
 
 class RequestView final : public RequestMessages {
@@ -36,10 +36,10 @@ class RequestView final : public RequestMessages {
   Result<> rewind() override;
   std::int64_t bytes_estimate() const override { return options_.bytes_estimate; }
 
-  // Of what has been read so far since the last rewind().
+  // The repairs of the messages read since the last rewind().
   RequestRepairs repairs() const;
   const std::optional<Error>& fault() const { return reader_.fault(); }
-  // That were sent, or left out. A PDF is none.
+  // Images that were sent or left out, not counting PDFs.
   std::int64_t images() const { return images_; }
   std::int64_t pdfs() const { return pdfs_; }
 

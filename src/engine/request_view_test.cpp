@@ -36,7 +36,7 @@ Viewed read_view(RequestView& view) {
   return viewed;
 }
 
-// Through a store, so that reading in pages is part of it.
+// Reads through a store, to include paging.
 class RequestViewTest : public testing::Test {
  protected:
   void record(std::vector<Message> messages) {
@@ -50,7 +50,7 @@ class RequestViewTest : public testing::Test {
   Viewed view(std::vector<std::string> open_calls = {}) {
     RequestView view(provider_, {.slice = slice(), .open_calls = std::move(open_calls)});
     Viewed first = read_view(view);
-    // A rewind after any number of messages begins anew.
+    // A rewind after any number of messages restarts from the first.
     for (std::size_t read = 0; read <= first.messages.size(); ++read) {
       EXPECT_TRUE(view.rewind());
       for (std::size_t i = 0; i < read; ++i) {
@@ -114,7 +114,7 @@ TEST_F(RequestViewTest, AnIdUsedAgainPairsWithItsOwnResult) {
   EXPECT_EQ(view().repairs.of(RequestRepair::repeated_call), 1);
 }
 
-// An id that counts how often it is compared.
+// A comparison that counts its calls.
 struct CountingLess {
   static inline std::size_t count = 0;
   bool operator()(const std::string& a, const std::string& b) const {
@@ -136,7 +136,7 @@ TEST(OpenCallsTest, ManyOfThemCostASearchEach) {
     message.blocks.emplace_back(result_of(cat("t", kCalls - i), cat("of t", kCalls - i)));
     message.blocks.emplace_back(text_of("between"));
   }
-  EXPECT_TRUE(calls.take_results(message));  // none has "t0"
+  EXPECT_TRUE(calls.take_results(message));  // none of them is "t0"
   EXPECT_LT(CountingLess::count, kComparisons);
   EXPECT_EQ(message.blocks.size(), kCalls + 1);
   const std::vector<OpenCall> closed = calls.close();
@@ -271,7 +271,7 @@ TEST_F(RequestViewTest, ALongHistoryIsReadInPages) {
   EXPECT_EQ(view().messages.size(), 1000U);
 }
 
-// Any record at all: what comes out is what a provider accepts.
+// Whatever the record contains, the view is acceptable to a provider.
 Block random_block(std::mt19937& random) {
   static const std::string ids[] = {"", "a", "a", "b", "c d", "é"};
   static const std::string texts[] = {"", " ", "x", "two words", "\n"};

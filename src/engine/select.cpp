@@ -89,7 +89,7 @@ class Selector {
     return std::ranges::find(how_.states, info.state) != how_.states.end();
   }
 
-  // An id is clear even when the session is somewhere else; that is then said.
+  // A full id is unambiguous even if the session is in another state, which is reported then.
   Found named(const SessionId& id) {
     REPRISE_ASSIGN(auto session, source_.find(id));
     if (!session) {
@@ -126,7 +126,7 @@ class Selector {
     return std::optional<SessionInfo>();
   }
 
-  // Of an id or a short id.
+  // By a prefix of an id or a short id.
   Found by_prefix() {
     if (sel_.size() < kPrefixBytesMin || !SessionId::parse(sel_)) {
       return std::optional<SessionInfo>();
@@ -187,7 +187,7 @@ class Selector {
     if (query.states.empty()) {
       return {};
     }
-    REPRISE_ASSIGN(auto page, source_.list(query));  // the newest are enough for a hint
+    REPRISE_ASSIGN(auto page, source_.list(query));  // the newest ones are enough for a hint
     const auto found = std::ranges::find(page.sessions, sel_, &SessionInfo::title);
     if (found != page.sessions.end()) {
       elsewhere_ = std::move(*found);
@@ -208,7 +208,7 @@ class Selector {
   Source& source_;
   std::string_view sel_;
   const Selection& how_;
-  std::optional<SessionInfo> elsewhere_;  // whose id begins so, or whose title it is
+  std::optional<SessionInfo> elsewhere_;  // a match in another state
 };
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_F(SelectTest, TheBeginningsOfTwoKindsOfIdsAreAmbiguous) {
   EXPECT_EQ(select("00001111"), by_time);
 }
 
-// UUIDs of one moment share their beginnings: what a list prints of them names each.
+// UUIDs created at the same time share a prefix: the printed form identifies each of them.
 TEST_F(SelectTest, EveryCandidateIsNamedByWhatWasPrinted) {
   const std::vector<SessionId> ids = {
       id_of("01990000-0000-7000-8000-aaaaaaaabbbb"), id_of("01990000-0000-7000-8000-aaaaaaaabbcc"),

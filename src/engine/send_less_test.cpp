@@ -1,4 +1,4 @@
-// A model that takes less than the record has.
+// A model whose limit is smaller than the record.
 
 #include <gtest/gtest.h>
 

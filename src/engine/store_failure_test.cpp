@@ -1,4 +1,4 @@
-// A store that fails never stops a turn, whatever call it is that fails.
+// A failing store never stops a turn, whichever call fails.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class StoreFailureTest : public testing::Test {
     provider_.add().text("3").ended();
   }
 
-  // Three turns with one conversation; every one must be answered.
+  // Three turns in one conversation; each must be answered.
   std::vector<Outcome> three_turns() {
     std::vector<Outcome> outcomes;
     Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
@@ -79,8 +79,8 @@ TEST_F(StoreFailureTest, EverythingFails) {
             "assistant: 2 | user: three");
 }
 
-// What could not be stored is stored later, in order, once; also when the store had done it and
-// only its answer was lost.
+// What could not be stored is stored later, in order, once; also if the store had applied it and
+// only the acknowledgement was lost.
 class EachCallFails : public StoreFailureTest, public testing::WithParamInterface<bool> {};
 
 TEST_P(EachCallFails, TheStoryIsWholeInTheEnd) {
@@ -92,7 +92,7 @@ TEST_P(EachCallFails, TheStoryIsWholeInTheEnd) {
     store.fails = [failing](int call) { return call == failing; };
     FakeProvider provider;
     provider.scripts = provider_.scripts;
-    provider.reads_twice = false;  // a read that fails once must not fail the test
+    provider.reads_twice = false;  // a failing read must not fail the test
     auto conversation = std::make_unique<Conversation>(provider, &store, session_,
                                                        ConversationOptions{.tools = &tools_});
     std::size_t warnings = 0;

@@ -50,10 +50,10 @@ inline Message results(std::vector<Block> blocks) {
   return message_of(role::kTool, std::move(blocks));
 }
 
-// "user: text | assistant: call t1, …": what a view says, on one line.
+// "user: text | assistant: call t1, …": the messages of a view on one line.
 std::string spell(const std::vector<Message>& messages);
 
-// Writes down what it is told.
+// Records all events.
 class Listener final : public TurnObserver {
  public:
   void on_text(std::string_view piece) override { text += piece; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The input of a tool call, from the model's text to what may be sent and run.
+// Converts the input of a tool call from the model's text to what can be sent and run.
 
 #include <optional>
 
@@ -8,14 +8,15 @@
 
 namespace reprise {
 
-// As the model wrote it: JSON, or a JSON string that holds what was not. "" is an empty object.
+// The input as the model wrote it: JSON, or a JSON string with text that is not JSON. "" is an
+// empty object.
 RawJson input_from_text(std::string_view text);
 
-// The object a tool can run with: {} for null, and a JSON string may hold one. nullopt for all
-// else.
+// The object that a tool can be run with: {} for null; a JSON string may contain one. nullopt
+// otherwise.
 std::optional<RawJson> runnable_input(const RawJson& input);
 
-// An object, as providers demand it: the runnable one, or {"_raw": …} around what is none.
+// An object, as providers require: the runnable one, or {"_raw": …} around anything else.
 RawJson input_object(const RawJson& input);
 
 bool is_object(const RawJson& input);

@@ -46,7 +46,7 @@ class ToolRoundTest : public testing::Test {
   std::stop_source stop_;
 };
 
-// A proxy may answer under another model's name.
+// A proxy may report another model's name.
 TEST_F(ToolRoundTest, ThinkingStaysWithTheCallItWasAboutUnderWhateverNameTheModelAnswers) {
   provider_.binds_thinking = true;
   options_.model = "ours";
@@ -63,7 +63,7 @@ TEST_F(ToolRoundTest, ThinkingStaysWithTheCallItWasAboutUnderWhateverNameTheMode
 
 TEST_F(ToolRoundTest, ACallItsResultAndTheAnswer) {
   add("lease", [this](const ToolContext& context, const RawJson&) -> Result<ToolOutput> {
-    EXPECT_TRUE(is_running());  // nobody else may answer in between
+    EXPECT_TRUE(is_running());  // no other process may answer meanwhile
     EXPECT_EQ(context.session.info.id, session_.info.id);
     return ToolOutput{"held", true};
   });
@@ -108,7 +108,7 @@ TEST_F(ToolRoundTest, AnAnswerDoesNotPauseForEver) {
 TEST_F(ToolRoundTest, EightCallsRunSideBySide) {
   std::latch all(8);
   add("meet", [&all](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
-    all.arrive_and_wait();  // hangs unless all eight run at once
+    all.arrive_and_wait();  // blocks unless all eight run concurrently
     return ToolOutput{"met"};
   });
   Script& script = provider_.add();
@@ -162,7 +162,7 @@ TEST_F(ToolRoundTest, WhatCannotRunIsAnErrorResult) {
   EXPECT_NE(sent.find("error c=throws failed: broken"), std::string::npos);
   EXPECT_NE(sent.find("error d=no disk"), std::string::npos);
   EXPECT_NE(sent.find("error e=the input of echo is not a JSON object"), std::string::npos);
-  EXPECT_NE(stored().find(R"(call b"{\"broken")"), std::string::npos);  // kept as it was written
+  EXPECT_NE(stored().find(R"(call b"{\"broken")"), std::string::npos);  // preserved as written
 }
 
 TEST_F(ToolRoundTest, TheApproverAndTheHooksDecide) {
@@ -198,7 +198,7 @@ TEST_F(ToolRoundTest, TheRoundsAreLimited) {
   provider_.add().call("a", "echo", "").ended();
   const auto outcome = ask();
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(provider_.seen.size(), 4U);  // two rounds, the refused one, and what came after it
+  EXPECT_EQ(provider_.seen.size(), 4U);  // two rounds, the refused one, and the answer after it
   EXPECT_EQ(listener_.warnings.size(), 1U);
   EXPECT_FALSE(is_running());
   EXPECT_EQ(listener_.results.size(), 3U);

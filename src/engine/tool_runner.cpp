@@ -1,4 +1,4 @@
-// Runs the tool calls of one answer: checked, approved, then up to kToolsAtOnce side by side.
+// Runs the tool calls of one answer: checked, approved, then up to kToolsAtOnce in parallel.
 
 #include <algorithm>
 #include <condition_variable>
@@ -21,7 +21,7 @@ std::string known_tools(const ToolRegistry* tools) {
   return names.empty() ? "there are no tools" : cat("the tools are: ", names);
 }
 
-// Why the call may not run; nullopt when it may.
+// Why the call is rejected; nullopt if it may run.
 std::optional<std::string> refusal(const ConversationOptions& options, const ToolUseBlock& call) {
   if (options.tools == nullptr || options.tools->find(call.name) == nullptr) {
     return cat("unknown tool \"", call.name, "\"; ", known_tools(options.tools));
@@ -43,18 +43,18 @@ std::optional<std::string> refusal(const ConversationOptions& options, const Too
 Result<ToolOutput> run_one(const Tool& tool, const ToolContext& context, const RawJson& input) {
   try {
     return tool.run(context, input);
-  } catch (const std::exception& problem) {  // a tool is somebody else's code
+  } catch (const std::exception& problem) {  // tools are foreign code
     return fail(Code::io, cat(tool.spec.name, " failed: ", problem.what()));
   } catch (...) {
     return fail(Code::io, cat(tool.spec.name, " failed with an exception of an unknown type"));
   }
 }
 
-// The calls that run side by side, and their outputs on the way to the caller's thread.
-//  (1) A tool that goes on for its stop_timeout after the stop is given up: the caller gets an
-//  error
-//      in its place, and its thread is left alone. What such a thread uses it owns.
-//  (2) The store is used by tools and by the caller's thread, never by a thread that was given up.
+// Runs calls in parallel and passes their outputs to the caller's thread.
+//  (1) A tool that is still running stop_timeout after the stop request is abandoned: the caller
+//      gets an error instead of its output, and its thread is detached. Such a thread owns
+//      everything it uses.
+//  (2) The store is used by tools and by the caller's thread, but never by an abandoned thread.
 class Pool {
  public:
   Pool(const ToolRegistry& tools, const ToolContext& context,
@@ -85,7 +85,7 @@ class Pool {
     const ToolUseBlock* call;
     Result<ToolOutput> output;
   };
-  // The next output; nullopt when there will be none any more.
+  // The next output; nullopt after the last one.
   std::optional<Done> wait() {
     State& state = *state_;
     std::unique_lock lock(state.mutex);
@@ -113,7 +113,7 @@ class Pool {
   static constexpr std::chrono::milliseconds kLookAgain{20};
 
   struct Call {
-    const ToolUseBlock* use;  // for the caller's thread alone
+    const ToolUseBlock* use;  // for the caller's thread only
     Tool tool;
     RawJson input;
     bool is_running = false;
@@ -127,8 +127,8 @@ class Pool {
     const std::stop_token context_stop;
     std::mutex mutex;
     std::condition_variable_any ready;
-    std::deque<Call> calls;   // guarded by mutex, like what follows
-    std::size_t next = 0;     // call to begin
+    std::deque<Call> calls;   // guarded by mutex, like the following members
+    std::size_t next = 0;     // the next call to start
     std::size_t workers = 0;  // threads that have not ended
     std::deque<Done> done;
   };
@@ -143,7 +143,7 @@ class Pool {
       auto output = run_one(call.tool, context, call.input);
       lock.lock();
       if (call.is_given_up) {
-        return;  // and nobody counts on this thread any more
+        return;  // no one waits for this thread any more
       }
       call.is_running = false;
       state.done.push_back({call.use, std::move(output)});
@@ -153,7 +153,7 @@ class Pool {
     state.ready.notify_all();
   }
 
-  // With the mutex held, after the stop.
+  // Call with the mutex held, after the stop request.
   std::optional<Done> find_deaf(Clock::time_point stopped_at) {
     for (Call& call : state_->calls) {
       const auto limit = call.tool.stop_timeout;

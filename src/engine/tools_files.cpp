@@ -47,7 +47,7 @@ bool is_binary(std::string_view bytes) {
   return bytes.substr(0, kSniffBytes).find('\0') != std::string_view::npos;
 }
 
-// The lines from `offset` (the first is 1), at most `limit` and kOutputBytesMax of them.
+// The lines from `offset` (starting at 1), at most `limit` and kOutputBytesMax bytes.
 std::string lines_of(std::string_view text, std::int64_t offset, std::int64_t limit) {
   std::string out;
   std::int64_t line = 1;

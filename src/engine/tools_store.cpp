@@ -39,7 +39,7 @@ Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) 
   return ToolOutput{cat(now.size(), " todos, ", open, " open")};
 }
 
-// A simple search: the newest sessions, bounded, ASCII letters in either case.
+// A simple search of the newest sessions: bounded, ASCII case-insensitive.
 class Recall {
  public:
   // `folder`: whose sessions; nullopt for all.
@@ -59,7 +59,7 @@ class Recall {
         break;
       }
       search_title(info);
-      if (info.id != context_.session.info.id) {  // the model knows this one
+      if (info.id != context_.session.info.id) {  // the model has this one in its context
         REPRISE_TRY(search_words(info));
       }
     }
@@ -109,7 +109,7 @@ class Recall {
                 message.seq.value, ", ", one_line(message.role), ": ", one_line(whole(part)), "\n");
   }
 
-  // Without the halves of characters at both ends.
+  // Removes partial characters at both ends.
   static std::string_view whole(std::string_view part) {
     while (!part.empty() && (static_cast<unsigned char>(part.front()) & 0xC0U) == 0x80U) {
       part.remove_prefix(1);

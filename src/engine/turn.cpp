@@ -28,14 +28,14 @@ constexpr std::string_view kGoOn =
 
 constexpr std::string_view kSendLess = "; send less with --budget, or take back turns with /rewind";
 
-// Sent with the request that continues an answer, and not stored.
+// Sent with the request that continues an answer; not stored.
 std::optional<Message> go_on_instruction(const TurnStart& start) {
   for (const Message& message : start.incomplete) {
     if (!trimmed(plain_text(message)).empty()) {
       return message_of(role::kUser, {TextBlock{std::string(kGoOn), {}}});
     }
   }
-  return std::nullopt;  // nothing to continue from: the question is asked again
+  return std::nullopt;  // nothing to continue: ask the question again
 }
 
 Partials* partials_of(Store* store) {
@@ -91,11 +91,12 @@ Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
     return run_rounds();
   } catch (...) {
     abandon();
-    throw;  // a callback's own: the caller knows what it means
+    throw;  // rethrow a callback's exception to the caller
   }
 }
 
-// Whether an answer that paused is asked for again. One that paused too often is incomplete.
+// Whether to repeat the request after an answer that paused. One that paused too often is
+// incomplete.
 bool Turn::goes_on_paused(Message& answer, int& pauses) {
   if (pauses++ < kPausesMax) {
     return true;
@@ -135,7 +136,7 @@ Result<Outcome> Turn::run_rounds() {
       return outcome(answer, std::nullopt);
     }
     if (pauses_on) {
-      --round;  // the tools are the provider's
+      --round;  // rounds of the provider's own tools do not count
     } else {
       run_calls(calls, round == options_.tool_rounds_max);
     }
@@ -147,8 +148,8 @@ Result<Outcome> Turn::run_rounds() {
   }
 }
 
-// One reply. A provider that has forgotten the conversation, or does not go on from what it has,
-// gets the words again.
+// Streams one reply. If the provider has dropped the conversation, or rejects continuing it, the
+// request is repeated with all messages.
 Result<> Turn::answer_once(Reply& reply) {
   for (;;) {
     auto instruction = go_on_instruction(start_);
@@ -199,8 +200,8 @@ Result<> Turn::answer_once(Reply& reply) {
   }
 }
 
-// A model that takes less than the record has, or no images, is asked once more without them. What
-// a provider has kept is sent again, as only words can be left out.
+// If the request is too long for the model, or the model rejects images, it is repeated once with
+// less. Messages stored by the provider are sent again, since only sent messages can be left out.
 bool Turn::sends_less(const Error& refusal, const PlanOptions& how) {
   const bool is_at_hand = record_.has_all_messages();
   if (refusal.code == Code::too_long && !budget_ && is_at_hand) {
@@ -276,15 +277,15 @@ void Turn::on_event(const StreamEvent& event) {
   }
 }
 
-// A callback threw: what came so far is stored as an incomplete answer. No callback is called any
-// more; Record::end_turn() ends the running answer.
+// A callback threw: stores what has arrived as an incomplete answer. No other callback is called;
+// Record::end_turn() ends the running answer.
 void Turn::abandon() {
   record_.mute();
   if (!unstored_ && reply_ && reply_->has_content()) {
     unstored_ = finished(*reply_, true);
   }
   if (unstored_) {
-    (void)add_answer(false);  // the record keeps what the store does not take
+    (void)add_answer(false);  // the record keeps what cannot be stored
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// One turn: requests and tool rounds until the model has answered. The record has been opened
-// (Record::begin) before; the turn ends what it began there.
+// One turn: requests and tool rounds until the model has answered. Record::begin() has been called
+// before; the turn ends the running answer.
 
 #include "engine/record.h"
 #include "engine/reply.h"
@@ -10,17 +10,17 @@
 namespace reprise {
 
 struct TurnStart {
-  std::vector<Message> incomplete = {};            // cut answers that the first reply goes on with
-  std::optional<Seq> replace_from = std::nullopt;  // where the first reply goes in the record
+  std::vector<Message> incomplete = {};  // interrupted answers that the first reply continues
+  std::optional<Seq> replace_from = std::nullopt;  // the position of the first reply in the record
 };
 
 class Turn {
  public:
-  // All must outlive the turn. `step` is null where nobody looks for artefacts.
+  // All references must outlive the turn. `recorder` is null if no program expects artefacts.
   Turn(Provider& provider, Record& record, const ConversationOptions& options,
        TurnObserver& observer, TurnRecorder* recorder);
 
-  // What a callback throws goes on to the caller, after what came has been stored as incomplete.
+  // An exception of a callback propagates after the answer so far has been stored as incomplete.
   Result<Outcome> run(TurnStart start, std::stop_token stop);
 
  private:
@@ -50,28 +50,28 @@ class Turn {
   std::stop_token stop_;
   TurnStart start_;
   bool by_response_id_ = true;
-  bool refuses_ids_ = false;          // a request that went on from a response was refused
-  std::optional<TokenCount> budget_;  // since the model has refused more
-  bool leaves_out_images_ = false;    // since the model has refused one
+  bool refuses_ids_ = false;          // a request by response id was rejected
+  std::optional<TokenCount> budget_;  // set after the model has rejected a longer request
+  bool leaves_out_images_ = false;    // set after the model has rejected images
   std::int64_t images_ = 0;           // in the last request
   std::int64_t pdfs_ = 0;             // likewise
   std::vector<std::string> models_;   // under which the model has answered
-  std::optional<Reply> reply_;        // of this round; empty once its message was made
-  std::optional<Message> unstored_;   // the message made of it, until it is handed to the record
+  std::optional<Reply> reply_;        // of this round; empty after its message was made
+  std::optional<Message> unstored_;   // the message made of it, until the record has it
   std::optional<Message> answer_;     // the last one
 };
 
 inline constexpr std::size_t kToolsAtOnce = 8;
 
-// Called with each result as it comes, in the thread that called run_tools().
+// Called with each result as it arrives, in the thread that called run_tools().
 using ToolResultSink = std::function<void(const ToolUseBlock& call, ToolResultBlock result)>;
 
-// Every call gets one result, but for those not begun when the context's stop came. Returns when
-// all that have begun have ended: a tool that may take long watches the stop token.
+// Every call gets one result, except those not started when the context's stop was requested.
+// Returns when all started calls have ended: long-running tools should check the stop token.
 void run_tools(const ConversationOptions& options, const ToolContext& context,
                const std::vector<ToolUseBlock>& calls, const ToolResultSink& sink);
 
-// The result of a call that is refused.
+// The result of a rejected call.
 ToolResultBlock error_result(const ToolUseBlock& call, std::string_view text);
 
 }  // namespace reprise

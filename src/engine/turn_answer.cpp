@@ -1,4 +1,4 @@
-// What a turn makes of what came: messages, results of tools, and its outcome.
+// Makes messages, tool results and the outcome of a turn.
 
 #include "base/text.h"
 #include "engine/message_of.h"
@@ -29,8 +29,8 @@ Message Turn::finished(Reply& reply, bool cut) {
   return start_.incomplete.empty() ? answer : joined_with_incomplete(std::move(answer));
 }
 
-// One message instead of the pieces: their text, then what has come now. What was unfinished when
-// they were cut (tool calls, thinking) is not continued and stays in the replaced messages.
+// Merges the incomplete pieces into one message: their text, then the new blocks. Unfinished tool
+// calls and thinking are not continued; they remain in the replaced messages.
 Message Turn::joined_with_incomplete(Message answer) {
   if (!start_.replace_from) {
     start_.incomplete.clear();
@@ -49,7 +49,7 @@ Message Turn::joined_with_incomplete(Message answer) {
   auto rest = answer.blocks.begin();
   while (rest != answer.blocks.end() && !std::holds_alternative<TextBlock>(*rest) &&
          !std::holds_alternative<ToolUseBlock>(*rest)) {
-    blocks.push_back(std::move(*rest++));  // thinking stands before what was thought about
+    blocks.push_back(std::move(*rest++));  // thinking precedes what it is about
   }
   if (rest != answer.blocks.end() && std::holds_alternative<TextBlock>(*rest)) {
     text += std::get<TextBlock>(*rest++).text;
@@ -66,7 +66,7 @@ const Message& Turn::add_answer(bool goes_on) {
   RecordEntry entry{.begin_answer = goes_on,
                     .end_answer = true,
                     .replace_from = std::exchange(start_.replace_from, std::nullopt)};
-  if (auto made = std::exchange(unstored_, std::nullopt); made) {  // as its callers see to
+  if (auto made = std::exchange(unstored_, std::nullopt); made) {  // guaranteed by the callers
     entry.messages.push_back(*std::move(made));
   }
   return answer_.emplace(record_.add(std::move(entry)).front());
@@ -95,7 +95,8 @@ void Turn::store_result(ToolResultBlock result) {
     recorder_->on_tool_result(result);
   }
   observer_.on_tool_result(result);
-  // One answer ends and the next begins, so that it is stored only while this one still runs.
+  // Ends one answer and starts the next, so that the result is stored only while this answer is
+  // running.
   const bool runs = record_.answer().has_value();
   RecordEntry entry{.begin_answer = runs, .end_answer = runs};
   entry.messages.push_back(message_of(role::kTool, {std::move(result)}, options_.clock.now()));
@@ -134,7 +135,8 @@ Result<Outcome> Turn::end_without_reply(Error error) {
   return std::unexpected(std::move(error));
 }
 
-// What it has shown is not stored any more: the record keeps it elsewhere, or tells how much it is.
+// An answer that was displayed is no longer stored: the record saves it elsewhere, or reports how
+// much was lost.
 std::unexpected<Error> Turn::lost(Reply& reply) {
   if (reply.has_content()) {
     unstored_ = finished(reply, true);

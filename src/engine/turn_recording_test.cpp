@@ -1,4 +1,4 @@
-// What a turn leaves behind where programs look for it.
+// The artefacts that a turn leaves for other programs.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace reprise {
 namespace {
 
-// As a chat directory does, into the artefacts of any store.
+// Like a chat directory, but into the artefacts of any store.
 class StepRecording final : public TurnRecording {
  public:
   explicit StepRecording(Store& store)
@@ -106,7 +106,7 @@ TEST_F(TurnRecordingTest, AreNumberedByAnswers) {
             "{\"step\":2,\"model\":{\"id\":\"\",\"provider\":\"fake\"},\"prompt\":\"two\"}\n");
 }
 
-// A chat that has lost its messages, whose own folder has a copy of the newest prompt.
+// A chat that has lost its messages, with a copy of the newest prompt in its own folder.
 TEST_F(TurnRecordingTest, TheCopyOfAnAnsweredPromptIsNotSavedAgain) {
   Artefacts& artefacts = *memory_->capabilities().artefacts;
   const SessionId& id = session_.info.id;
@@ -130,7 +130,7 @@ TEST_F(TurnRecordingTest, APromptWithoutAnswerOrCopyKeepsItsStep) {
   EXPECT_EQ(artefact(4, "answer.md"), "new");
 }
 
-// A chat that has lost its messages, and not its steps.
+// A chat that has lost its messages, but not its steps.
 TEST_F(TurnRecordingTest, OverwriteNoAnswerThatIsThere) {
   Artefacts& artefacts = *memory_->capabilities().artefacts;
   for (const std::int64_t step : {1, 3}) {
@@ -151,7 +151,7 @@ TEST_F(TurnRecordingTest, OverwriteNoAnswerThatIsThere) {
   EXPECT_EQ(artefact(6, "answer.md"), std::nullopt);
 }
 
-// A chat of which only prompts are left, in a step or in its own folder.
+// A chat with only prompts left, in a step or in its own folder.
 TEST_F(TurnRecordingTest, OverwriteNoPromptThatIsNowhereElse) {
   Artefacts& artefacts = *memory_->capabilities().artefacts;
   const SessionId& id = session_.info.id;
@@ -185,7 +185,7 @@ TEST_F(TurnRecordingTest, OfAFlatFolderGetAStep) {
   EXPECT_EQ(artefact(0, "prompt.md"), "one");
 }
 
-// A turn that failed is in the record, so its step is the next turn's.
+// A turn that failed is in the record, so the next turn uses its step.
 TEST_F(TurnRecordingTest, TakeTheStepOfATurnWithoutAnAnswer) {
   provider_.add().fails(Code::invalid_argument, "no");
   provider_.add().text("yes").ended();
@@ -253,7 +253,7 @@ TEST_F(TurnRecordingTest, OfNoAnswerSayWhy) {
   EXPECT_EQ(artefact(1, "answer.md"), std::nullopt);
 }
 
-// What has come is there before the answer has ended: a program that dies then leaves it.
+// Text is written before the answer has ended, so it survives a crash of the program.
 TEST_F(TurnRecordingTest, AreWrittenAsItHappens) {
   const auto wait_for_stream = [this] {
     while (artefact(1, "stream.md").value_or("").empty()) {
@@ -275,7 +275,7 @@ TEST_F(TurnRecordingTest, AreNotWrittenWhereNobodyLooks) {
   EXPECT_TRUE(all && all->empty());
 }
 
-// A store that fails never stops a turn.
+// A failing store never stops a turn.
 TEST_F(TurnRecordingTest, ThatCannotBeKeptAreAWarning) {
   class Refusing final : public Artefacts {
    public:

@@ -27,7 +27,7 @@ bool stands_alone(const Message& message) {
 RefusedQuestions refused_questions(const Extra& session) {
   RefusedQuestions times;
   if (const RawJson* const field = json::find_field(session, kRefused); field != nullptr) {
-    // What another program has put there is no reason to fail.
+    // Values of other programs are ignored.
     JsonView(field->text()).each([&times](JsonView one) {
       if (const auto time = parse_time(one.text()); time) {
         times.insert(*time);

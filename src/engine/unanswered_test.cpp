@@ -1,4 +1,4 @@
-// Questions whose call failed: in the record, and in what is sent after them.
+// Questions whose call failed: their place in the record and in later requests.
 
 #include "engine/unanswered.h"
 
@@ -24,7 +24,7 @@ class UnansweredTest : public testing::Test {
     ASSERT_TRUE(store_->append(session_.info.id, std::move(messages), {}));
   }
   std::vector<Message> stored() { return *read_all(*store_, session_.info.id); }
-  // Each question in a conversation of its own, as `ask` does it.
+  // Each question in a separate conversation, as `ask` does.
   Result<Outcome> ask(std::string_view words, ConversationOptions options = {}) {
     Conversation conversation(provider_, store_.get(), *get(*store_, session_.info.id),
                               std::move(options));
