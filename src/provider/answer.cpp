@@ -23,7 +23,7 @@ Want Answer::data(std::string_view bytes) {
     return body_.size() < kRefusalBytesMax ? Want::more : Want::nothing;
   }
   if (form_ == Form::unknown) {
-    body_ += bytes;  // blanks may come first, and keep a slow connection open
+    body_ += bytes;  // leading blanks may keep a slow connection open
     const std::string_view body = trimmed(body_);
     if (body.empty()) {
       body_.clear();
@@ -49,7 +49,7 @@ Want Answer::take(std::string_view bytes) {
     if (outcome_) {
       outcome_ = check_quiet(bytes.size(), before);
     }
-    out_.flush();  // what came together is shown together, and nothing waits for what comes next
+    out_.flush();  // deliver what arrived together at once, without waiting for more
   }
   if (!outcome_) {
     return Want::nothing;
@@ -72,8 +72,7 @@ Result<> Answer::take_event(std::string_view name, std::string_view data) {
   return out_.calls() > kAnswerCallsMax ? too_many_calls() : Result<>();
 }
 
-// Comments, blanks, events that say nothing: they may come as long as they please, but not without
-// an end.
+// Comments, blanks and empty events are allowed, but not without limit.
 Result<> Answer::check_quiet(std::size_t bytes, std::int64_t before) {
   quiet_bytes_ = out_.bytes() > before ? 0 : quiet_bytes_ + static_cast<std::int64_t>(bytes);
   return quiet_bytes_ > bytes_max_ ? answer_too_large(bytes_max_) : Result<>();

@@ -1,7 +1,7 @@
 #pragma once
 
-// One answer as it comes in: a stream of events, one JSON object or a refusal, told apart by what
-// it is and not by what its headers say.
+// Receives one response: a stream of events, one JSON object or a refusal, distinguished by its
+// content and not by its headers.
 
 #include "provider/codec.h"
 #include "provider/sse.h"
@@ -12,15 +12,15 @@ inline constexpr std::size_t kRefusalBytesMax = 64 << 10;
 
 class Answer final : public http::Receiver {
  public:
-  // `reader` hands on to `out`; both must outlive it.
+  // `reader` writes to `out`; both must outlive this.
   Answer(ReplyReader& reader, ReplyOut& out, std::int64_t bytes_max)
       : reader_(reader), out_(out), bytes_max_(bytes_max), events_(bytes_max) {}
 
   http::Want head(const http::ResponseHead& head) override;
   http::Want data(std::string_view bytes) override;
 
-  // After the transport has succeeded: an Error when the answer is not whole. Errors are the
-  // reader's own words, to be completed with the host.
+  // Call after the transport has succeeded. An error if the answer is incomplete. Messages are the
+  // reader's, without the host.
   Result<> finish();
 
   const http::ResponseHead& response() const { return head_; }
@@ -38,7 +38,7 @@ class Answer final : public http::Receiver {
   ReplyReader& reader_;
   ReplyOut& out_;
   std::int64_t bytes_max_;
-  std::int64_t quiet_bytes_ = 0;  // that came since something was added to the answer
+  std::int64_t quiet_bytes_ = 0;  // since something was added to the answer
   http::ResponseHead head_;
   Form form_ = Form::unknown;
   std::string body_;

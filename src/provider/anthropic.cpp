@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kName = "anthropic";
 
-// What comes before a mark is written to the provider's cache, and read from it by the next request
-// that begins the same. Four of them are allowed.
+// A mark makes the provider cache everything before it; the next request with the same beginning
+// reads it from there. At most four are allowed.
 constexpr std::string_view kCacheControl = R"({"type":"ephemeral"})";
 
 constexpr Spelling kSpellings[] = {
@@ -50,7 +50,7 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools, bool cac
   array.close();
 }
 
-// The prompt as a block, which can be marked.
+// The prompt as a block, which can have a mark.
 void append_cached_system(std::string& out, std::string_view system) {
   json::ArrayWriter array(out);
   array.item();
@@ -59,20 +59,20 @@ void append_cached_system(std::string& out, std::string_view system) {
   array.close();
 }
 
-// Writes the blocks of one message; what this provider does not take is passed over.
+// Writes the blocks of one message; skips blocks that this provider does not accept.
 class Blocks {
  public:
   Blocks(json::ArrayWriter& array, std::string& out, const Message& message)
       : array_(array), out_(out), own_(message.provider == kName) {}
 
-  // Text that is only blanks is refused.
+  // The server rejects blank text blocks.
   void operator()(const TextBlock& block) {
     if (!trimmed(block.text).empty()) {
       text(block.text);
     }
   }
 
-  // A thought without its signature is refused.
+  // The server rejects thinking without a signature.
   void operator()(const ThinkingBlock& block) {
     if (own_ && !block.signature.empty()) {
       array_.item();
@@ -144,7 +144,7 @@ bool is_result(const Block& block) {
   return std::holds_alternative<ToolResultBlock>(block);
 }
 
-// The results of tools come first in a user message.
+// Tool results must come first in a user message.
 void append_user(Blocks& blocks, const Message& message) {
   for (const bool results : {true, false}) {
     for (const Block& block : message.blocks) {
@@ -155,7 +155,7 @@ void append_user(Blocks& blocks, const Message& message) {
   }
 }
 
-// Pictures are taken from users only. Blanks at the end are refused when the message is the last.
+// Images are accepted in user messages only. Trailing blanks are rejected in the last message.
 void append_assistant(Blocks& blocks, const Message& message) {
   for (const Block& block : message.blocks) {
     if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
@@ -169,7 +169,7 @@ void append_assistant(Blocks& blocks, const Message& message) {
   }
 }
 
-// A budget for thinking has to be below the limit of the whole answer.
+// The thinking budget must be below the limit of the whole answer.
 std::int64_t longest_answer(const Request& request) {
   const std::int64_t most = anthropic_max_tokens(request.model);
   const std::int64_t budget = request.options.thinking_budget.value_or(0);
@@ -179,7 +179,7 @@ std::int64_t longest_answer(const Request& request) {
 class Anthropic final : public Codec {
  public:
   std::string_view name() const override { return kName; }
-  // People give the base URL with and without the version.
+  // Users write the base URL with and without the version.
   std::string path(std::string_view base_url, const Request& /*request*/) const override {
     return base_url.ends_with("/v1") ? "/messages" : "/v1/messages";
   }
@@ -219,15 +219,15 @@ class Anthropic final : public Codec {
     object.close();
   }
 
-  // The signature of a thinking block holds for the model that made it; any other one refuses it.
+  // The signature of a thinking block is valid for the model that made it; others reject it.
   bool is_bound_to_model(const Block& block) const override {
     const auto* const raw = std::get_if<UnknownBlock>(&block);
     return raw != nullptr ? raw->type == "redacted_thinking"
                           : std::holds_alternative<ThinkingBlock>(block);
   }
 
-  // Calls in the history are refused in a request that offers no tools: they are declared, and may
-  // not be used.
+  // A request whose history has calls must declare tools: the called ones are declared with
+  // tool_choice none.
   std::string end_fields(const std::set<std::string>& called) const override {
     std::string out;
     json::ObjectWriter object(out);
@@ -250,7 +250,7 @@ class Anthropic final : public Codec {
     add(items, out, message, false);
   }
 
-  // The next request has the same messages up to here.
+  // The next request has the same messages up to this one.
   void add_last_message(json::ArrayWriter& items, std::string& out, const Message& message,
                         const Request& request) const override {
     add(items, out, message, request.options.prompt_cache.value_or(false) && request.grows);
@@ -273,9 +273,9 @@ class Anthropic final : public Codec {
     }
     array.close();
     if (content == "[]") {
-      return;  // empty messages are refused
+      return;  // the server rejects empty messages
     }
-    // Not every block of an answer may be marked.
+    // Not every block of an answer may have a mark.
     if (constexpr std::string_view kEnd = "}]"; cached && !assistant && content.ends_with(kEnd)) {
       content.resize(content.size() - kEnd.size());
       content += cat(R"(,"cache_control":)", kCacheControl, kEnd);

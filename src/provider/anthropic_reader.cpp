@@ -1,4 +1,4 @@
-// Reads the answers of Anthropic's Messages.
+// Reads responses of Anthropic's Messages API.
 
 #include "base/json_scan.h"
 #include "base/json_view.h"
@@ -87,7 +87,7 @@ class AnthropicReader final : public ReplyReader {
     take_usage(message["usage"]);
   }
 
-  // The counts of the last report hold; each may leave some out.
+  // Later reports override earlier ones, and may omit counts.
   void take_usage(JsonView usage) {
     const auto take = [usage](std::string_view name, std::int64_t& count) {
       if (const JsonView value = usage[name]; value) {
@@ -110,7 +110,7 @@ class AnthropicReader final : public ReplyReader {
     }
   }
 
-  // A block of a whole answer has its content here; one of a stream is empty yet.
+  // The block of a whole response contains its content; in a stream it is still empty.
   void begin_block(std::int64_t index, JsonView block) {
     const std::string type = block["type"].text();
     if (type == "text") {
@@ -168,7 +168,7 @@ class AnthropicReader final : public ReplyReader {
     }
   }
 
-  // A block of another type whose input came in pieces (a tool the provider runs itself).
+  // A block of another type whose input was streamed (a tool run by the provider).
   static std::string with_input(std::string_view block, std::string_view input) {
     if (!is_json_object(input)) {
       return std::string(block);
@@ -195,7 +195,7 @@ class AnthropicReader final : public ReplyReader {
   std::string raw_;
   std::string raw_input_;
   Usage usage_;
-  std::int64_t fresh_ = 0;  // input tokens beside the cache
+  std::int64_t fresh_ = 0;  // input tokens not from the cache
   std::string stop_reason_;
   bool stopped_ = false;
   bool done_ = false;

@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kOldLimit = "max_tokens";
 constexpr std::string_view kNewLimit = "max_completion_tokens";
 
-// An answer without them is still an answer to what was asked. A schema, tools, a stop text or the
-// prompt are not among them: whoever asks for these wants to hear that they are refused.
+// Parameters that can be dropped without changing what was asked. Schemas, tools, stop texts and
+// prompts are not optional: the user must learn that they were rejected.
 constexpr std::string_view kOptional[] = {"temperature",
                                           "top_p",
                                           "top_k",
@@ -55,7 +55,7 @@ bool is_word(char c) {
   return is_ascii_alnum(c) || c == '_';
 }
 
-// Whether the name at `at` is meant as one, and is not only a word of the sentence.
+// Whether the name at `at` refers to a parameter, and is not just a word in the sentence.
 bool is_whole_name(std::string_view text, std::size_t at, std::size_t size) {
   const std::string_view before = text.substr(0, at);
   const std::string_view after = text.substr(at + size);
@@ -94,7 +94,7 @@ bool names(std::string_view text, std::string_view name) {
   return false;
 }
 
-// A value out of range is the person's to change; a parameter that is not taken is not.
+// An unsupported parameter can be dropped; an invalid value must be corrected by the user.
 bool is_unsupported(std::string_view code, std::string_view reason) {
   return contains_any(code, {"unsupported", "unknown_parameter", "extra_forbidden"}) ||
          contains_any(reason, {"deprecated", "not support", "unsupported", "n't support",
@@ -103,8 +103,8 @@ bool is_unsupported(std::string_view code, std::string_view reason) {
                                "extra fields", "extra inputs", "must be verified"});
 }
 
-// The parameter as the server names it: {"error":{"param":…}}, or the place that a server with
-// FastAPI gives ({"detail":[{"loc":["body","temperature"],…}]}).
+// The parameter as named by the server: {"error":{"param":…}}, or FastAPI's
+// {"detail":[{"loc":["body","temperature"],…}]}.
 std::string given_parameter(JsonView answer) {
   if (std::string param = answer["error"]["param"].text(); !param.empty()) {
     return param;
@@ -115,7 +115,7 @@ std::string given_parameter(JsonView answer) {
   return last;
 }
 
-// All parameters of the head, those inside of another one first: "reasoning.effort", "reasoning".
+// All parameters of the head, nested ones first: "reasoning.effort", "reasoning".
 std::vector<std::string> parameters_of(std::string_view head) {
   std::vector<std::string> out;
   for (const auto& [name, value] : members_of(head)) {
@@ -154,7 +154,7 @@ std::optional<std::int64_t> named_maximum(std::string_view reason) {
   return code == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
-// An object without the members that are left out of it; "" when it had no others.
+// The object without its removed members; "" if none are left.
 std::string changed_object(const std::string& name, std::string_view object,
                            const BodyChanges& changes) {
   std::string out;

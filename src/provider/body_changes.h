@@ -1,7 +1,7 @@
 #pragma once
 
-// What a model refuses in a request and can do without: learned from its refusals, so that the
-// same request is tried again without it, and the requests that follow are right at once.
+// Learns from refusals which parts of a request a model rejects, so that the request is retried
+// without them, and later requests omit them.
 
 #include <cstdint>
 #include <functional>
@@ -15,23 +15,23 @@ namespace reprise::provider {
 struct BodyChanges {
   std::set<std::string, std::less<>> left_out = {};  // "temperature", "reasoning.summary"
   bool is_limit_renamed = false;                     // between max_tokens and max_completion_tokens
-  std::optional<std::int64_t> max_tokens = std::nullopt;  // instead of ours
+  std::optional<std::int64_t> max_tokens = std::nullopt;  // replaces the default limit
   friend bool operator==(const BodyChanges&, const BodyChanges&) = default;
 };
 
-// `head` is all of a body but its messages, as an object.
+// `head` is the body without the messages, as an object.
 std::string changed_head(std::string_view head, const BodyChanges& changes);
 
-// The body that was refused.
+// A rejected body.
 struct Refused {
   std::string_view head;
   int status;
   std::string_view answer;
-  bool is_limit_ours = false;  // nobody has asked for this max_tokens, and the protocol needs one
+  bool is_limit_ours = false;  // the default max_tokens, not the user's; the protocol requires one
 };
 
-// What to change, beside `changes`, which the head has had already; nullopt when the refusal names
-// nothing that can be left out. `left_out` is what a person should hear of, "" for nothing.
+// The changes to make in addition to `changes`, which the head already has; nullopt if the refusal
+// names nothing that can be removed. `left_out` is for the user, "" for nothing.
 struct Lesson {
   BodyChanges changes;
   std::string left_out;

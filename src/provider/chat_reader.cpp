@@ -20,7 +20,7 @@ StopReason reason_of(std::string_view finish, bool used_tools) {
   if (finish == "content_filter") {
     return StopReason::refused;
   }
-  // Some servers say "stop" after tool calls, too.
+  // Some servers send "stop" after tool calls, too.
   if (used_tools || finish == "tool_calls" || finish == "function_call") {
     return StopReason::tool_use;
   }
@@ -41,7 +41,7 @@ Usage usage_of(JsonView json) {
   return usage;
 }
 
-// The pieces of reasoning_details: those of one index and type are one object in the end.
+// Assembles reasoning_details: pieces with the same index and type form one object.
 class Details {
  public:
   void add(JsonView piece) {
@@ -54,7 +54,7 @@ class Details {
       all_.push_back({key, {}});
     }
     json::Scanner scanner(piece.raw());
-    // The text is valid, so this cannot fail.
+    // Valid JSON: this cannot fail.
     (void)scanner.object([&](std::string_view name) {
       std::string_view value;
       const bool good = scanner.raw(value);
@@ -65,7 +65,7 @@ class Details {
     });
   }
 
-  // "" when there are none.
+  // "" if there are none.
   std::string block(std::string_view host) const {
     if (all_.empty()) {
       return {};
@@ -90,7 +90,7 @@ class Details {
  private:
   struct Detail {
     std::string key;
-    std::vector<std::pair<std::string, std::string>> fields;  // as they stand in JSON
+    std::vector<std::pair<std::string, std::string>> fields;  // raw JSON
   };
 
   static void merge(Detail& detail, std::string_view name, std::string_view value) {
@@ -149,7 +149,7 @@ class ChatReader final : public ReplyReader {
   }
 
  private:
-  // A chunk of a stream or the whole answer: they differ in the name of the message only.
+  // Reads a chunk of a stream or a whole response, which differ only in the name of the message.
   Result<> chunk(JsonView json, bool is_error) {
     const auto [error, id, model, usage, choices] =
         json.members({"error", "id", "model", "usage", "choices"});
@@ -167,7 +167,7 @@ class ChatReader final : public ReplyReader {
     }
     bool first = true;
     choices.each([&](JsonView choice) {
-      if (std::exchange(first, false)) {  // only one was asked for
+      if (std::exchange(first, false)) {  // only one was requested
         take_choice(choice);
       }
     });
@@ -211,7 +211,7 @@ class ChatReader final : public ReplyReader {
     }
   }
 
-  // A string, or a list of parts of which some are thoughts (Mistral).
+  // A string, or a list of parts, some of which are reasoning (Mistral).
   void take_text(JsonView text, bool is_thinking) {
     if (text.is(json::Kind::string)) {
       is_thinking ? out_.thinking(text.raw()) : out_.text(text.raw());
@@ -234,8 +234,8 @@ class ChatReader final : public ReplyReader {
     }
   }
 
-  // Calls have an index; some servers send none, or always 0 and another id for each call. A call
-  // without an id gets one, for its result must be able to name it.
+  // Calls have an index; some servers send none, or always 0 with distinct ids. A call without an
+  // id is assigned one, since its result must refer to it.
   std::int64_t key_of(JsonView call) {
     const std::int64_t index = call["index"].count();
     const std::string id = call["id"].text();
@@ -260,9 +260,9 @@ class ChatReader final : public ReplyReader {
 
   ReplyOut& out_;
   std::string host_;
-  std::string_view thinking_in_;  // the field that the open thinking comes in
+  std::string_view thinking_in_;  // the field of the current thinking block
   Details details_;
-  std::map<std::int64_t, Call> calls_;  // by index: the last one that had it
+  std::map<std::int64_t, Call> calls_;  // by index: the last call that had it
   std::int64_t next_key_ = 0;
   std::optional<Usage> usage_;
   std::optional<std::string> finish_;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Reads the answers of chat/completions.
+// Reads responses of chat/completions.
 
 #include "provider/codec.h"
 
 namespace reprise::provider {
 
-// Reasoning goes back to the server that it came from, in the field that it came in. A thinking
-// block's signature says both; what has no text of its own (reasoning_details) is a raw block.
+// Reasoning is sent back to the server that it came from, in the same field. The signature of a
+// thinking block contains both; reasoning_details, which have no plain text, are raw blocks.
 std::string reasoning_mark(std::string_view field, std::string_view host);
 inline constexpr std::string_view kReasoningContent = "reasoning_content";  // most servers
 inline constexpr std::string_view kReasoning = "reasoning";                 // vLLM, OpenRouter

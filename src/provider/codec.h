@@ -1,7 +1,7 @@
 #pragma once
 
-// What differs between the protocols: how a request is written and how an answer is read. All else
-// (sending, retries, errors, server-sent events) is http_provider.h.
+// What differs between protocols: writing requests and reading responses. Everything else (sending,
+// retries, errors, server-sent events) is in http_provider.h.
 
 #include <set>  // IWYU pragma: export
 
@@ -13,20 +13,20 @@
 
 namespace reprise::provider {
 
-// Reads one answer and hands it on.
+// Reads one response and writes it to a ReplyOut.
 class ReplyReader {
  public:
   virtual ~ReplyReader() = default;
-  // One server-sent event. An Error is the provider's own, or garbage.
+  // One server-sent event. Errors are the provider's, or report malformed data.
   virtual Result<> event(std::string_view name, std::string_view data) = 0;
-  // The whole answer as one JSON object, which is valid.
+  // The whole response as one valid JSON object.
   virtual Result<> whole(std::string_view json) = 0;
-  // The answer's words are complete, though the usage may still come.
+  // Whether the content is complete; the usage may still follow.
   virtual bool complete() const = 0;
-  // Nothing that matters can follow.
+  // Whether nothing relevant can follow.
   virtual bool done() const = 0;
-  // After a complete answer: hands on the usage and the end. `request_id` is the one of the HTTP
-  // answer's head, "" for none.
+  // Call after a complete response: emits the usage and the end. `request_id` is from the HTTP
+  // headers, "" for none.
   virtual void finish(std::string_view request_id) = 0;
 };
 
@@ -34,36 +34,35 @@ class Codec {
  public:
   virtual ~Codec() = default;
   virtual std::string_view name() const = 0;  // of its ProviderKind
-  // After the base URL.
+  // The path after the base URL.
   virtual std::string path(std::string_view base_url, const Request& request) const = 0;
-  // Where the list of the models is.
+  // The path of the model list.
   virtual std::string_view models_path(std::string_view /*base_url*/) const { return "/models"; }
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
   virtual bool keeps_responses() const { return false; }
-  virtual bool needs_max_tokens() const { return false; }  // in each request
+  virtual bool needs_max_tokens() const { return false; }  // every request must have it
   virtual bool continues_responses() const { return keeps_responses(); }
   virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
-  // A refusal names something that requests can do without: true when they do so from now on.
-  // Thread-safe.
+  // Learns from a refusal: true if later requests omit what was rejected. Thread-safe.
   virtual bool do_without(int /*status*/, std::string_view /*body*/) const { return false; }
 
-  // How the request's options are said, in request_options.h.
+  // The representation of the request's options, see request_options.h.
   virtual std::span<const Spelling> spellings() const = 0;
 
-  // The body is one object: what begin_body() writes as an object, with the options and what a
-  // person adds merged into it, then the messages as an array, then end_fields().
+  // The body is one object: the members written by begin_body(), merged with the options and the
+  // user's extra members, then the messages as an array, then end_fields().
   virtual void begin_body(std::string& out, const Request& request) const = 0;
   virtual std::string_view messages_field() const { return "messages"; }
-  // Another object, whose members are left out where the body has them. `called` names the tools
-  // that the messages call, when the request offers none.
+  // More members as an object; those that the body already has are dropped. `called` names the
+  // tools called in the messages, if the request offers no tools.
   virtual std::string end_fields(const std::set<std::string>& /*called*/) const { return "{}"; }
-  // Adds what the message is in this protocol: none, one or several items. Its seq is its place in
-  // the request. A system prompt that is a message is written by begin_messages.
+  // Writes the message as zero or more items. Its seq is its index in the request. A system prompt
+  // that is a message is written by begin_messages().
   virtual void begin_messages(json::ArrayWriter& /*items*/, std::string& /*out*/,
                               const Request& /*request*/) const {}
   virtual void add_message(json::ArrayWriter& items, std::string& out,
                            const Message& message) const = 0;
-  // The same for the last message of the request.
+  // For the last message of the request.
   virtual void add_last_message(json::ArrayWriter& items, std::string& out, const Message& message,
                                 const Request& /*request*/) const {
     add_message(items, out, message);
@@ -77,8 +76,8 @@ std::unique_ptr<Codec> make_openai_responses(std::string_view base_url = {},
                                              std::optional<bool> store = std::nullopt);
 std::unique_ptr<Codec> make_anthropic();
 
-// `out` must outlive what reads into it. Items that go back to the server are marked with `host`;
-// "" for none.
+// `out` must outlive the reader. Items to be sent back to the same server are marked with `host`;
+// "" for no mark.
 std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyOut& out);
 std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out, std::string_view host);
 

@@ -1,6 +1,5 @@
-// echo: the built-in model, for trying things out with no key and no network. It answers with the
-// last user message, word by word; asked to go on after an answer that was cut, with what was
-// still to be repeated.
+// echo: the built-in model, for use without a key and a network. It answers with the last user
+// message, word by word; asked to continue an interrupted answer, it sends the missing part.
 
 #include "base/json_write.h"
 #include "provider/request_parts.h"
@@ -10,12 +9,12 @@
 namespace reprise {
 namespace {
 
-// The usual estimate, as there is no tokenizer: four bytes each.
+// The usual estimate without a tokenizer: four bytes per token.
 TokenCount tokens_in(std::int64_t bytes) {
   return {(bytes + 3) / 4};
 }
 
-// What a person or a tool said; "" for neither.
+// The text of a user message or of tool results; "" for others.
 std::string words_of(const Message& message) {
   std::string out = plain_text(message);
   for (const Block& block : message.blocks) {
@@ -28,7 +27,7 @@ std::string words_of(const Message& message) {
   return out;
 }
 
-// The next word with the blanks before it.
+// The next word with the preceding blanks.
 std::string_view next_word(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const auto begin = text.find_first_not_of(kBlanks);
@@ -40,7 +39,7 @@ struct ParsedRequest {
   std::int64_t bytes = 0;
 };
 
-// The part of the repetition that a cut answer lacks; "" when it was no repetition.
+// The part that an interrupted answer lacks; "" if it was not an echo.
 std::string_view missing_part(std::string_view question, std::string_view cut_answer) {
   return !cut_answer.empty() && question.starts_with(cut_answer)
              ? question.substr(cut_answer.size())

@@ -1,7 +1,7 @@
 #pragma once
 
-// For the tests of the providers: a transport that plays recorded answers in any pieces, messages
-// from a list, and the events of an answer as lines that are easy to compare.
+// Test fixtures for providers: a transport that plays recorded responses in arbitrary pieces,
+// messages from a list, and the events of an answer as lines that are easy to compare.
 
 #include <gtest/gtest.h>
 
@@ -53,13 +53,13 @@ inline RawJson json_of(std::string text) {
   return *RawJson::parse(std::move(text));
 }
 
-// What the network does with one request.
+// The network's behaviour for one request.
 struct Played {
   int status = 200;
   std::string body = {};
   std::vector<http::Header> headers = {};
   std::optional<Error> lost = std::nullopt;  // after the body
-  std::vector<std::size_t> cuts = {};        // where the body is cut into pieces
+  std::vector<std::size_t> cuts = {};        // the offsets at which the body is split
 };
 
 class FakeTransport final : public http::Transport {
@@ -105,7 +105,7 @@ class FakeTransport final : public http::Transport {
     for (std::size_t i = 0; i <= played.cuts.size(); ++i) {
       const std::size_t to = i < played.cuts.size() ? played.cuts[i] : played.body.size();
       if (to > from) {
-        // A copy of its own, so that reading beyond a piece shows under the address sanitizer.
+        // A separate copy, so that the address sanitizer detects reads beyond a piece.
         const std::string piece = played.body.substr(from, to - from);
         if (receiver.data(piece) == http::Want::nothing) {
           return;
@@ -118,7 +118,7 @@ class FakeTransport final : public http::Transport {
   std::vector<Played> script_;
 };
 
-// The events of one answer; neighbouring pieces of one block are joined.
+// The events of one answer; consecutive pieces of one block are joined.
 class EventLog {
  public:
   void operator()(const StreamEvent& event) {
@@ -165,19 +165,19 @@ class EventLog {
   std::vector<std::string> lines_;
 };
 
-// A clock that stands still at Sun, 06 Nov 1994 08:49:37 GMT.
+// A clock stopped at Sun, 06 Nov 1994 08:49:37 GMT.
 class StillClock final : public Clock {
  public:
   Time now() override { return Time(std::chrono::seconds(784111777)); }
 };
 
-// No jitter: backoff() takes nothing off.
+// No jitter: backoff() subtracts nothing.
 class NoEntropy final : public Entropy {
  public:
   void fill(std::span<std::uint8_t> bytes) override { std::ranges::fill(bytes, 0); }
 };
 
-// A provider over a script; everything that happened is kept.
+// A provider over a script; records everything.
 class Bench {
  public:
   Bench(std::unique_ptr<Codec> codec, std::vector<Played> script, ProviderOptions options = {}) {
@@ -230,8 +230,8 @@ inline const std::string kGood =
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},"
     "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-// Asks once for each way to cut the answer: in pieces of 1, 2 and 3 bytes, and in every two parts.
-// All must give the same lines, which are returned.
+// Asks once for each way to split the response: in pieces of 1, 2 and 3 bytes, and in any two
+// parts. All must give the same lines, which are returned.
 std::vector<std::string> lines_in_all_chunkings(
     const std::function<std::unique_ptr<Codec>()>& codec, const std::string& body);
 

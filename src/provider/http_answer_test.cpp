@@ -1,4 +1,4 @@
-// What comes back: answers without an end, lists of models, parameters that are refused.
+// Responses: endless answers, model lists, rejected parameters.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,12 +27,12 @@ std::string repeated(const std::string& text, int times) {
   return out;
 }
 
-// What is said of an answer that has no end, with a limit of 4000 bytes.
+// The outcome of an endless answer with a limit of 4000 bytes.
 Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr) {
   Bench bench(chat_codec(), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
               {.answer_bytes_max = 4000});
   auto outcome = bench.ask();
-  EXPECT_EQ(bench.sent().size(), 1U);  // another try would be the same
+  EXPECT_EQ(bench.sent().size(), 1U);  // a retry would be the same
   if (lines != nullptr) {
     *lines = bench.lines();
   }
@@ -57,7 +57,7 @@ TEST(HttpProvider, CountsThinkingInputsSmallBlocksAndWhatSaysNothing) {
       cat(chunk_of(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]})"),
           repeated(chunk_of(R"({"tool_calls":[{"index":0,"function":{"arguments":"01234567"}}]})"),
                    1000)),
-      // Text that waits for the end of a call.
+      // Text that is delayed until the end of a call.
       cat(chunk_of(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]})"),
           repeated(chunk_of(R"({"content":"0123456789"})"), 1000)),
       repeated(cat(chunk_of(R"({"content":"a"})"), chunk_of(R"({"reasoning_content":"b"})")), 100),
@@ -151,7 +151,7 @@ TEST(HttpProvider, LeavesOutAParameterThatIsRefused) {
   EXPECT_THAT(bench.sent().at(1).body, Not(HasSubstr("temperature")));
   EXPECT_EQ(bench.lines(), std::vector<std::string>{
                                "without temperature: model.test refused the request (400): no"});
-  // What follows does without at once, and another model is asked as before.
+  // Later requests omit it at once; requests to other models do not.
   (void)bench.ask(request);
   EXPECT_THAT(bench.sent().at(2).body, Not(HasSubstr("temperature")));
   request.model = "other";

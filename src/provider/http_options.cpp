@@ -1,4 +1,4 @@
-// What a provider over HTTP is told: checked once, before anything is sent.
+// The options of an HTTP provider, checked before anything is sent.
 
 #include <algorithm>
 #include <iterator>
@@ -15,7 +15,7 @@
 namespace reprise::provider {
 namespace {
 
-// The ways to send a key, but for the protocol's own.
+// Ways to send a key, besides the protocol's own.
 constexpr std::pair<std::string_view, std::string_view> kKeyHeaders[] = {
     {"bearer", "Authorization"},
     {"x-api-key", "x-api-key"},
@@ -33,7 +33,7 @@ bool has_control(std::string_view text) {
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
-// A header is one line, and those that frame the request are ours.
+// A header is one line, and may not replace those that frame the request.
 Result<> check_header(std::string_view name, std::string_view value) {
   constexpr std::string_view kOurs[] = {"accept", "connection", "content-length",   "content-type",
                                         "host",   "expect",     "transfer-encoding"};
@@ -69,7 +69,7 @@ Result<> check_extra(const RawJson& extra) {
   return {};
 }
 
-// What would end in a wrong request.
+// Rejects options that would make an invalid request.
 Result<> check_additions(const ProviderOptions& options) {
   if (!options.auth.empty() && find_key_header(options.auth) == nullptr) {
     return fail(Code::invalid_argument, cat("auth must be bearer, x-api-key or api-key, not '",

@@ -31,12 +31,12 @@ class NoMessages final : public RequestMessages {
   std::int64_t bytes_estimate() const override { return 0; }
 };
 
-// One try that failed: why, and whether and when another one makes sense.
+// A failed attempt: why, and whether and when to retry.
 struct Failure {
   Error error;
   bool retry = false;
-  bool at_once = false;                              // the codec does without what was refused
-  std::optional<milliseconds> pause = std::nullopt;  // asked for by the provider
+  bool at_once = false;  // without a pause, since the codec now omits what was rejected
+  std::optional<milliseconds> pause = std::nullopt;  // requested by the provider
   int status = 0;                                    // of a refusal, with its body
   std::string refusal = {};
 };
@@ -75,7 +75,7 @@ class HttpProvider final : public Provider {
         if (!lesson->left_out.empty()) {
           sink(ParameterLeftOut{lesson->left_out, failure->error});
         }
-        --retry;  // each teaches something new, so they come to an end
+        --retry;  // each one removes something, so they are finite
         continue;
       }
       const milliseconds requested = failure->pause.value_or(milliseconds(0));
@@ -119,14 +119,14 @@ class HttpProvider final : public Provider {
     return request_head(*codec_, options_, request, api_key);
   }
 
-  // Other servers of the protocol may not know it.
+  // Other servers may not support it.
   void choose_caching(Request& request) const {
     if (!request.options.prompt_cache) {
       request.options.prompt_cache = own_host_;
     }
   }
 
-  // Gateways repeat the headers they were sent.
+  // Gateways echo the headers they received.
   std::string without_secrets(std::string_view text) const {
     return masked(text, secrets_in(options_.headers));
   }
@@ -163,14 +163,14 @@ class HttpProvider final : public Provider {
     }
     const auto head = body_head(*codec_, request, options_.extra, changes);
     if (!head) {
-      return std::nullopt;  // then nothing was sent
+      return std::nullopt;  // nothing was sent
     }
     const bool is_limit_ours = codec_->needs_max_tokens() && !request.max_tokens &&
                                json::find_member(options_.extra.text(), "max_tokens").empty();
     return learn(changes, {*head, failure.status, failure.refusal, is_limit_ours});
   }
 
-  // The next page after the model `after`, "" for the first.
+  // The page after the model `after`, "" for the first.
   Result<ModelPage> model_page(std::string_view after,
                                std::chrono::steady_clock::time_point deadline,
                                const std::stop_token& stop) {
@@ -191,16 +191,16 @@ class HttpProvider final : public Provider {
     return fetch_model_page(*dependencies_.transport, sent, deadline, recipient(as_usual), stop);
   }
 
-  // What may have been meant, when the provider is quick to say.
+  // Adds models with similar names, if the provider responds quickly.
   Error with_near_models(Error error, std::string_view model, const std::stop_token& stop) {
     const auto all = models(kNearModelsTimeout, stop);
     if (!all) {
-      return error;  // that one matters, and says how all are listed
+      return error;  // keep the original one
     }
     return with_names_near(std::move(error), model, *all);
   }
 
-  // nullopt after a whole answer.
+  // nullopt after a complete answer.
   std::optional<Failure> attempt(Request& request, const BodyChanges& changes,
                                  const StreamSink& sink, const std::stop_token& stop) {
     http::Request sent = http_request(request, options_.api_key);
@@ -255,7 +255,7 @@ class HttpProvider final : public Provider {
             std::unexpected(mid_stream_error(recipient(request), with_masked_text(done.error())));
       }
     }
-    // Cut after the last word: nothing of the answer is missing.
+    // Disconnected after the content was complete: nothing is missing.
     if (done || (reader.complete() && done.error().code == Code::io)) {
       reader.finish(http::find_header(head.headers, "x-request-id"));
       return std::nullopt;
@@ -269,8 +269,8 @@ class HttpProvider final : public Provider {
   ProviderOptions options_;
   Dependencies dependencies_;
   std::mutex changes_mutex_;
-  std::map<std::string, BodyChanges> changes_;  // by the model that taught them
-  bool own_host_;                               // the server is the provider's own
+  std::map<std::string, BodyChanges> changes_;  // by model
+  bool own_host_;                               // the server is the provider's default
 };
 
 }  // namespace

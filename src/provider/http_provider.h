@@ -1,7 +1,7 @@
 #pragma once
 
-// The one driver of all providers that are reached by HTTP: sends, reads, tries again, and says
-// what went wrong. What differs between them is their codec.
+// The driver of all providers that use HTTP: sends, reads, retries, and reports errors. Their
+// differences are in their codecs.
 
 #include "provider/codec.h"
 #include "provider/model_list.h"
@@ -11,7 +11,7 @@
 
 namespace reprise::provider {
 
-// The outside world. What the references name must outlive the provider.
+// External dependencies. Referenced objects must outlive the provider.
 struct Dependencies {
   std::unique_ptr<http::Transport> transport;
   Sleeper sleeper = sleep_for;
@@ -19,27 +19,27 @@ struct Dependencies {
   Entropy& entropy = system_entropy();
 };
 
-// invalid_argument for a base URL or key that cannot be sent.
+// invalid_argument for an invalid base URL or key.
 Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> codec,
                                                      ProviderOptions options,
                                                      Dependencies dependencies);
 
-// All of a request but its body.
+// The request without its body.
 http::Request request_head(const Codec& codec, const ProviderOptions& options,
                            const Request& request, std::string_view api_key);
 
-// As a dry run shows it: what a person adds is masked where it may be a secret.
+// The text of a dry run: user-defined values that may be secret are masked.
 std::string spell(const http::Request& sent, const ProviderOptions& options);
 
-// Fills in the base URL. invalid_argument for what would end in a wrong request.
+// Sets the default base URL. invalid_argument for options that would make an invalid request.
 Result<> check_options(const ProviderKind& kind, ProviderOptions& options);
 
-// timeout when the page is not there by then, unsupported from a server that lists none.
+// timeout when the page has not arrived by the deadline, unsupported by a server without a list.
 Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Request& sent,
                                    std::chrono::steady_clock::time_point deadline,
                                    const Recipient& recipient, const std::stop_token& stop);
 
-// The error with the models that may have been meant.
+// Adds models with similar names to the error.
 Error with_names_near(Error error, std::string_view model, const std::vector<ModelInfo>& offered);
 
 }  // namespace reprise::provider

@@ -24,7 +24,7 @@ Error lost() {
   return {Code::io, "the connection to model.test was lost", ECONNRESET};
 }
 
-// The texts of an answer's deltas when it comes in two parts, the first of `first_bytes`.
+// The deltas of an answer that arrives in two parts, the first of `first_bytes`.
 std::vector<std::string> deltas(const std::string& body, std::size_t first_bytes) {
   Bench bench(chat_codec(), {{.body = body, .cuts = {first_bytes}}});
   ListMessages messages({make_message(role::kUser, "Hi")});
@@ -91,7 +91,7 @@ TEST(HttpProvider, MapsStatusesToErrors) {
   }
 }
 
-// As the servers answer, shortened where they go on.
+// Actual responses of servers, abbreviated.
 TEST(HttpProvider, TellsWhatIsRefused) {
   struct Case {
     int status;

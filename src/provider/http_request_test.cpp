@@ -1,4 +1,4 @@
-// What goes out: the request as a dry run shows it, and what is added to it.
+// Requests: their form in a dry run, and the user's additions.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

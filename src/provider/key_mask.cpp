@@ -32,7 +32,7 @@ Secrets long_enough(Secrets secrets) {
   return secrets;
 }
 
-// The length of the longest secret with which `text` begins.
+// The length of the longest secret that is a prefix of `text`.
 std::size_t begins_with(std::string_view text, const Secrets& secrets) {
   std::size_t longest = 0;
   for (const std::string& secret : secrets) {
@@ -47,7 +47,8 @@ bool is_beginning(std::string_view text, const Secrets& secrets) {
   });
 }
 
-// Masks `text`, up to what `more` of it may make a secret, which stays in it.
+// Masks `text` and removes it, except for a tail that may be the start of a secret if `more`
+// follows.
 std::string take_masked(std::string& text, const Secrets& secrets, bool more) {
   std::string out;
   std::size_t at = 0;
@@ -182,7 +183,8 @@ void MaskedSink::add(const ToolUseBegin& one) {
 }
 
 void MaskedSink::add(const RawBlock& one) {
-  // A key of digits may have stood in a number: such a block is no JSON any more, and is left out.
+  // A key of digits may be part of a number: such a block is invalid JSON after masking, and is
+  // dropped.
   if (auto block = RawJson::parse(masked(one.json.text(), json_secrets_)); block) {
     sink_(RawBlock{*std::move(block)});
   }

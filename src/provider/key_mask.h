@@ -1,50 +1,49 @@
 #pragma once
 
-// What a request holds of secrets (the key, and the values of headers) and a server repeats is
-// masked before anything of the answer is stored or shown, also when it comes in pieces.
+// Masks the secrets of a request (the key, and the values of headers) that a server echoes, before
+// anything is stored or displayed, even if they are split between pieces.
 
 #include "reprise/provider.h"
 
 namespace reprise::provider {
 
-// Shorter ones are words that local servers take for a key ("none", "ollama"): an answer may well
-// contain them.
+// Shorter keys are words that local servers accept ("none", "ollama"), and may occur in answers.
 inline constexpr std::size_t kKeyBytesMin = 7;
 
-// `text` with "***" for each `key`; an empty key is nowhere in it.
+// Replaces each `key` in `text` by "***"; an empty key never occurs.
 std::string masked(std::string text, std::string_view key);
 
 using Secrets = std::vector<std::string>;
-// Those of at least kKeyBytesMin.
+// For secrets of at least kKeyBytesMin.
 std::string masked(std::string_view text, const Secrets& secrets);
 
-// Of headers that a person adds, these are shown as they are.
+// Names of custom headers whose values are not masked.
 bool header_holds_no_secret(std::string_view name);
-// What is secret in the others: their values, without the scheme ("Bearer ") of an authorization.
+// The secrets of the other headers: their values, without the scheme ("Bearer ") of an
+// authorization.
 Secrets secrets_in(const std::vector<std::pair<std::string, std::string>>& headers);
 
-// Masks secrets, none of them empty, in one text that comes in pieces. What may be the beginning of
-// one waits for the next piece.
+// Masks secrets, which must not be empty, in a text that arrives in pieces. A possible start of a
+// secret is held back until the next piece.
 class KeyMask {
  public:
   explicit KeyMask(Secrets secrets) : secrets_(std::move(secrets)) {}
   std::string take(std::string_view piece);
-  std::string rest();  // what waits, which turned out to be no beginning
+  std::string rest();  // the held-back text, which is not a secret
 
  private:
   Secrets secrets_;
   std::string waiting_;
 };
 
-// A sink before another one. Of each event that has words of the server in it, the secrets are
-// masked.
+// A sink decorator that masks the secrets in all text of the server.
 class MaskedSink {
  public:
-  // `sink` must outlive it.
+  // `sink` must outlive this.
   MaskedSink(const StreamSink& sink, Secrets secrets);
 
   void operator()(const StreamEvent& event);
-  // After the last event.
+  // Call after the last event.
   void finish();
 
  private:
@@ -68,8 +67,8 @@ class MaskedSink {
   void add(const ParameterLeftOut& one) { sink_(one); }
 
   const StreamSink& sink_;
-  Secrets secrets_;       // those that are long enough
-  Secrets json_secrets_;  // as they stand in a JSON string
+  Secrets secrets_;       // of sufficient length
+  Secrets json_secrets_;  // as escaped in a JSON string
   KeyMask texts_;
   KeyMask inputs_;
   Kind kind_ = Kind::none;

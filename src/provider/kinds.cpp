@@ -9,7 +9,7 @@
 namespace reprise {
 namespace {
 
-// When this file was last compared with what the providers say of their models.
+// When this file was last compared with the providers' documentation.
 constexpr std::string_view kAsOf = "2026-11-23";
 
 constexpr std::string_view kOpenaiUrl = "https://api.openai.com/v1";
@@ -28,7 +28,7 @@ Codec anthropic(const ProviderOptions& /*options*/) {
   return provider::make_anthropic();
 }
 
-// Adding a kind of provider is an entry here, and its codec.
+// A new kind of provider needs an entry here, and a codec.
 constexpr ProviderKind kKinds[] = {
     {.name = "echo",
      .protocol = "built in",
@@ -73,7 +73,7 @@ struct Family {
   std::int64_t max_tokens;
 };
 
-// The first that fits holds. Newer families than these write at least as much as the last one.
+// The first match applies. Newer families write at least as much as the last one.
 constexpr Family kClaudeFamilies[] = {
     {"3-7-sonnet", 64'000}, {"3-5-", 8'192},        {"3-", 4'096},          {"2", 4'096},
     {"instant", 4'096},     {"opus-4-1", 32'000},   {"opus-4-0", 32'000},   {"opus-4-2", 32'000},
@@ -83,7 +83,7 @@ constexpr Family kClaudeFamilies[] = {
     {"fable-", 128'000},    {"mythos-", 128'000},
 };
 constexpr std::int64_t kUnknownClaude = 64'000;
-// Of a server that only speaks the protocol; more than its context holds would be refused.
+// For other servers with this protocol, which reject more than their context.
 constexpr std::int64_t kUnknownModel = 4'096;
 
 }  // namespace
@@ -99,7 +99,7 @@ const ProviderKind* find_provider_kind(std::string_view name) {
 
 namespace provider {
 
-// Clouds and routers spell the names differently: "us.anthropic.claude-opus-4-5-v1:0",
+// Clouds and routers use variants of the names: "us.anthropic.claude-opus-4-5-v1:0",
 // "anthropic/claude-3.7-sonnet".
 std::int64_t anthropic_max_tokens(std::string_view model) {
   constexpr std::string_view kClaude = "claude-";

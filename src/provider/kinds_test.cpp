@@ -28,7 +28,7 @@ TEST(ProviderKinds, AreWholeAndFound) {
   EXPECT_EQ(find_provider_kind("nobody"), nullptr);
 }
 
-// What was a default once and is withdrawn, or soon will be.
+// Former defaults that are withdrawn, or soon will be.
 TEST(ProviderKinds, DefaultsAreNoModelsThatEnd) {
   const std::set<std::string_view> ended = {
       "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-4o-mini", "gpt-5", "gpt-5-mini",

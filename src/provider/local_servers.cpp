@@ -24,9 +24,9 @@ std::optional<LocalServer> ask_one(KnownPort known, std::chrono::milliseconds ti
   ShortAnswer answer(kListBytesMax, std::chrono::steady_clock::now() + timeout);
   if (const auto done = http::make_curl_transport()->send(request, answer, std::move(stop));
       !done) {
-    return std::nullopt;  // nothing there, which is the usual case
+    return std::nullopt;  // usually nothing listens there
   }
-  // Anything may listen on these ports: only a list of models is one.
+  // Anything may listen on these ports: only a model list identifies a model server.
   const auto page = parse_model_page(answer.body());
   if (!page || answer.response().status != 200) {
     return std::nullopt;
@@ -50,7 +50,7 @@ std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
     probes.push_back(std::async(std::launch::async, ask_one, known, timeout, late.get_token()));
   }
   for (const auto& one : probes) {
-    (void)one.wait_until(deadline);  // whether it came in time shows below
+    (void)one.wait_until(deadline);  // late ones are detected below
   }
   late.request_stop();
   std::vector<LocalServer> found;

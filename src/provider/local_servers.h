@@ -1,6 +1,6 @@
 #pragma once
 
-// Model servers on this machine, found on the ports they use when nobody chose another.
+// Finds model servers on this machine by their default ports.
 
 #include "reprise/provider.h"
 
@@ -11,7 +11,7 @@ struct KnownPort {
   std::uint16_t port;
 };
 
-// In the order of `ports`. All are asked at once; none takes longer than `timeout`.
+// In the order of `ports`. All are queried concurrently, each for at most `timeout`.
 std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
                                          std::chrono::milliseconds timeout);
 

@@ -10,7 +10,7 @@
 namespace reprise {
 namespace {
 
-// For trying out what happens during a long answer.
+// For testing the behaviour during a long answer.
 std::chrono::milliseconds echo_delay() {
   const auto delay = parse_number<std::int64_t>(variable("REPRISE_ECHO_DELAY_MS"));
   return std::chrono::milliseconds(std::max<std::int64_t>(0, delay.value_or(0)));

@@ -1,6 +1,6 @@
 #pragma once
 
-// The list of a server's models: {"data":[{"id":…}]}, which all protocols have in common.
+// The list of a server's models: {"data":[{"id":…}]} in all protocols.
 
 #include "base/http.h"
 #include "reprise/provider.h"
@@ -9,16 +9,16 @@ namespace reprise::provider {
 
 inline constexpr std::size_t kModelsMax = 10'000;
 
-// One page of it. `next`: the id to go on after, "" at the end.
+// One page of the list. `next`: the id after which to continue, "" at the end.
 struct ModelPage {
   std::vector<ModelInfo> models;
   std::string next;
 };
 
-// nullopt for what is no such list.
+// nullopt if it is not such a list.
 std::optional<ModelPage> parse_model_page(std::string_view body);
 
-// A short answer as a whole, up to a number of bytes and a moment.
+// Receives a short response completely, limited in bytes and by a deadline.
 class ShortAnswer final : public http::Receiver {
  public:
   ShortAnswer(std::size_t bytes_max, std::chrono::steady_clock::time_point deadline)

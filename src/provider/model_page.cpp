@@ -1,4 +1,4 @@
-// Asking a server for its models.
+// Fetches the list of a server's models.
 
 #include "base/http.h"
 #include "base/suggest.h"
@@ -11,7 +11,7 @@
 namespace reprise::provider {
 namespace {
 
-constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers offer hundreds, with long descriptions
+constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers list hundreds, with long descriptions
 constexpr std::size_t kNearModels = 3;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// openai-chat: POST {base}/chat/completions, as OpenAI documents it and as the many servers speak
-// it that call themselves compatible.
+// openai-chat: POST {base}/chat/completions, as documented by OpenAI and implemented by many
+// compatible servers.
 
 #include <algorithm>
 #include <atomic>
@@ -52,7 +52,7 @@ bool has_image(const Message& message) {
   });
 }
 
-// The protocol takes a document with its bytes only.
+// The protocol supports documents by content only, not by URL.
 void append_document(std::string& out, const ImageBlock& document) {
   json::ObjectWriter object(out);
   if (document.url.starts_with("data:")) {
@@ -64,7 +64,7 @@ void append_document(std::string& out, const ImageBlock& document) {
   object.close();
 }
 
-// Text and pictures as a list of parts, in their order.
+// Text and images as a list of parts, in order.
 void append_parts(std::string& out, const Message& message) {
   json::ArrayWriter array(out);
   for (const Block& block : message.blocks) {
@@ -107,7 +107,7 @@ void add_user(json::ArrayWriter& items, std::string& out, const Message& message
     object.key("content");
     append_parts(out, message);
   } else {
-    object.field("content", text);  // servers that know no parts know this
+    object.field("content", text);  // also understood by servers without parts
   }
   object.close();
 }
@@ -124,14 +124,14 @@ void append_tool_calls(std::string& out, const std::vector<const ToolUseBlock*>&
   array.close();
 }
 
-// What a server wants back with the calls that its reasoning led to.
+// Reasoning that a server expects back with the calls it led to.
 struct Reasoning {
-  std::string_view host;  // that it may have come from
-  bool left_out;          // the server refuses it
-  bool always;            // the server refuses calls without it, whoever made them
+  std::string_view host;  // of the current server
+  bool left_out;          // the server rejects it
+  bool always;            // the server rejects calls without it, from any model
 };
 
-// Several servers take no calls without the reasoning before them, in the field that it came in.
+// Several servers reject calls without the preceding reasoning, in its original field.
 void add_reasoning(json::ObjectWriter& object, const Message& message, const Reasoning& reasoning) {
   std::string content;
   std::string plain;
@@ -190,8 +190,8 @@ void add_assistant(json::ArrayWriter& items, std::string& out, const Message& me
 
 class OpenaiChat final : public Codec {
  public:
-  // OpenAI itself has replaced "max_tokens" and refuses it for its newer models; the others know
-  // nothing else.
+  // OpenAI has replaced "max_tokens" and rejects it for newer models; other servers support only
+  // that.
   explicit OpenaiChat(std::string_view base_url)
       : host_(base_url.empty() ? "api.openai.com" : http::host_of(base_url)),
         max_tokens_name_(is_openai(base_url) ? "max_completion_tokens" : "max_tokens") {}
@@ -246,7 +246,7 @@ class OpenaiChat final : public Codec {
     return make_chat_reader(out, host_);
   }
 
-  // A server that knows no such field says so; one that misses it, too.
+  // Detects servers that reject the field, and servers that require it.
   bool do_without(int status, std::string_view body) const override {
     const std::string text = ascii_lower(body);
     const bool named = text.contains(kReasoningContent) || text.contains(kReasoningDetails);

@@ -173,7 +173,7 @@ TEST(OpenaiChat, OpenaiItselfWantsAnotherNameForTheLimit) {
               HasSubstr(R"("max_completion_tokens":5)"));
 }
 
-// The answer to `deltas` from `from`, and what a request to `to` then says of its reasoning.
+// Sends `deltas` as an answer from `from`; returns the reasoning in the next request to `to`.
 std::string sent_back(const std::string& deltas, const std::string& from, const std::string& to) {
   Bench bench(make_openai_chat(from), {{.body = deltas + finished("tool_calls") + kDone}},
               {.base_url = from});

@@ -1,6 +1,6 @@
-// openai-responses: POST {base}/responses. OpenAI keeps the conversation: a request that continues
-// from a response id carries only what is new. Other servers keep nothing, whatever they accept:
-// they get the whole history, with the reasoning that came from them.
+// openai-responses: POST {base}/responses. OpenAI stores the conversation: a request that continues
+// from a response id has only new messages. Other servers store nothing, even if they accept the
+// parameter: they get the whole history, with their own reasoning.
 
 #include <atomic>
 
@@ -35,19 +35,19 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
   json::ArrayWriter array(out);
   for (const ToolSpec& tool : tools) {
     array.item();
-    // Not strict: the default refuses schemas with optional parameters.
+    // Not strict: the default rejects schemas with optional parameters.
     json::append_object(out, "type", "function", "name", tool.name, "description", tool.description,
                         "parameters", tool.parameters, "strict", false);
   }
   array.close();
 }
 
-// One message is several items: text and pictures that follow one another, calls, results.
+// Writes one message as several items: consecutive text and images, calls, results.
 class Items {
  public:
   struct Reasoning {
-    std::string_view host;  // that it may have come from
-    bool encrypted;         // also what is encrypted
+    std::string_view host;  // of the current server
+    bool encrypted;         // include encrypted reasoning
   };
   Items(json::ArrayWriter& items, std::string& out, const Message& message, Reasoning reasoning)
       : items_(items),
@@ -87,7 +87,7 @@ class Items {
     object.close();
   }
 
-  // The summary of reasoning; the reasoning itself is a block of its own.
+  // A summary of the reasoning; the reasoning itself is a separate block.
   void operator()(const ThinkingBlock& /*block*/) {}
 
   void operator()(const ToolUseBlock& block) {
@@ -114,7 +114,7 @@ class Items {
     out_ += without_host(block.json);
   }
 
-  // Some servers take no message without its type, others no answer without an id and a status.
+  // Some servers require the type of a message, others the id and status of an answer.
   void end_content() {
     if (content_.empty()) {
       return;
@@ -185,7 +185,7 @@ class OpenaiResponses final : public Codec {
       object.field("previous_response_id", request.previous_response_id);
     }
     if (!request.system.empty()) {
-      object.field("instructions", request.system);  // a continued response does not keep them
+      object.field("instructions", request.system);  // not inherited from the previous response
     }
     if (request.temperature) {
       object.raw("temperature", spelled(*request.temperature));
@@ -220,8 +220,8 @@ class OpenaiResponses final : public Codec {
     return make_responses_reader(out, host_);
   }
 
-  // Models that do not reason refuse to be asked for it, other servers do not know it, and what was
-  // encrypted under another key is refused, too.
+  // Models without reasoning reject the request for it, other servers do not know it, and content
+  // encrypted with another key is rejected, too.
   bool do_without(int status, std::string_view body) const override {
     const std::string text = ascii_lower(body);
     const bool named = text.contains("encrypted") || text.contains("include");
@@ -229,7 +229,7 @@ class OpenaiResponses final : public Codec {
   }
 
  private:
-  std::string host_;  // "" for OpenAI's own
+  std::string host_;  // "" for OpenAI
   std::optional<bool> store_;
   mutable std::atomic<bool> encrypted_ = true;
 };

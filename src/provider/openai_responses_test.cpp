@@ -237,7 +237,7 @@ TEST(OpenaiResponses, OnlyOpenaiIsAskedToKeepTheAnswers) {
   EXPECT_TRUE(other->keeps_responses());
   EXPECT_THAT(body_for(*other), HasSubstr(R"("store":false)"));
   EXPECT_THAT(body_for(*other), HasSubstr(R"("include":["reasoning.encrypted_content"])"));
-  EXPECT_THAT(body_for(*other, true), HasSubstr(R"("store":true)"));  // the words are nowhere else
+  EXPECT_THAT(body_for(*other, true), HasSubstr(R"("store":true)"));  // stored nowhere else
 }
 
 TEST(OpenaiResponses, TheSettingDecidesForAllServers) {

@@ -47,7 +47,7 @@ std::string message_in(JsonView body) {
   return {};
 }
 
-// Servers put the code in error.code, error.type, code or only in the text.
+// Servers put the code into error.code, error.type, code or only the text.
 bool previous_response_unknown(std::string_view body) {
   const std::string text = ascii_lower(body);
   if (contains(text, "previous_response_not_found")) {
@@ -61,8 +61,8 @@ bool out_of_quota(std::string_view body) {
   return contains(body, "insufficient_quota");
 }
 
-// Codes first, then words, each in lower case: OpenAI, Anthropic, llama.cpp, Ollama, vLLM, LM
-// Studio, Google and Mistral in this order, as far as they differ.
+// Codes first, then phrases, in lower case: of OpenAI, Anthropic, llama.cpp, Ollama, vLLM, LM
+// Studio, Google and Mistral in this order, without duplicates.
 constexpr std::array kTooLong = std::to_array<std::string_view>({
     "context_length_exceeded",
     "exceed_context_size",
@@ -129,7 +129,7 @@ std::string one_line(std::string_view text, std::string_view api_key) {
   std::string out = masked(utf8::sanitize(text), api_key);
   for (std::size_t at = 0; at < out.size();) {
     const auto [code_point, bytes] = utf8::decode(std::string_view(out).substr(at));
-    // C0, DEL, C1, line and paragraph separators, and what turns the direction of writing.
+    // C0, DEL, C1, line and paragraph separators, and bidi controls.
     const bool control = code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) ||
                          (code_point >= 0x2028 && code_point <= 0x202E) ||
                          (code_point >= 0x2066 && code_point <= 0x2069);
@@ -208,7 +208,7 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
           join(cat(host, " refused the request (", status, ")"), reason, advice)};
 }
 
-// "model_not_found" (OpenAI), a not_found_error with "model: NAME" (Anthropic), or words ("model
+// "model_not_found" (OpenAI), a not_found_error with "model: NAME" (Anthropic), or phrases ("model
 // 'x' not found, try pulling it first", "The model `x` does not exist").
 bool is_model_unknown(int status, std::string_view body) {
   if (status != 404 && status != 400 && status != 410) {

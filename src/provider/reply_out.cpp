@@ -10,8 +10,8 @@
 namespace reprise::provider {
 namespace {
 
-// How many bytes at the end of a JSON string's content are the escape of a high surrogate, whose
-// other half may come next: 6 or 0.
+// The number of bytes (6 or 0) at the end of a JSON string's content that are the escape of a high
+// surrogate, whose low half may follow.
 std::size_t open_surrogate(std::string_view content) {
   if (content.size() < 6) {
     return 0;
@@ -22,7 +22,7 @@ std::size_t open_surrogate(std::string_view content) {
   if (!high) {
     return 0;
   }
-  // The backslash itself may be escaped: then it is an even one in its row.
+  // The backslash itself may be escaped: count the consecutive ones before it.
   const std::size_t before = content.size() - 6;
   const auto last_other = content.substr(0, before).find_last_not_of('\\');
   const std::size_t row = last_other == std::string_view::npos ? before : before - last_other - 1;
@@ -34,7 +34,7 @@ std::string decoded(std::string_view content) {
   const std::string quoted = cat('"', content, '"');
   json::Scanner scanner(quoted);
   if (!scanner.string(out)) {
-    out.clear();  // never: the content was validated
+    out.clear();  // impossible: the content was validated
   }
   return out;
 }
@@ -43,7 +43,7 @@ std::string decoded(std::string_view content) {
 
 std::string DeltaText::decode(std::string_view raw) {
   if (raw.size() < 2 || raw.front() != '"') {
-    return {};  // null, which some servers send for "nothing"
+    return {};  // null, which some servers send for empty text
   }
   if (const std::string_view plain = raw.substr(1, raw.size() - 2);
       pending_.empty() && plain.find('\\') == std::string_view::npos && utf8::is_valid(plain)) {
@@ -166,7 +166,7 @@ ReplyOut::Tool* ReplyOut::live_tool() {
   return live_ < tools_.size() ? &tools_[live_] : nullptr;
 }
 
-// Null for one that is not known, or done.
+// Null if it is unknown or done.
 ReplyOut::Tool* ReplyOut::open_tool(std::int64_t key) {
   const auto found = by_key_.find(key);
   return found == by_key_.end() || tools_[found->second].done ? nullptr : &tools_[found->second];
@@ -224,7 +224,7 @@ void ReplyOut::tool_end(std::int64_t key) {
   }
 }
 
-// Hands on what may be handed on: all calls up to the first that is still open.
+// Emits all calls up to the first one that is still open.
 void ReplyOut::advance() {
   while (Tool* tool = live_tool()) {
     if (!std::exchange(tool->announced, true)) {

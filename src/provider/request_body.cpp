@@ -10,9 +10,9 @@
 namespace reprise::provider {
 namespace {
 
-constexpr std::size_t kCacheKeyBytesMax = 64;  // of OpenAI's own
+constexpr std::size_t kCacheKeyBytesMax = 64;  // OpenAI's limit
 
-// Without tools a choice of them is refused, even the one that they may not be used.
+// Servers reject a tool choice without tools, even "none".
 Result<> fit_tool_choice(RequestOptions& options, const Request& request, const RawJson& extra) {
   if (!request.tools.empty() || !json::find_member(extra.text(), "tools").empty()) {
     return {};
@@ -25,7 +25,7 @@ Result<> fit_tool_choice(RequestOptions& options, const Request& request, const 
               cat("tool_choice is ", choice, ", but the request offers no tools"));
 }
 
-// What decides which machine is asked again, where the cache is.
+// Routes requests of a conversation to the machine that has its cache.
 void add_cache_key(RequestOptions& options, const Codec& codec, const Request& request) {
   if (options.prompt_cache.value_or(false) && options.prompt_cache_key.empty() &&
       can_spell(codec.spellings(), "prompt_cache_key") &&

@@ -1,7 +1,7 @@
 #pragma once
 
-// A request's body. Small ones are made whole; a long history is rendered message by message while
-// it is sent, so that memory holds one message of it.
+// Request bodies. Small ones are made completely; a long history is rendered while it is sent, so
+// that memory holds one message.
 
 #include "provider/body_changes.h"
 #include "provider/codec.h"
@@ -10,8 +10,8 @@ namespace reprise::provider {
 
 inline constexpr std::int64_t kWholeBodyBytes = 1'000'000;
 
-// All but the messages, as an object. `extra` is merged into it, null for nothing; then come the
-// changes.
+// The body without messages, as an object. `extra` is merged into it (null for none), then the
+// changes are applied.
 Result<std::string> body_head(const Codec& codec, const Request& request, const RawJson& extra,
                               const BodyChanges& changes = {});
 
@@ -19,7 +19,7 @@ Result<std::string> body_head(const Codec& codec, const Request& request, const 
 Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra = {},
                                 const BodyChanges& changes = {});
 
-// Reads the request's messages as it is read. All must outlive it.
+// Reads the request's messages while it is read. All references must outlive it.
 class StreamedBody final : public http::BodySource {
  public:
   StreamedBody(const Codec& codec, Request& request, const RawJson& extra,
@@ -27,7 +27,7 @@ class StreamedBody final : public http::BodySource {
       : codec_(codec), request_(request), extra_(extra), changes_(changes) {}
   Result<std::size_t> read(std::span<char> into) override;
   Result<> rewind() override;
-  // Some more of it; "" at the end.
+  // The next piece; "" at the end.
   Result<std::string> next_piece();
 
  private:
@@ -46,7 +46,7 @@ class StreamedBody final : public http::BodySource {
   std::string made_;
   std::size_t taken_ = 0;
   std::unique_ptr<json::ArrayWriter> items_;
-  std::optional<Message> held_;    // the next message: the last one is told apart
+  std::optional<Message> held_;    // the next message, to recognize the last one
   std::set<std::string> members_;  // of the body, before the messages
   std::set<std::string> called_;
   std::int64_t count_ = 0;  // of the messages so far

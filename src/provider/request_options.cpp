@@ -16,7 +16,7 @@ namespace {
 
 using Options = RequestOptions;
 
-// What a protocol is not asked for itself: it says how the request is made, not what is in it.
+// An option without a field in any protocol: it affects how the request is made.
 constexpr std::string_view kPromptCache = "prompt_cache";
 
 struct ValueJson {
@@ -45,7 +45,7 @@ bool take_number(std::string_view text, std::optional<Number>& out) {
   return number.has_value();
 }
 
-// Each says what was wanted, or "" when the value was taken.
+// Return what was expected, or "" if the value was accepted.
 struct TakeText {
   std::string_view text;
   const NumberRange& range;
@@ -192,7 +192,7 @@ Result<std::string> spell_options(const RequestOptions& options, std::string_vie
 std::vector<std::pair<std::string, std::string_view>> members_of(std::string_view object) {
   std::vector<std::pair<std::string, std::string_view>> out;
   json::Scanner scanner(object);
-  // The text is valid, so this cannot fail.
+  // Valid JSON: this cannot fail.
   (void)scanner.object([&](std::string_view name) {
     out.emplace_back(name, std::string_view());
     return scanner.raw(out.back().second);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The options of a request as one table, which settings, flags and protocols walk, and how a
-// protocol puts them into a body.
+// The request options as a table, shared by settings, flags and protocols, and their representation
+// in a body.
 
 #include "base/number_range.h"
 #include "reprise/provider.h"
@@ -17,45 +17,46 @@ struct RequestOption {
   std::string_view name;  // of the setting, and of --set
   OptionSlot slot;
   std::string_view help;                       // one line, lower case, no full stop
-  std::vector<std::string_view> choices = {};  // all that is accepted; empty: anything
+  std::vector<std::string_view> choices = {};  // all accepted values; empty: any
   NumberRange range = {};                      // of a number
 };
 
-// In the order in which they go into a body: what a later one says of the same field holds.
+// In the order in which they are written to a body: a later one overrides the same field.
 std::span<const RequestOption> request_options();
 const RequestOption* find_request_option(std::string_view name);
 
-// The value as JSON; "" when it is not set.
+// The value as JSON; "" if it is not set.
 std::string option_value(const RequestOption& option, const RequestOptions& options);
 
-// Takes a value as a person writes it on a command line. invalid_argument says what it must be.
+// Parses a value from the command line. invalid_argument names the expected values.
 Result<> set_option(RequestOptions& options, std::string_view name, std::string_view value);
 
-// What is set in `over` replaces what stands in `base`.
+// Options set in `over` replace those of `base`.
 void lay_over(RequestOptions& base, const RequestOptions& over);
 
-// How a protocol says an option, or one value of it: a piece of the body, with % for the value. The
-// first that fits holds.
+// The representation of an option, or of one value of it, in a protocol: a piece of the body, with
+// % for the value. The first match applies.
 struct Spelling {
   std::string_view option;
   std::string_view value;  // as JSON; "" for any
   std::string_view json;   // an object
 };
 
-// False for an option that the protocol has no field for.
+// False if the protocol has no field for the option.
 bool can_spell(std::span<const Spelling> spellings, std::string_view option);
 
-// The same for a provider by its name. True for one that has no protocol.
+// The same by the provider's name. True for a provider without a protocol.
 bool provider_can_say(std::string_view name, std::string_view option);
 
-// All that is set, as one object. unsupported names the option that `protocol` has no field for.
+// All options that are set, as one object. unsupported, naming the option, if `protocol` has no
+// field for one.
 Result<std::string> spell_options(const RequestOptions& options, std::string_view protocol,
                                   std::span<const Spelling> spellings);
 
-// The members of a JSON object, which is valid; views into it.
+// The members of a valid JSON object, as views into it.
 std::vector<std::pair<std::string, std::string_view>> members_of(std::string_view object);
 
-// `base` with the members of `over`: objects are merged, everything else is replaced. Both are
+// `base` with the members of `over`: objects are merged, everything else is replaced. Both must be
 // valid JSON.
 std::string merged_json(std::string_view base, std::string_view over);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kHostField = "reprise_host";
 
-// The value of the escape \uXXXX at the beginning of `text`; -1 when there is none.
+// The value of the escape \uXXXX at the start of `text`; -1 if there is none.
 int unit_at(std::string_view text) {
   if (text.size() < 6 || !text.starts_with("\\u")) {
     return -1;

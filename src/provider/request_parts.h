@@ -1,6 +1,6 @@
 #pragma once
 
-// Pieces of requests that are the same in all protocols.
+// Parts of requests common to all protocols.
 
 #include "base/http.h"
 #include "base/json_view.h"
@@ -8,41 +8,41 @@
 
 namespace reprise::provider {
 
-// The shortest spelling that reads back as the same number.
+// The shortest representation that parses to the same number.
 std::string spelled(double number);
 
-// JSON that every parser takes: escapes of lone surrogates become U+FFFD (a provider refuses them,
-// and would at every later request of this conversation too).
+// JSON that every parser accepts: escapes of lone surrogates become U+FFFD (a provider would reject
+// this and all later requests of the conversation).
 std::string sendable(const RawJson& json);
 
-// A tool call's input as the JSON object all providers insist on: `{}` for nothing, and what is no
-// object (a model's broken JSON, kept as a string) as {"input":…}.
+// A tool call's input as a JSON object, which all providers require: `{}` for nothing, {"input":…}
+// for anything that is not an object (malformed JSON of a model, stored as a string).
 std::string object_input(const RawJson& input);
 
-// A block that only the server it came from understands, with that server's host in it, and without
-// it again. The block is one JSON object; an empty host marks nothing.
+// Adds the host to a block that only the server it came from understands, and removes it again. The
+// block is one JSON object; an empty host adds nothing.
 std::string with_host(std::string_view block, std::string_view host);
 std::string without_host(const RawJson& block);
 std::string host_in(const RawJson& block);  // "" for none
 
-// "Authorization: Bearer KEY"; nothing without a key.
+// "Authorization: Bearer KEY"; empty without a key.
 std::vector<http::Header> bearer_headers(std::string_view api_key);
 
-// What a request has cost, where a router says it in the usage.
+// Reads the cost of a request, which routers add to the usage.
 void take_cost(JsonView usage_json, Usage& usage);
 
-// What a tool gave back; never empty, as some servers refuse empty content.
+// The result of a tool; never empty, since some servers reject empty content.
 std::string_view result_text(const ToolResultBlock& result);
 
-// `data:image/png;base64,…`, taken apart; empty fields for other URLs.
+// The parts of `data:image/png;base64,…`; empty fields for other URLs.
 struct DataUrl {
   std::string_view media_type;
   std::string_view base64;
 };
 DataUrl parse_data_url(std::string_view url);
 
-// A usage's request id: the response's if it has one that others do not have too, else the HTTP
-// answer's, else a new one. (Some local servers number their answers below 1,000.)
+// The request id of a usage: the response's id if it is unique, else the HTTP header's, else a new
+// one. (Some local servers number their responses below 1,000.)
 std::string request_id_of(std::string_view response_id, std::string_view http_id);
 
 }  // namespace reprise::provider

@@ -1,4 +1,4 @@
-// Reads the answers of OpenAI's Responses.
+// Reads responses of OpenAI's Responses API.
 
 #include "base/json_view.h"
 #include "provider/codec.h"
@@ -18,15 +18,15 @@ Usage usage_of(JsonView json) {
   return usage;
 }
 
-// Every item comes three times: in pieces, whole when it is done, and in the response at the end.
-// Servers leave out one or the other; what has come once is not taken again.
+// Every item arrives three times: in pieces, complete when it is done, and in the final response.
+// Servers omit some of these; duplicates are ignored.
 class ResponsesReader final : public ReplyReader {
  public:
   ResponsesReader(ReplyOut& out, std::string_view host) : out_(out), host_(host) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
     if (data == "[DONE]") {
-      return {};  // not of this protocol, but some gateways add it
+      return {};  // not part of this protocol, but some gateways send it
     }
     const JsonView json(data);
     REPRISE_ASSIGN(const std::string type, type_of_event(name, data));
@@ -102,7 +102,7 @@ class ResponsesReader final : public ReplyReader {
     }
   }
 
-  // A summary has several parts, each with a heading: without a blank line they would run together.
+  // A summary has several parts, each with a heading: separate them by a blank line.
   void separate_summary(JsonView json) {
     if (json["summary_index"].count() > 0) {
       out_.thinking(R"("\n\n")");
@@ -115,7 +115,7 @@ class ResponsesReader final : public ReplyReader {
     }
   }
 
-  // An item that is done, or stands in the response at the end.
+  // An item that is done, or is in the final response.
   void take_item(std::int64_t index, JsonView item) {
     if (!taken_.insert(index).second) {
       return;
@@ -136,7 +136,7 @@ class ResponsesReader final : public ReplyReader {
       if (!in_pieces) {
         take_summary(item);
       }
-      // Without either it is only a name for what the provider may have forgotten.
+      // Without either it is only a reference that the provider may have dropped.
       if (!item["encrypted_content"].text().empty() || has_content(item)) {
         out_.raw_block(with_host(item.raw(), host_));
       }
@@ -145,7 +145,7 @@ class ResponsesReader final : public ReplyReader {
     }
   }
 
-  // Open models show the reasoning itself, and want it back with the results of tools.
+  // Open models show the reasoning itself, and expect it back with tool results.
   static bool has_content(JsonView item) {
     bool any = false;
     item["content"].each([&any](JsonView) { any = true; });
@@ -203,7 +203,7 @@ class ResponsesReader final : public ReplyReader {
 
   ReplyOut& out_;
   std::string host_;
-  std::set<std::int64_t> seen_;   // items that have come in pieces
+  std::set<std::int64_t> seen_;   // items that arrived in pieces
   std::set<std::int64_t> taken_;  // items that are done
   std::optional<Usage> usage_;
   std::string incomplete_;

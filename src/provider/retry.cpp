@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // milliseconds: never overflows
+constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // milliseconds, to avoid overflow
 
 std::optional<unsigned> month_of(std::string_view name) {
   constexpr std::string_view kMonths = "janfebmaraprmayjunjulaugsepoctnovdec";
@@ -72,7 +72,7 @@ std::optional<Time> http_date(std::string_view text) {
   return std::chrono::sys_days(date) + *clock;
 }
 
-// "nan" and "inf" are numbers to from_chars, too.
+// from_chars also accepts "nan" and "inf".
 std::optional<milliseconds> pause_of(double amount, double unit) {
   if (!std::isfinite(amount)) {
     return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<milliseconds> retry_after(const std::vector<http::Header>& headers
 milliseconds backoff(int retry, Entropy& entropy) {
   constexpr std::int64_t kFirst = 500;
   constexpr std::int64_t kLast = 8'000;
-  constexpr std::int64_t kFourTimesAll = 4LL * 255;  // up to a quarter is taken off
+  constexpr std::int64_t kFourTimesAll = 4LL * 255;  // up to a quarter is subtracted
   const std::int64_t whole = std::min(kFirst << std::clamp(retry, 0, 10), kLast);
   std::array<std::uint8_t, 1> random{};
   entropy.fill(random);
@@ -111,7 +111,7 @@ bool sleep_for(milliseconds pause, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
-  (void)never.wait_for(lock, stop, pause, [] { return false; });  // ends by time or stop
+  (void)never.wait_for(lock, stop, pause, [] { return false; });  // ends on timeout or stop
   return !stop.stop_requested();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// When a request is tried again, and after which pause.
+// When to retry a request, and after which pause.
 
 #include <stop_token>
 #include <vector>
@@ -10,18 +10,18 @@
 
 namespace reprise::provider {
 
-// A provider that asks for a longer pause than this is not waited for.
+// Longer pauses requested by a provider are not waited for.
 inline constexpr std::chrono::milliseconds kPauseMax{60'000};
 
-// The pause asked for by retry-after-ms or retry-after (seconds or an HTTP date); never negative.
+// The pause requested by retry-after-ms or retry-after (seconds or an HTTP date); never negative.
 std::optional<std::chrono::milliseconds> retry_after(const std::vector<http::Header>& headers,
                                                      Time now);
 
-// Before the retry number `retry` (from 0): doubling from half a second to 8 s, of which a random
-// quarter is taken off, so that many who were refused together do not come back together.
+// The pause before retry number `retry` (from 0): doubling from half a second to 8 s, minus a
+// random part of up to a quarter, so that concurrent clients do not retry at the same time.
 std::chrono::milliseconds backoff(int retry, Entropy& entropy);
 
-// Returns false when `stop` came first.
+// Returns false if `stop` was requested first.
 using Sleeper = std::function<bool(std::chrono::milliseconds pause, std::stop_token stop)>;
 bool sleep_for(std::chrono::milliseconds pause, const std::stop_token& stop);
 

@@ -24,7 +24,7 @@ TEST(RetryAfter, ReadsSecondsAndDates) {
   EXPECT_EQ(after("Sun, 06 Nov 1994 08:49:47 GMT"), milliseconds(10'000));
   EXPECT_EQ(after("Sun Nov  6 08:49:47 1994"), milliseconds(10'000));
   EXPECT_EQ(after("Sun, 06 Nov 1994 08:49:00 GMT"), milliseconds(0));
-  // Two digits are this century's.
+  // Two-digit years are in this century.
   EXPECT_GT(after("Sunday, 06-Nov-94 08:49:47 GMT"), milliseconds(10'000));
   EXPECT_EQ(retry_after({{"retry-after", "9"}, {"Retry-After-Ms", "120"}}, {}), milliseconds(120));
 }

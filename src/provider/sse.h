@@ -1,7 +1,7 @@
 #pragma once
 
-// Server-sent events, whatever pieces they come in: lines end in LF, CR or CRLF, comments and
-// unknown fields are passed over, a BOM at the very beginning too.
+// Parses server-sent events in arbitrary pieces: lines end in LF, CR or CRLF; comments, unknown
+// fields and a BOM at the start are skipped.
 
 #include "reprise/provider.h"
 
@@ -12,18 +12,18 @@ class SseParser {
   explicit SseParser(std::int64_t event_bytes_max = kAnswerBytesMax)
       : event_bytes_max_(event_bytes_max) {}
 
-  // Calls event(name, data) -> Result<> for each event that `bytes` complete. The first error
-  // ends it. io with EFBIG for an event or line that is larger than allowed.
+  // Calls event(name, data) -> Result<> for each event that `bytes` complete. Stops at the first
+  // error. io with EFBIG for an event or line that exceeds the limit.
   template <class Event>
   Result<> feed(std::string_view bytes, const Event& event);
 
-  // The stream has ended: what is there counts, though the blank line is missing.
+  // Call at the end of the stream: accepts a last event without its blank line.
   template <class Event>
   Result<> finish(const Event& event);
 
  private:
-  // Takes the first whole line off `bytes`, joined with what was kept; false when there is none,
-  // and all of `bytes` is then kept.
+  // Removes the first complete line from `bytes`, joined with pending bytes; if there is none,
+  // makes all of `bytes` pending and returns false.
   bool next_line(std::string_view& bytes, std::string_view& line);
   void take_field(std::string_view line);
   Result<> check_size() const;
@@ -32,12 +32,12 @@ class SseParser {
   Result<> take_line(std::string_view line, const Event& event);
 
   std::int64_t event_bytes_max_;
-  std::string pending_;  // the beginning of a line
-  std::string line_;     // a line that came in pieces
+  std::string pending_;  // the start of a line
+  std::string line_;     // a line that arrived in pieces
   std::string name_;
   std::string data_;
   bool has_data_ = false;
-  bool after_cr_ = false;  // an LF that comes next belongs to it
+  bool after_cr_ = false;  // a following LF belongs to the same line end
   bool at_start_ = true;
 };
 
