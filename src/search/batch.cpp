@@ -7,7 +7,7 @@
 namespace reprise::search {
 namespace {
 
-constexpr int kLogPagesMax = 1000;  // then they are moved into the file
+constexpr int kLogPagesMax = 1000;  // then they are checkpointed
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void Batch::add(Entry entry, Time created_at) {
   entries_.push_back(std::move(entry));
 }
 
-// How far the session of the last entry has come.
+// Records how far the last entry's session is indexed.
 void Batch::note_reached() {
   if (entries_.empty()) {
     return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Messages on their way into the index, in batches of bounded size: each is one transaction, with
-// how far their sessions are indexed then.
+// Writes messages to the index in batches of bounded size: each is one transaction, together with
+// the progress of its sessions.
 
 #include <map>
 #include <optional>
@@ -13,19 +13,19 @@ namespace reprise::search {
 
 class Batch {
  public:
-  // Both outlive it. `source` is the source's row.
+  // Both must outlive this. `source` is the source's row.
   Batch(IndexFile& index, std::int64_t source) : index_(index), writer_(index.db(), source) {}
 
-  // A message, after those before it of the same session.
+  // Adds a message; messages of a session must be added in order.
   void add(Entry entry, Time created_at);
   bool is_full() const { return bytes_ >= kBytesMax || entries_.size() >= kEntriesMax; }
 
-  // With the next batch that is written: the session is indexed as far as it goes now.
+  // With the next write, marks the session as completely indexed.
   void finish(std::int64_t session, Seq head, Time updated_at);
-  // From now on messages are added of a range that is pending, which ends with `last`; nullopt: of
-  // sessions that go on.
+  // Sets the pending range, ending with `last`, to which the following messages belong; nullopt:
+  // they belong to growing sessions.
   void set_pending(std::optional<Seq> last);
-  // Likewise: all of that range is indexed.
+  // With the next write, marks the pending range as indexed.
   void finish_pending(std::int64_t session);
 
   Result<> write();
@@ -59,7 +59,7 @@ class Batch {
   std::optional<Seq> pending_last_;
   std::map<std::int64_t, Reached> reached_;
   std::vector<Finished> finished_;
-  std::map<Range, Seq> reached_pending_;  // where the rest of the range begins
+  std::map<Range, Seq> reached_pending_;  // the start of the remaining range
 };
 
 }  // namespace reprise::search

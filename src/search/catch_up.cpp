@@ -46,7 +46,7 @@ Result<bool> CatchUp::run() {
   REPRISE_TRY(plan());
   REPRISE_TRY(index_pending());
   REPRISE_TRY(index_sessions());
-  REPRISE_ASSIGN(const bool is_dropped, has_pending());  // a shard, meanwhile
+  REPRISE_ASSIGN(const bool is_dropped, has_pending());  // a shard was dropped meanwhile
   if (is_dropped && changed.is_known && !stopped_) {
     tasks_.clear();
     REPRISE_TRY(load_all());
@@ -84,7 +84,7 @@ Result<> CatchUp::find_or_add_source() {
   return {};
 }
 
-// Not known while parts of sessions are pending, which may be any.
+// Unknown while parts of any sessions are pending.
 Result<SessionChanges> CatchUp::changes() {
   ChangeReader* const reader = source_.capabilities().change_reader;
   if (reader == nullptr) {
@@ -116,7 +116,7 @@ Result<> CatchUp::plan() {
     REPRISE_TRY(plan_one(session));
   }
   REPRISE_TRY(transaction.commit());
-  // The oldest first, so that what is written ascends in time.
+  // Oldest first, so that rows are written in ascending time.
   std::ranges::sort(tasks_, {}, [](const Task& task) { return task.session->updated_at; });
   for (const Task& task : tasks_) {
     total_ += std::max<std::int64_t>(task.session->head.value - task.row.next, 0);
@@ -145,7 +145,7 @@ Result<> CatchUp::plan_one(const Listed& session) {
   return is_placed ? Result<>() : begin_again(tasks_.back());
 }
 
-// In a transaction. One in the trash has a row, too: the next look at the trash need not find it.
+// Call in a transaction. Trashed sessions have rows, too, so that they need not be listed again.
 Result<> CatchUp::add_session(const Listed& session, std::int64_t first) {
   sqlite::Connection& db = index_.db();
   REPRISE_TRY(
@@ -162,7 +162,7 @@ Result<> CatchUp::add_session(const Listed& session, std::int64_t first) {
   return {};
 }
 
-// In a transaction: all of the session is indexed anew.
+// Call in a transaction: indexes the session from its start.
 Result<> CatchUp::begin_again(Task& task) {
   REPRISE_TRY(bury(index_.db(), task.row.key));
   const std::int64_t first = sessions().first_of_own(*task.session).value;
@@ -242,7 +242,7 @@ Result<> CatchUp::index_one(Task& task) {
   return {};
 }
 
-// A session that is gone by now, or cannot be read, does not keep the others from being indexed.
+// A session that was deleted or cannot be read does not prevent indexing the others.
 Result<> CatchUp::pass_unreadable(const Result<ReadReport>& read) {
   if (read || read.error().code == Code::not_found || read.error().code == Code::corrupt) {
     return {};

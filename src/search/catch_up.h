@@ -1,27 +1,27 @@
 #pragma once
 
-// Brings the index to where a source is now.
+// Updates the index to the current state of a source.
 
 #include "search/batch.h"
 #include "search/session_list.h"
 
 namespace reprise::search {
 
-// The row of a source; 0 when there is none.
+// The row of a source; 0 if there is none.
 Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url);
 
-// Whether the source is as it was when all of it was indexed, as far as it can tell.
+// Whether the source is unchanged since it was completely indexed, as far as it can tell.
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source);
 
 class CatchUp {
  public:
-  // All of them outlive it; the lock is held.
+  // All must outlive this; the caller holds the lock.
   CatchUp(IndexFile& index, const SearchSource& source, const SearchIndexOptions& options)
       : index_(index), source_(*source.source), url_(source.url), options_(options) {}
 
-  // False when it was stopped.
+  // False if it was stopped.
   Result<bool> run();
-  // Whether its error is one of the source, not of the index.
+  // Whether the error is from the source, not from the index.
   bool has_source_failed() const {
     return source_failed_ || (sessions_ && sessions_->has_source_failed());
   }
@@ -43,7 +43,7 @@ class CatchUp {
   Result<> index_pending();
   Result<> index_sessions();
   Result<> index_one(Task& task);
-  // False: what stood before `row.next` stands there no more.
+  // False: the messages before `row.next` have changed.
   Result<bool> read_on(const Task& task);
   Result<> add_session(const Listed& session, std::int64_t first);
   Result<> begin_again(Task& task);
@@ -57,7 +57,7 @@ class CatchUp {
   const SearchIndexOptions& options_;
   std::int64_t source_row_ = 0;
   std::string position_;                 // see ChangeReader
-  std::optional<Batch> batch_;           // once the source has a row
+  std::optional<Batch> batch_;           // set when the source has a row
   std::optional<SessionList> sessions_;  // likewise
   std::vector<Task> tasks_;
   Time last_time_ = {};
@@ -65,7 +65,7 @@ class CatchUp {
   std::int64_t total_ = 0;
   bool stopped_ = false;
   bool source_failed_ = false;
-  Result<> failure_;  // of a batch that was written while a session was read
+  Result<> failure_;  // of writing a batch while reading a session
 };
 
 }  // namespace reprise::search

@@ -10,13 +10,13 @@
 
 namespace reprise::search {
 
-// Every change is written to the database or to its log, and moves the time of that file. Two
-// changes within the clock's grain may leave the same time, so that one that is just over is none
-// to go by.
+// Every change is written to the database file or its log, and updates the modification time. Two
+// changes within the granularity of the file system's clock may leave the same time, so a recent
+// change gives no mark.
 std::string change_mark(std::string_view url) {
   constexpr std::string_view kScheme = "sqlite:";
   constexpr std::int64_t kSecond = 1'000'000'000;
-  constexpr std::int64_t kGrain = 3 * kSecond;  // of the coarsest file systems, and a little
+  constexpr std::int64_t kGrain = 3 * kSecond;  // of the coarsest file systems, with a margin
   timespec now{};
   if (!url.starts_with(kScheme) || ::clock_gettime(CLOCK_REALTIME, &now) != 0) {
     return "";

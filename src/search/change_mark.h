@@ -1,14 +1,14 @@
 #pragma once
 
-// Whether a store was written to, told by the times of its files.
+// Detects writes to a store by the modification times of its files.
 
 #include <string>
 #include <string_view>
 
 namespace reprise::search {
 
-// Equal marks of "sqlite:FILE", and nothing was written to it in between, by whatever program. ""
-// when that cannot be told: for all other URLs, and while the last change has just been made.
+// Equal marks of "sqlite:FILE" mean that no program has written to it in between. "" when this
+// cannot be determined: for all other URLs, and shortly after a change.
 std::string change_mark(std::string_view url);
 
 }  // namespace reprise::search

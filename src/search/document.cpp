@@ -13,7 +13,7 @@
 namespace reprise::search {
 namespace {
 
-// Keys, texts and numbers of a value, without the signs and escapes between them.
+// Keys, strings and numbers of a value, without punctuation and escapes.
 bool append_values(std::string& out, json::Scanner& scanner) {
   switch (scanner.kind()) {
     case json::Kind::object:
@@ -67,14 +67,14 @@ class TextCollector {
     if (utf8::is_valid(text)) {
       all += text;
     } else {
-      all += utf8::sanitize(text);  // also a character that was cut
+      all += utf8::sanitize(text);  // sanitizes partial characters, too
     }
   }
 
   Texts texts_;
 };
 
-// 40 bits of a hash.
+// A hash of 40 bits.
 std::string short_hash(std::string_view value) {
   constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
   std::uint64_t hash = fnv1a(value);
@@ -87,7 +87,7 @@ std::string short_hash(std::string_view value) {
   return out;
 }
 
-// What the message itself can be filtered by.
+// Facts by which the message itself can be filtered.
 std::vector<std::string> message_facts(const Message& message) {
   std::vector<std::string> facts = {fact_token(Fact::role, message.role)};
   if (!message.model.empty()) {

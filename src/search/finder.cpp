@@ -16,7 +16,7 @@ struct Finder::Columns {
   store::Column bytes;
 };
 
-// The best candidates so far, as a heap with the last one on top.
+// The best candidates so far, as a heap with the worst one on top.
 struct Finder::Best {
   std::size_t limit;
   std::optional<HitKey> before;
@@ -24,7 +24,7 @@ struct Finder::Best {
 
   static bool is_newer(const Candidate& a, const Candidate& b) { return a.key > b.key; }
   bool is_full() const { return heap.size() >= limit; }
-  // Whether one of that time could still be among them.
+  // Whether a candidate of that time can be among them.
   bool may_take(std::int64_t time_ms) const {
     return !is_full() || time_ms >= heap.front().key.time_ms;
   }
@@ -120,8 +120,8 @@ Result<> Finder::search_run(const Run& run, Best& best) {
   }
 }
 
-// A row that all rows after it are too new. What is between a run's rows and its slack is found by
-// looking at them.
+// Binary search for a row such that all later rows are too new. Rows within the run's slack are
+// checked individually.
 Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms) {
   std::int64_t low = run.first;
   std::int64_t high = run.last;
@@ -138,7 +138,7 @@ Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms
   return high;
 }
 
-// False when no row before this one in the run can be among the best.
+// False if no earlier row in the run can be among the best.
 Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, const Columns& columns,
                           Best& best) {
   const std::int64_t time = row.integer(columns.time_ms);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which messages match, the newest first.
+// Finds matching messages, newest first.
 
 #include <map>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace reprise::search {
 
-// A place in the order of hits: the newest first, among equals what was indexed last.
+// A position in the order of hits: newest first, then by most recently indexed.
 struct HitKey {
   std::int64_t time_ms = 0;
   std::int64_t document = 0;
@@ -23,12 +23,12 @@ struct Candidate {
   std::int64_t session = 0;  // the key of its row
   Seq seq;
   std::int64_t bytes = 0;
-  std::string counts = {};  // of each phrase, a byte; when they were asked for
-  // Of a store that indexes words itself:
-  std::size_t store = 0;  // which one, from 1 on; 0 for what is in the index
-  std::string id = {};    // the session's
+  std::string counts = {};  // per phrase, one byte each; if requested
+  // For stores that index words themselves:
+  std::size_t store = 0;  // the store's number from 1; 0 for the index
+  std::string id = {};    // the session's id
   std::string place = {};
-  bool is_certain = true;  // false: the text tells
+  bool is_certain = true;  // false: check the text
 };
 
 // A session's row.
@@ -44,19 +44,19 @@ class Finder {
     std::vector<std::int64_t> sources;  // rows
     std::string expression;             // of FTS5
     std::optional<std::int64_t> since_ms = std::nullopt;
-    std::optional<std::int64_t> until_ms = std::nullopt;  // not included
+    std::optional<std::int64_t> until_ms = std::nullopt;  // exclusive
     bool with_counts = false;
   };
-  // `db` outlives it.
+  // `db` must outlive this.
   Finder(sqlite::Connection& db, What what) : db_(db), what_(std::move(what)) {}
 
-  // At most `limit`, those before `before` in the order of keys, in their order.
+  // At most `limit` candidates after `before`, in the order of keys.
   Result<std::vector<Candidate>> newest(std::size_t limit, const std::optional<HitKey>& before);
 
-  // About which part of the messages the expression matches, as the newest tell.
+  // The estimated fraction of messages that match the expression, sampled from the newest.
   Result<double> density(std::string_view expression);
 
-  Result<const IndexedSession*> session(std::int64_t key);  // null when there is none
+  Result<const IndexedSession*> session(std::int64_t key);  // null if there is none
 
  private:
   struct Run {
@@ -78,7 +78,7 @@ class Finder {
 
   sqlite::Connection& db_;
   What what_;
-  std::optional<std::vector<Run>> runs_;  // nullopt: not asked for yet
+  std::optional<std::vector<Run>> runs_;  // nullopt: not loaded yet
   std::map<std::int64_t, std::optional<IndexedSession>> sessions_;
 };
 

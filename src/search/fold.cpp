@@ -18,7 +18,7 @@ struct CodeRange {
   char32_t last;
 };
 
-// Scripts that are written without blanks between words.
+// Scripts without blanks between words.
 constexpr CodeRange kUnspaced[] = {
     {0x0E00, 0x0EFF},    // Thai, Lao
     {0x1000, 0x109F},    // Myanmar
@@ -46,7 +46,7 @@ bool is_unspaced(char32_t code_point) {
   return found != std::end(kUnspaced) && found->first <= code_point;
 }
 
-// Letters, digits and what modifies them.
+// Letters, digits and their modifiers.
 bool is_word_part(char32_t code_point) {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code_point))) {
     case UTF8PROC_CATEGORY_LU:
@@ -72,7 +72,7 @@ bool is_mark(char32_t code_point) {
   return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME;
 }
 
-// Syllables and kana stay whole: their parts are no accents.
+// Syllables and kana are not decomposed: their parts are not accents.
 bool keeps_its_form(char32_t code_point) {
   return (code_point >= 0x3040 && code_point <= 0x30FF) ||
          (code_point >= 0xAC00 && code_point <= 0xD7FF);
@@ -85,7 +85,7 @@ void append_folded(std::string& out, char32_t code_point) {
   }
   constexpr auto kHow = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
                                                        UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK);
-  std::array<utf8proc_int32_t, 20> parts{};  // no character has more
+  std::array<utf8proc_int32_t, 20> parts{};  // the longest decomposition is shorter
   int boundary = 0;
   const auto count =
       utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code_point), parts.data(),
@@ -157,7 +157,7 @@ void Words::take_word() {
   end_ = at_;
 }
 
-// The character before `second` has been taken; marks on it do not count.
+// Call after the character before `second` was consumed; combining marks are not counted.
 void Words::take_pair(std::size_t second) {
   is_pair_ = true;
   end_ = second;

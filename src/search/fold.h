@@ -1,14 +1,13 @@
 #pragma once
 
-// How text becomes the words that are searched.
+// Splits text into folded words.
 //
-//  (1) A word is a run of letters and digits. Case, accents and compatible forms fold: "Ｃafé" and
-//      "cafe" are one word, "ß" is "ss".
-//  (2) Scripts without blanks between words (Chinese, Japanese, Korean, Thai…) are cut into pairs
-//  of
-//      neighbours, and the last character of a run stands alone as well: "日本語" is 日本, 本語,
-//      語. A part of a run is then a phrase of pairs, and one character the beginning of a pair.
-//  (3) At most kWordBytesMax bytes of a word count, so that encoded data stays small.
+//  (1) A word is a run of letters and digits. Case, accents and compatibility forms are folded:
+//      "Ｃafé" and "cafe" are the same word, "ß" is "ss".
+//  (2) Scripts without blanks between words (Chinese, Japanese, Korean, Thai…) are split into
+//      bigrams, and the last character of a run is a word of its own: "日本語" is 日本, 本語, 語. A
+//      part of a run is then a phrase of bigrams, and a single character is a prefix of one.
+//  (3) Words are truncated to kWordBytesMax bytes, so that encoded data remains small.
 
 #include <cstddef>
 #include <string>
@@ -18,17 +17,17 @@ namespace reprise::search {
 
 inline constexpr std::size_t kWordBytesMax = 64;
 
-// Walks over the words of a text, which is valid UTF-8 and outlives it.
+// Iterates over the words of a text, which must be valid UTF-8 and outlive this.
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) {}
 
-  // False at the end. The others are about the word that was found.
+  // False at the end. The other functions return the current word.
   bool next();
   const std::string& folded() const { return folded_; }
   std::size_t begin() const { return begin_; }  // in bytes of the text
   std::size_t end() const { return end_; }
-  bool is_pair() const { return is_pair_; }  // of a script without blanks, or its last character
+  bool is_pair() const { return is_pair_; }  // a bigram, or the last character of its run
 
  private:
   void take_word();

@@ -24,7 +24,7 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-// What is alive in a shard, but for sessions that go, in the order of sessions.
+// The live documents of a shard, without those of sessions to be removed, ordered by session.
 Result<std::vector<Place>> living(Connection& db, std::int64_t shard,
                                   const std::set<std::int64_t>& gone) {
   std::vector<Place> places;
@@ -41,7 +41,7 @@ Result<std::vector<Place>> living(Connection& db, std::int64_t shard,
   return places;
 }
 
-// As ranges of messages that follow one another.
+// Adds them as ranges of consecutive messages.
 Result<> add_pending(Connection& db, const std::vector<Place>& places) {
   for (std::size_t i = 0; i < places.size();) {
     std::size_t end = i + 1;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Taking messages out of the index. All functions are called under the lock.
+// Removes messages from the index. The caller must hold the lock.
 
 #include <span>
 
@@ -8,13 +8,13 @@
 
 namespace reprise::search {
 
-// In a transaction: the messages of a session count no more. Their words stay in the shards, which
-// are dropped once most of what they hold is dead.
+// Call in a transaction: marks the messages of a session as dead. Their words remain in the shards,
+// which are dropped once most of their documents are dead.
 Result<> bury(sqlite::Connection& db, std::int64_t session);
 
-// Drops all shards with messages of these sessions, and their rows; the other sessions' messages in
-// those shards are pending then. Not a byte of them is left in the file. busy when the rest could
-// not be cleaned out of the log.
+// Drops all shards with messages of these sessions, and the sessions' rows; messages of other
+// sessions in those shards become pending. No byte of them remains in the file. busy if the log
+// could not be truncated.
 Result<> forget_sessions(IndexFile& index, std::span<const std::int64_t> sessions);
 
 }  // namespace reprise::search

@@ -16,7 +16,7 @@
 namespace reprise::search {
 namespace {
 
-constexpr std::int64_t kNear = 16;  // messages that are read for nothing rather than apart
+constexpr std::int64_t kNear = 16;  // read intermediate messages rather than start another read
 
 std::optional<std::int64_t> millis_of(const std::optional<Time>& time) {
   if (!time) {
@@ -55,7 +55,7 @@ class Hits {
     return *merging_;
   }
 
-  // Of messages.
+  // For messages.
   std::vector<std::string> facts() const {
     std::vector<std::string> facts;
     const auto add = [&](Fact fact, const std::optional<std::string>& value) {
@@ -82,7 +82,7 @@ class Hits {
                       .since_ms = millis_of(query_.since),
                       .until_ms = millis_of(query_.until),
                       .with_counts = query_.order == SearchOrder::relevance};
-    std::vector<std::string> sessions;  // of the same id in several sources
+    std::vector<std::string> sessions;  // with the same id in several sources
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       if (WordIndex* const words = sources_[i].source->capabilities().word_index) {
         words_.push_back(words);
@@ -108,7 +108,7 @@ class Hits {
     return what;
   }
 
-  // The same for stores that index words themselves.
+  // The same query for stores that index words themselves.
   WordQuery words_to_find() const {
     const auto floor = [](const std::optional<Time>& time) {
       const auto whole = millis_of(time);
@@ -135,8 +135,9 @@ class Hits {
     if (!query_.after.empty()) {
       REPRISE_TRY(merging().seek(query_.after));
     }
-    std::string last;  // the cursor of the last hit, or of what came after it
-    // One more, to know whether there is a next page. More where many were passed over.
+    std::string last;  // the cursor after the last hit, including skipped ones
+    // One more than the limit, to know whether there is a next page. Increased if many hits are
+    // skipped.
     std::size_t count = query_.limit + 1;
     while (true) {
       REPRISE_ASSIGN(const std::vector<Candidate> found, merging().next(count));
@@ -191,7 +192,7 @@ class Hits {
     return page;
   }
 
-  // Of the phrases that must be there, over all that is searched.
+  // The rarities of the included phrases over all searched sources.
   Result<std::vector<double>> find_rarities() {
     std::vector<double> densities;
     for (const Phrase& phrase : phrases_) {
@@ -216,8 +217,8 @@ class Hits {
     return densities;
   }
 
-  // As their sources have them now. nullopt: not to be found any more. Messages of a session that
-  // stand near one another are read at once.
+  // Reads the candidates from their sources. nullopt: no longer a hit. Nearby messages of one
+  // session are read together.
   Result<std::vector<std::optional<SearchHit>>> verify(std::span<const Candidate> candidates) {
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -239,7 +240,7 @@ class Hits {
     return hits;
   }
 
-  // `some` are of one session and ascend.
+  // `some` are candidates of one session, ascending.
   Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
                      std::vector<std::optional<SearchHit>>& hits) {
     const Candidate& first = candidates[some.front()];
@@ -254,7 +255,7 @@ class Hits {
         known->info.id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
         [&](const Message& message) {
           while (next != some.end() && candidates[*next].seq < message.seq) {
-            ++next;  // it cannot be read
+            ++next;  // it is unreadable
           }
           if (next != some.end() && candidates[*next].seq == message.seq) {
             const Texts texts = texts_of(message);
@@ -286,7 +287,7 @@ class Hits {
     std::size_t source;
   };
 
-  // The source and the id of a candidate's session. nullopt when it has left the index.
+  // The source and the id of a candidate's session. nullopt if it is no longer indexed.
   struct Owner {
     std::size_t source;
     SessionId id;
@@ -305,7 +306,7 @@ class Hits {
     return Owner{source_at_.at(indexed->source), std::move(id), indexed->source};
   }
 
-  // Null when it is gone or in the trash.
+  // Null if it was deleted or is in the trash.
   Result<const Known*> session_now(const Candidate& candidate) {
     const auto key = std::tuple(candidate.store, candidate.session, candidate.id);
     auto found = known_.find(key);
@@ -336,7 +337,7 @@ class Hits {
     return Known{std::move(session->info), std::move(brief), owner->source};
   }
 
-  // Of a store that finds short ids by an index.
+  // For a store with an index of short ids.
   static Result<std::string> short_id_there(Source& source, const SessionId& id) {
     std::vector<SessionId> ids = {id};
     std::string brief = short_id(id);
@@ -356,7 +357,7 @@ class Hits {
     return short_ids(ids).front();
   }
 
-  // To ask the source for it would be a look at all its ids.
+  // Uses the index: asking the source would read all its ids.
   Result<std::string> unique_short_id(std::int64_t source, const SessionId& id) {
     std::vector<SessionId> ids = {id};
     const std::string brief = short_id(id);
@@ -376,8 +377,8 @@ class Hits {
   const SearchQuery& query_;
   std::vector<Phrase> phrases_;
   std::map<std::int64_t, std::size_t> source_at_;
-  std::vector<WordIndex*> words_;      // of stores that index them themselves
-  std::vector<std::size_t> words_at_;  // which sources these are
+  std::vector<WordIndex*> words_;      // of stores that index words themselves
+  std::vector<std::size_t> words_at_;  // indices of their sources
   std::optional<Finder> finder_;
   std::optional<MergingFinder> merging_;
   std::map<std::tuple<std::size_t, std::int64_t, std::string>, std::optional<Known>> known_;
@@ -387,7 +388,7 @@ class Hits {
 
 Result<SearchPage> find_hits(sqlite::Connection& db, std::span<const SearchSource> sources,
                              const SearchQuery& query) {
-  // One view of the index, which also spares a lock for each statement.
+  // A consistent snapshot of the index, which also saves a lock per statement.
   REPRISE_ASSIGN(const auto view, sqlite::Transaction::begin(db, "BEGIN"));
   return Hits(db, sources, query).find();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer to a query: candidates of the index, verified by and read from their sources.
+// Answers a query: candidates from the index, verified by and read from their sources.
 
 #include "reprise/search.h"
 #include "search/document.h"
@@ -13,13 +13,13 @@ namespace reprise::search {
 Result<SearchPage> find_hits(sqlite::Connection& db, std::span<const SearchSource> sources,
                              const SearchQuery& query);
 
-// The order of relevance.
+// Sorting by relevance.
 
-// The most relevant first; of equal ones the newest. `candidates` have counts, and `rarities` is
-// how much each of the first phrases counts (rarity_of).
+// The most relevant first; ties are sorted newest first. `candidates` have counts, and `rarities`
+// are the weights of the included phrases (rarity_of).
 void rank(std::vector<Candidate>& candidates, const std::vector<double>& rarities);
 
-// Of what stands in such a part of all messages.
+// The weight of a phrase that occurs in this fraction of all messages.
 double rarity_of(double density);
 
 // The line around the terms of a query in a message.
@@ -29,12 +29,12 @@ struct Snippet {
   std::vector<SearchPiece> pieces;
 };
 
-// From the part of the message with the most phrases in it, and there from where most of them stand
-// together. The message's beginning when it has none of them.
+// Taken from the part of the message with the most phrases, where most of them are close together.
+// The start of the message if it has none of them.
 Snippet snippet_of(const Texts& texts, const std::vector<Phrase>& phrases,
                    std::optional<SearchPart> only);
 
-// Whether it has all phrases that must be there, and none of the others.
+// Whether the message has all included phrases, and none of the excluded ones.
 bool has_phrases(const Texts& texts, const std::vector<Phrase>& phrases,
                  std::optional<SearchPart> only);
 

@@ -1,24 +1,21 @@
 #pragma once
 
-// The database of the index: where it is, its tables, and who may write to it.
+// The database of the index: its file, its tables, and the rules for writers.
 //
-//  sources   what is indexed, by URL; `mark` is the change mark of when all of it was, and
-//            `position` where its ChangeReader was then
-//  sessions  of a source, and how far each is indexed: the messages [first, next); `origin` is what
-//            it was forked from
-//  shards    the index in pieces, each with an FTS5 table of its own (words_N): one that holds
-//  words
-//            of a purged session is dropped and made anew
-//  docs      the messages in them: the id is the shard's number and the row's in its FTS5 table.
-//  What
-//            was replaced is dead: its seq is negative (-1 - seq)
-//  runs      rows of a shard that ascend in time, but for `slack_ms`
-//  placed    which shards hold messages of a session
-//  pending   messages to be indexed again, because their shard was dropped
+//  sources   indexed sources, by URL; `mark` is the change mark and `position` the position of the
+//            ChangeReader when all of it was indexed
+//  sessions  of a source, with the indexed range of messages [first, next); `origin` is the session
+//            that it was forked from
+//  shards    parts of the index, each with an FTS5 table (words_N): a shard with words of a purged
+//            session is dropped and rebuilt
+//  docs      the messages in them: the id consists of the shard's number and the row in its FTS5
+//            table. Replaced messages are dead: their seq is negative (-1 - seq)
+//  runs      rows of a shard with ascending times, except for `slack_ms`
+//  placed    which shards have messages of a session
+//  pending   messages to be indexed again because their shard was dropped
 //
-//  (1) Every write is made under the lock file, and so is every checkpoint
-//  (store/sqlite/README.md). (2) FTS5 reads no file but this one, which is made by us and is nobody
-//  else's.
+//  (1) Every write and every checkpoint is made under the lock file (store/sqlite/README.md).
+//  (2) FTS5 reads no other file than this one, which only Reprise writes.
 
 #include "base/lock_file.h"
 #include "store/sqlite/connection.h"
@@ -33,21 +30,22 @@ std::string words_table(std::int64_t shard);
 
 class IndexFile {
  public:
-  // Made when it is missing, and anew when it is damaged or of another version.
+  // Created when missing, rebuilt when damaged or of another version.
   static Result<std::unique_ptr<IndexFile>> open(const std::filesystem::path& file);
 
   sqlite::Connection& db() { return *db_; }
 
-  // What must be held to write. busy when another process has it, after `wait`.
+  // Must be held to write. busy if another process holds it after `wait`.
   Result<LockFile::Hold> lock(std::chrono::milliseconds wait);
-  // Makes it anew, empty; the lock is held.
+  // Rebuilds it empty; the lock must be held.
   Result<> rebuild();
-  // Moves what was written into the file; the lock is held. With `clean` no byte is left in the
-  // log, or the error says why.
+  // Checkpoints the log; the lock must be held.
   Result<> checkpoint();
-  // Empties a log that has become long, unless somebody is reading: whoever opens the index reads
-  // all of it. The lock is held.
+  // Truncates a long log, unless there are readers: opening the index reads all of it. The lock
+  // must be held.
   Result<> trim_log();
+  // Checkpoints and truncates the log, so that no deleted byte is left in it; busy if there are
+  // readers. The lock must be held.
   Result<> checkpoint_clean();
 
  private:

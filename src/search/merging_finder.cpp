@@ -15,7 +15,7 @@ std::int64_t whole_millis(Time time) {
   return std::chrono::floor<milliseconds>(time).time_since_epoch().count();
 }
 
-// Of what follows the time in a cursor.
+// The part of a cursor after the time.
 struct Rest {
   std::int64_t document = 0;
   std::int64_t store = 0;  // 0: the index
@@ -65,7 +65,7 @@ MergingFinder::MergingFinder(Finder& finder, std::vector<WordIndex*> stores, Wor
 }
 
 Result<> MergingFinder::seek(std::string_view cursor) {
-  constexpr std::int64_t kTimeMax = 1'000'000'000'000'000;  // in microseconds it still is a number
+  constexpr std::int64_t kTimeMax = 1'000'000'000'000'000;  // does not overflow in microseconds
   const std::size_t dot = std::min(cursor.find('.'), cursor.size());
   const auto time = parse_whole(cursor.substr(0, dot));
   const auto rest = parse_rest(cursor.substr(std::min(dot + 1, cursor.size())));

@@ -1,7 +1,7 @@
 #pragma once
 
-// What matches in all sources, in one order: the newest first. Of those of the same millisecond,
-// what is in the index comes before what stores index themselves, and these come in their order.
+// Merges the matches of all sources, newest first. In the same millisecond, matches of the index
+// precede those of stores with their own index, which come in the stores' order.
 
 #include <deque>
 
@@ -12,21 +12,21 @@ namespace reprise::search {
 
 class MergingFinder {
  public:
-  // All of it outlives it. The stores' part of the query is `query`.
+  // All references must outlive this. `query` is the query for the stores.
   MergingFinder(Finder& finder, std::vector<WordIndex*> stores, WordQuery query);
 
-  // Goes on behind what this is the cursor of: "TIME.DOCUMENT", or "TIME.sSTORE.PLACE" for a
-  // store's.
+  // Continues after the hit with this cursor: "TIME.DOCUMENT", or "TIME.sSTORE.PLACE" for a store's
+  // hit.
   Result<> seek(std::string_view cursor);
-  // Fewer only at the end.
+  // Fewer than `count` only at the end.
   Result<std::vector<Candidate>> next(std::size_t count);
 
  private:
   struct Stream {
     WordIndex* store;  // null for the index
     WordQuery query;
-    std::optional<HitKey> before = std::nullopt;  // of the index
-    std::string after = {};                       // of a store
+    std::optional<HitKey> before = std::nullopt;  // for the index
+    std::string after = {};                       // for a store
     std::deque<Candidate> ready = {};
     bool is_over = false;
   };
@@ -35,7 +35,7 @@ class MergingFinder {
 
   Finder& finder_;
   std::vector<Stream> streams_;  // the index, then the stores
-  std::int64_t places_ = 0;      // that stores were asked for
+  std::int64_t places_ = 0;      // requested from stores so far
 };
 
 std::string cursor_of(const Candidate& candidate);

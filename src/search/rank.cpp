@@ -10,8 +10,8 @@ double rarity_of(double density) {
   return std::log(1.0 + (1.0 - density + 1e-6) / (density + 1e-6));
 }
 
-// BM25 with its usual constants: a second hit is worth less than the first, and a hit in a long
-// message less than one in a short one.
+// BM25 with its usual constants: further occurrences count less than the first one, and occurrences
+// in a long message less than in a short one.
 void rank(std::vector<Candidate>& candidates, const std::vector<double>& rarities) {
   constexpr double kSaturation = 1.2;
   constexpr double kLength = 0.75;

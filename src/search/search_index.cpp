@@ -1,4 +1,4 @@
-// The index as its callers see it (reprise/search.h).
+// Implements SearchIndex (reprise/search.h).
 
 #include <algorithm>
 #include <charconv>
@@ -80,7 +80,7 @@ class FileSearchIndex final : public SearchIndex {
     return {};
   }
 
-  // What is indexed here of a store that now indexes its words itself.
+  // Removes the entries of a store that now indexes its words itself.
   Result<> forget_source(std::string_view url) {
     sqlite::Connection& db = file_->db();
     const auto row = search::find_source(db, url);
@@ -89,7 +89,7 @@ class FileSearchIndex final : public SearchIndex {
     }
     auto hold = file_->lock(milliseconds(0));
     if (!hold) {
-      return {};  // the next time
+      return {};  // try again next time
     }
     std::vector<std::int64_t> keys;
     {

@@ -71,7 +71,7 @@ Result<> SessionList::load_row(const SessionId& id) {
   return rows.each([&] { rows_.emplace(id.str(), row_of(rows)); });
 }
 
-// A session may have moved from one page of the list to another meanwhile.
+// A session may have moved from one page of the list to another during the listing.
 Result<std::vector<std::int64_t>> SessionList::gone() {
   std::vector<std::int64_t> keys;
   for (const auto& [id, row] : rows_) {
@@ -95,7 +95,7 @@ Result<> SessionList::load_changed(const SessionChanges& changes) {
   if (changes.trashed) {
     REPRISE_TRY(load_trash(*changes.trashed));
   }
-  // What is loaded for these comes behind them, and changes nothing for others.
+  // Sessions loaded here are appended, and do not affect further ones.
   const std::size_t changed = listed_.size();
   for (std::size_t i = 0; i < changed; ++i) {
     REPRISE_TRY(load_forks(listed_[i]));
@@ -103,7 +103,7 @@ Result<> SessionList::load_changed(const SessionChanges& changes) {
   return load_origins();
 }
 
-// Nothing for one that is gone, or listed already.
+// Does nothing for a session that was deleted or is already listed.
 Result<> SessionList::load(const SessionId& id) {
   if (by_id_.contains(id.str())) {
     return {};
@@ -116,7 +116,7 @@ Result<> SessionList::load(const SessionId& id) {
   return {};
 }
 
-// Those that went there, and those that came back.
+// Sessions that were trashed or restored.
 Result<> SessionList::load_trash(const std::vector<SessionId>& trashed) {
   REPRISE_ASSIGN(const std::vector<SessionId> known,
                  ids("SELECT id FROM sessions WHERE source = ? AND hidden = 1 AND id > ?", ""));
@@ -179,7 +179,7 @@ const Row* SessionList::row(const SessionId& id) const {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
-// What it shares with the session it was forked from is found there, if that can be found.
+// Messages shared with the origin are found there, if it can be found.
 Seq SessionList::first_of_own(const Listed& session) const {
   if (!session.forked_from) {
     return Seq{0};

@@ -1,6 +1,6 @@
 #pragma once
 
-// The sessions of a source: as it has them now, and as they are indexed.
+// The sessions of a source: their current and their indexed state.
 
 #include <deque>
 #include <unordered_map>
@@ -10,7 +10,7 @@
 
 namespace reprise::search {
 
-// A session as its source lists it.
+// A session as listed by its source.
 struct Listed {
   SessionId id;
   Seq head;
@@ -22,7 +22,7 @@ struct Listed {
   std::optional<ForkOrigin> forked_from;
 };
 
-// And as it is indexed.
+// Its indexed state.
 struct Row {
   std::int64_t key = 0;
   std::int64_t head = -1;
@@ -36,23 +36,23 @@ struct Row {
 
 class SessionList {
  public:
-  // Both outlive it. `source_row` is the source's row.
+  // Both must outlive this. `source_row` is the source's row.
   SessionList(sqlite::Connection& db, Source& source, std::int64_t source_row)
       : db_(db), source_(source), source_row_(source_row) {}
 
-  // Reads all of them, or those that changed and what else follows from that.
+  // Loads all sessions, or the changed ones and those affected by the changes.
   Result<> load_all();
   Result<> load_changed(const SessionChanges& changes);
-  // Rows of sessions that are gone, after load_all().
+  // Rows of deleted sessions, after load_all().
   Result<std::vector<std::int64_t>> gone();
 
   const std::deque<Listed>& listed() const { return listed_; }
-  const Listed* find(const std::string& id) const;  // null when it was not loaded
-  const Row* row(const SessionId& id) const;        // null when it is not indexed
-  // Where the messages begin that the index has of this session, and not of its origin.
+  const Listed* find(const std::string& id) const;  // null if it was not loaded
+  const Row* row(const SessionId& id) const;        // null if it is not indexed
+  // The first message that is indexed for this session, and not for its origin.
   Seq first_of_own(const Listed& session) const;
 
-  // Whether its error is one of the source, not of the index.
+  // Whether the error is from the source, not from the index.
   bool has_source_failed() const { return source_failed_; }
 
  private:

@@ -8,14 +8,14 @@
 namespace reprise::search {
 namespace {
 
-// What is older than the end of the last run by no more than this goes on with it: messages of
-// sessions side by side.
+// A message that is older than the end of the last run by at most this continues the run, since
+// messages of concurrent sessions are interleaved.
 constexpr std::int64_t kSlackMs = 24LL * 3600 * 1000;
-// With so many runs in a shard what comes goes on with the last one, however old it is.
+// With this many runs in a shard, messages of any age continue the last one.
 constexpr std::int64_t kRunsMax = 8;
-// Fewer are what came since the last search.
+// Smaller batches contain what is new since the last search.
 constexpr std::size_t kSmallBatch = 4096;
-// FTS5 holds so many bytes of a transaction's words before it writes them.
+// FTS5 buffers this many bytes of a transaction's words before it writes them.
 constexpr std::int64_t kHashBytes = 64 << 20;
 
 }  // namespace
@@ -50,7 +50,7 @@ Result<> ShardWriter::find_last_shard() {
   return {};
 }
 
-// Merging is left to merge_segments(): what is written in large batches needs none.
+// merge_segments() merges instead: large batches need no merging.
 Result<> ShardWriter::begin_shard() {
   REPRISE_TRY(db_.run("INSERT INTO shards(source, docs, dead) VALUES(?, 0, 0)", source_));
   REPRISE_ASSIGN(shard_, db_.integer("SELECT last_insert_rowid()"));
@@ -117,7 +117,7 @@ Result<> ShardWriter::save() {
       shard_, run_->first, run_->last, run_->oldest_ms, run_->newest_ms, run_->slack_ms);
 }
 
-// Each commit adds a segment to the FTS5 table, and a query looks into all of them.
+// Each commit adds a segment to the FTS5 table, and queries read all segments.
 Result<> ShardWriter::merge_segments(std::size_t added) {
   if (added == 0 || added > kSmallBatch) {
     return {};

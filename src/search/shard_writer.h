@@ -1,6 +1,6 @@
 #pragma once
 
-// Adds messages to the shards of one source. Called in a transaction, under the lock.
+// Adds messages to the shards of one source. Call in a transaction, with the lock held.
 
 #include <optional>
 #include <set>
@@ -21,12 +21,12 @@ struct Entry {
 
 class ShardWriter {
  public:
-  // How many documents a shard has: what one purge makes anew.
+  // The maximum number of documents in a shard, all of which are rebuilt after a purge.
   static constexpr std::int64_t kDocsMax = 131'072;
 
   ShardWriter(sqlite::Connection& db, std::int64_t source) : db_(db), source_(source) {}
 
-  // The entries of a batch ascend in time.
+  // The entries must be in ascending time.
   Result<> add_batch(std::span<const Entry> entries);
 
  private:
@@ -50,7 +50,7 @@ class ShardWriter {
   std::int64_t shard_ = 0;  // 0: none
   std::int64_t docs_ = 0;
   std::optional<Run> run_;
-  std::set<std::int64_t> placed_;  // sessions that are known to have messages in the shard
+  std::set<std::int64_t> placed_;  // sessions known to have messages in the shard
   std::string insert_;
 };
 

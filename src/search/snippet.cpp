@@ -10,10 +10,10 @@
 namespace reprise::search {
 namespace {
 
-constexpr std::size_t kBefore = 40;   // bytes ahead of the first mark
-constexpr std::size_t kWindow = 160;  // bytes that are shown, about
+constexpr std::size_t kBefore = 40;   // bytes before the first mark
+constexpr std::size_t kWindow = 160;  // approximate size in bytes
 
-// Where a phrase stands.
+// An occurrence of a phrase.
 struct Mark {
   std::size_t begin;
   std::size_t end;
@@ -64,7 +64,7 @@ class Marker {
     return true;
   }
 
-  // One character that begins a pair is marked alone.
+  // If only one character of a bigram matches, only that one is marked.
   std::size_t end_of(const Phrase& phrase, std::size_t last, std::string_view text) const {
     const auto [begin, end] = spans_[last];
     const std::string& word = phrase.words.back();
@@ -88,7 +88,7 @@ std::size_t distinct(std::span<const Mark> marks) {
   return phrases.size();
 }
 
-// The first of those marks that have the most phrases together in one window.
+// The first mark of the window that contains the most distinct phrases.
 std::size_t best_mark(const std::vector<Mark>& marks) {
   std::size_t best = 0;
   std::size_t most = 0;
@@ -98,7 +98,7 @@ std::size_t best_mark(const std::vector<Mark>& marks) {
       ++end;
     }
     end = std::max(end, i + 1);
-    // More than a few marks in one window are the same word again.
+    // More than a few marks in one window are repetitions.
     const std::size_t count =
         distinct(std::span(marks).subspan(i, std::min<std::size_t>(end - i, 64)));
     if (count > most) {
@@ -113,7 +113,7 @@ bool is_inside_character(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
 }
 
-// Where a word begins, at or after `at`, before `limit`.
+// The first start of a word in [at, limit).
 std::size_t word_begin(std::string_view text, std::size_t at, std::size_t limit) {
   if (at == 0) {
     return 0;
@@ -128,7 +128,7 @@ std::size_t word_begin(std::string_view text, std::size_t at, std::size_t limit)
   return std::min(at, limit);
 }
 
-// On one line, runs of blanks as one.
+// Appends on one line, with runs of blanks collapsed.
 void append_line(std::string& out, std::string_view text) {
   for (const char c : text) {
     if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
@@ -161,7 +161,7 @@ std::vector<SearchPiece> cut(std::string_view text, const std::vector<Mark>& mar
     std::string marked;
     append_line(marked, text.substr(from, mark.end - from));
     if (from == at && !pieces.empty() && pieces.back().matches) {
-      pieces.back().text += marked;  // pairs that overlap
+      pieces.back().text += marked;  // overlapping bigrams
     } else {
       pieces.push_back({std::move(marked), true});
     }

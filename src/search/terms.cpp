@@ -18,7 +18,7 @@ bool is_blank(char c) {
   return static_cast<unsigned char>(c) <= ' ';
 }
 
-// One term, and what follows it.
+// Parses one term, and removes it from the text.
 SearchTerm take_term(std::string_view& text) {
   SearchTerm term;
   if (text.size() > 1 && text.front() == '-') {
@@ -46,7 +46,7 @@ SearchTerm take_term(std::string_view& text) {
   return term;
 }
 
-// For a message: not all of what may be long, nor a line end.
+// Truncates for an error message, without line ends.
 std::string one_line(std::string_view text) {
   constexpr std::size_t kCharactersMax = 40;
   const std::string_view begin = grapheme_prefix(text, kCharactersMax);
@@ -109,7 +109,8 @@ Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms) {
                   cat("'", one_line(text), "' has no letter or digit to search for"));
     }
     if (ends_in_pair) {
-      // The last character alone: it is in the pair before it, or begins one in the text.
+      // A single last character: it is part of the preceding bigram, or the start of one in the
+      // text.
       const std::size_t count = phrase.words.size();
       const bool follows_pair = count > 1 &&
                                 phrase.words[count - 2].size() > phrase.words.back().size() &&

@@ -6,18 +6,18 @@
 
 namespace reprise::search {
 
-// Words one after the other.
+// Consecutive words.
 struct Phrase {
   std::vector<std::string> words;
-  bool prefix = false;  // the last one may go on
+  bool prefix = false;  // the last word is a prefix
   bool without = false;
 };
 
-// invalid_argument as parse_search() says.
+// invalid_argument as documented for parse_search().
 Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms);
 
-// Matches what has all phrases, where they are wanted, and of each list of tokens one. Nothing of
-// it but folded words comes from the query. The phrases that must be there come first.
+// Matches documents with all included phrases, without the excluded ones, and with one token of
+// each list. Only folded words of the query are used. Included phrases come first.
 std::string match_expression(const std::vector<Phrase>& phrases, std::optional<SearchPart> only,
                              const std::vector<std::vector<std::string>>& tokens);
 

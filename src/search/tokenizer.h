@@ -1,6 +1,6 @@
 #pragma once
 
-// What FTS5 is taught: our words, and how often each phrase of a query stands in a row.
+// FTS5 extensions: the tokenizer of our words, and a count of each phrase in a row.
 
 #include "reprise/error.h"
 
@@ -10,14 +10,14 @@ class Connection;
 
 namespace reprise::search {
 
-// A document may begin with tokens that are no words of it (facts.h): between these two, parted by
-// blanks. Words never hold control characters, so that none is taken for the other.
+// A document may start with tokens that are not words (document.h): between these two, separated by
+// blanks. Words never contain control characters, so they cannot be confused.
 inline constexpr char kFactsBegin = '\x01';
 inline constexpr char kFactsEnd = '\x02';
 
-// For this connection: the tokenizer "reprise", which takes the strings of a query as tokens that
-// are folded already and parted by blanks, and the function reprise_counts(TABLE), which has a byte
-// for each phrase, at most 255. unsupported when this SQLite was built without FTS5.
+// Registers for this connection the tokenizer "reprise", which takes the strings of a query as
+// folded tokens separated by blanks, and the function reprise_counts(TABLE), which returns one byte
+// per phrase, at most 255. unsupported when this SQLite was built without FTS5.
 Result<> add_tokenizer(sqlite::Connection& connection);
 
 }  // namespace reprise::search
