@@ -1,25 +1,25 @@
 #pragma once
 
-// Which title a session gets when the talk in it ends.
-//  (1) What a person chose stays.
-//  (2) A model is asked once; its title stays as well.
-//  (3) Where it cannot be asked, or has no good answer, the first prompt is the title.
-//  (4) Interrupted without a title: "Untitled (interrupted)". A later end replaces that.
+// The title of a session whose conversation ends.
+//  (1) A title chosen by the user is kept.
+//  (2) A model is asked once; its title is kept, too.
+//  (3) If it cannot be asked, or has no useful answer, the title is made from the first prompt.
+//  (4) Interrupted without a title: "Untitled (interrupted)", which a later end replaces.
 
 #include "reprise/sessions.h"
 
 namespace reprise {
 
 struct ClosingTitle {
-  std::string_view title;         // what the session has now
+  std::string_view title;         // the session's current title
   std::string_view first_prompt;  // "" when nothing was asked
   bool answered = false;
   bool interrupted = false;
-  // Asks a model for a title; empty when none can be asked.
+  // Asks a model for a title; empty if there is no model.
   std::function<Result<std::string>()> ask = {};
 };
 
-// The title to set; nullopt to leave the one there is.
+// The title to set; nullopt to keep the current one.
 std::optional<std::string> closing_title(const ClosingTitle& facts);
 
 }  // namespace reprise

@@ -1,5 +1,4 @@
-// Sessions with another history: a fork goes on beside the one it comes from, a rewind in its
-// place.
+// Forks and rewinds of sessions.
 
 #include <iterator>
 
@@ -9,14 +8,14 @@
 namespace reprise {
 namespace {
 
-// For stores whose sessions share nothing. In one step, so that no half of a fork is ever seen.
+// For stores whose sessions share nothing. Atomic, so that no reader sees a partial fork.
 Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Session& child) {
   REPRISE_ASSIGN(std::vector<Message> messages, read_all(store, parent, {.to = at}));
   if (std::ssize(messages) != at.value) {
     return fail(Code::invalid_argument, cat("cannot fork session ", parent.str(), " at ", at.value,
                                             ": it has ", messages.size(), " messages"));
   }
-  // Whose requests they were is the parent's to count.
+  // The usage of these requests is counted in the parent.
   for (Message& message : messages) {
     message.usage.reset();
   }
@@ -59,7 +58,7 @@ Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& 
       child_of(std::move(parent), at, request,
                make_session_id(clock, entropy, store.capabilities().new_ids), clock.now());
   if (store.capabilities().messages) {
-    // What the provider remembers goes beyond the fork.
+    // The provider's state includes messages after the fork.
     child.response_chain.clear();
   }
   if (Forking* const forking = store.capabilities().forking; forking != nullptr) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Texts that were seen, as hashes of 64 bits: 8 to 16 bytes for each. Of a million texts two are
-// taken for one with a chance of 1 in 30 million.
+// A set of texts that stores only 64-bit hashes: 8 to 16 bytes per text. The probability that any
+// two of a million texts collide is 1 in 30 million.
 
 #include <cstdint>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace reprise {
 
 class HashSet {
  public:
-  // Whether it is new.
+  // Returns whether it is new.
   bool insert(std::string_view text) {
     if (2 * (count_ + 1) > slots_.size()) {
       grow();
@@ -27,13 +27,13 @@ class HashSet {
   }
 
  private:
-  // 0 is an empty slot.
+  // 0 marks an empty slot.
   static std::uint64_t hash_of(std::string_view text) {
     const std::uint64_t hash = fnv1a(text);
     const std::uint64_t mixed = (hash ^ (hash >> 32U)) * 0x9e3779b97f4a7c15U;
     return mixed == 0 ? 1 : mixed;
   }
-  // Where it is, or belongs.
+  // The slot of the hash, or the empty one to insert it.
   std::size_t slot_of(std::uint64_t hash) const {
     std::size_t at = (hash >> 20U) & (slots_.size() - 1);
     while (slots_[at] != 0 && slots_[at] != hash) {
@@ -57,7 +57,7 @@ class HashSet {
     }
   }
 
-  std::vector<std::uint64_t> slots_;  // a power of two of them, half of them empty
+  std::vector<std::uint64_t> slots_;  // the size is a power of two, at least half are empty
   std::size_t count_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a session holds already, read for those who talk in it.
+// Reads the history of a session.
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +12,7 @@
 namespace reprise {
 namespace {
 
-// How far back prompts are looked for in a session of many tool calls.
+// The maximum number of messages in which prompts are searched.
 constexpr std::int64_t kMessagesScanned = 5000;
 
 }  // namespace
@@ -115,7 +115,7 @@ void note_cut_answers(Source& source, SessionPage& page) {
     std::vector<SessionId> ids;
     std::ranges::transform(ends, std::back_inserter(ids),
                            [](const SessionInfo* info) { return info->id; });
-    // What fails here fails below, too, where the session is named.
+    // Errors are reported below, with the session's id.
     last_messages = reader->last_messages(ids).value_or(std::move(last_messages));
   }
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -127,7 +127,7 @@ void note_cut_answers(Source& source, SessionPage& page) {
       ends[i]->cut = is_cut_after(last);
       return Flow::stop;
     });
-    if (!read && read.error().code != Code::not_found) {  // it has gone meanwhile
+    if (!read && read.error().code != Code::not_found) {  // deleted concurrently
       page.damage.push_back({ends[i]->id.str(), read.error().message, ""});
     }
   }

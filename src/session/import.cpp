@@ -17,10 +17,10 @@
 namespace reprise {
 namespace {
 
-constexpr std::string_view kOwnExports = "exported";  // the scheme of their source
+constexpr std::string_view kOwnExports = "exported";  // the scheme of Reprise's own exports
 constexpr std::string_view kParentField = "parent";   // of a sub-agent's session
 constexpr std::int64_t kComparedAtOnce = 64;
-constexpr int kForksMax = 32;  // of one session that was rewound again and again
+constexpr int kForksMax = 32;  // of one session with many rewinds
 constexpr std::size_t kImportsAtOnce = 3;
 
 // "ID:BRANCH", a fork of "ID".
@@ -32,7 +32,7 @@ bool is_of_sub_agent(const Session& session) {
   return json::find_field(session.extra, kParentField) != nullptr;
 }
 
-// One session of a tool, as it is to stand in the store: under its id there, its images as blobs.
+// A session of a tool in the form in which it is stored: with its id there, and images as blobs.
 class ImportView final : public Source, public TodoReader {
  public:
   ImportView(Source& source, std::string_view tool, Store& target, SessionId foreign)
@@ -48,7 +48,7 @@ class ImportView final : public Source, public TodoReader {
     holds_.todo_reader = source.capabilities().todo_reader == nullptr ? nullptr : this;
   }
 
-  // The state that it is to have, when it has one already.
+  // The state to store, if the session exists already.
   void set_state(SessionState state) { state_ = state; }
 
   void show_as(SessionId id, std::optional<ForkOrigin> fork) {
@@ -93,7 +93,7 @@ class ImportView final : public Source, public TodoReader {
         }
       }
       if (message.seq < inherited_) {
-        message.usage.reset();  // counted with the session that it is a fork of
+        message.usage.reset();  // counted in the session that was forked
       }
       return sink(std::move(message));
     });
@@ -137,7 +137,7 @@ class Import {
                              .damage = {},
                              .was_read = false};
     if (present && present->info.state == SessionState::trashed) {
-      return imported;  // somebody has put it there
+      return imported;  // trashed by the user
     }
     if (present && is_seen(*present)) {
       return imported;
@@ -175,7 +175,7 @@ class Import {
     return imported;
   }
 
-  // What the tool lists as branches of it, and the sub-agents in the same file.
+  // Imports what the tool lists as its branches, and the sub-agents in the same file.
   Result<> add_branches(ImportedSession& imported) {
     SessionQuery query{
         .states = {SessionState::active, SessionState::closed, SessionState::archived},
@@ -190,7 +190,7 @@ class Import {
       import.stored_ = stored_;
       REPRISE_ASSIGN(ImportedSession one, import.run());
       imported.messages += one.messages;
-      for (std::string& part : one.damage) {  // most is in the lines that they share
+      for (std::string& part : one.damage) {  // most is in shared lines
         if (std::ranges::find(imported.damage, part) == imported.damage.end()) {
           imported.damage.push_back(std::move(part));
         }
@@ -207,7 +207,7 @@ class Import {
     return origin && is_same_time(origin->seen_at, info_.updated_at);
   }
 
-  // After everything else: what was interrupted is read again.
+  // The last step, so that an interrupted import is repeated.
   Result<> note_seen(const ImportedSession& imported) {
     REPRISE_ASSIGN(const SessionId id, imported_id(tool_, info_.id.str()));
     const bool is_itself = imported.id == id;
@@ -221,7 +221,8 @@ class Import {
                : change_origin(id, [this](Origin& origin) { origin.seen_at = info_.updated_at; });
   }
 
-  // With its files, when all of it has come and nothing else is there; else false.
+  // Imports the original files and returns true if all messages are stored and the session has no
+  // others; else returns false.
   Result<bool> note_complete(const SessionId& id, bool is_seen) {
     REPRISE_ASSIGN(const Session there, get(source_, info_.id));
     REPRISE_ASSIGN(const Session present, get(target_, id));
@@ -250,8 +251,8 @@ class Import {
     return target_.update(id, {.extra = std::move(extra)});
   }
 
-  // Begins a fork that is to come under this id with what the session it was forked from has in the
-  // store. Whether that is all of it.
+  // Creates a fork under this id that shares the messages that the origin has in the store. Returns
+  // whether these are all of its messages.
   Result<bool> share(const SessionId& id) {
     Forking* const forking = target_.capabilities().forking;
     if (!info_.forked_from || forking == nullptr) {
@@ -271,14 +272,14 @@ class Import {
       shared = std::max(shared, same);
     }
     if (shared == session->info.head) {
-      return true;  // rewound since it was imported
+      return true;  // rewound after it was imported
     }
-    session->info.state = SessionState::active;  // until all of it is there
+    session->info.state = SessionState::active;  // until it is complete
     REPRISE_TRY(shared.value == 0 ? Result<>() : forking->fork(parent, shared, *session));
     return false;
   }
 
-  // How many messages it begins with that a session of the store begins with, too.
+  // The number of leading messages that are equal in the source and in a session of the store.
   Result<Seq> count_shared(const SessionId& there) {
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(there));
     const bool is_there = present && present->info.state != SessionState::trashed;
@@ -296,7 +297,7 @@ class Import {
     return same;
   }
 
-  // Named after the message that it begins with: another one there is another fork.
+  // Derived from the first message after the fork: a different message gives a different fork.
   Result<SessionId> fork_id(Seq at) {
     std::uint64_t hash = 0;
     REPRISE_TRY(source_.read(info_.id, {.from = at, .to = at.next()}, [&](Message&& message) {
@@ -310,7 +311,7 @@ class Import {
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(child));
     Forking* const forking = target_.capabilities().forking;
     if (present || forking == nullptr) {
-      return {};  // without it the messages before stand there twice
+      return {};  // without forks, the earlier messages would be stored twice
     }
     view_.show_as(child, ForkOrigin{parent, at});
     REPRISE_ASSIGN(std::optional<Session> session, view_.find(child));
@@ -326,10 +327,10 @@ class Import {
   const SessionInfo& info_;
   std::stop_token stop_;
   ImportView view_;
-  std::vector<SessionId> stored_;  // what the tool's session is in the store: it, and its forks
+  std::vector<SessionId> stored_;  // the stored copies of the tool's session: itself, and its forks
 };
 
-// What Reprise exported comes back as it was.
+// Restores a session that Reprise exported.
 Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId& id,
                                  const std::stop_token& stop) {
   REPRISE_ASSIGN(CopiedSession copied, copy_session(source, target, id, stop));
@@ -340,7 +341,7 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
                          .was_read = true};
 }
 
-// Begun by an attempt that got no further.
+// A fork created by an earlier attempt that failed.
 Result<std::optional<SessionId>> find_unused_fork(Store& store, const SessionId& parent) {
   REPRISE_ASSIGN(const Session session, get(store, parent));
   const ForkOrigin origin{parent, session.info.head};

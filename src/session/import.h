@@ -1,16 +1,16 @@
 #pragma once
 
-// Sessions of other tools into the own store.
+// Imports sessions of other tools into the store.
 //
-//  (1) A session's id there follows from the tool and the tool's id, so that importing again adds
-//      only what is new.
-//  (2) What has grown is continued. What was rewound, or has gone on here, is not overwritten: what
-//      the tool has from there on becomes a fork, whose id follows from where it begins.
-//  (3) Where it came from stays with it: the extra field "origin" of the session.
-//  (4) It comes closed, as nobody is answering in it. Branches that were left and the sessions of
-//      sub-agents come, too, and go into the archive: they are found and read, and not in the
-//      lists.
-//  (5) What a fork or branch has of a session that is in the store is shared with it.
+//  (1) The id of an imported session is derived from the tool and its id there, so that a repeated
+//      import adds only new messages.
+//  (2) A session that has grown is continued. If it was rewound, or continued in the store, it is
+//      not overwritten: the tool's differing messages become a fork, whose id is derived from its
+//      start.
+//  (3) The session's extra field "origin" records where it came from.
+//  (4) It is stored as closed, since nobody is answering it. Abandoned branches and sessions of
+//      sub-agents are imported as archived: they can be found and read, but are not listed.
+//  (5) A fork or branch of a stored session shares its messages.
 
 #include <functional>
 #include <span>
@@ -23,34 +23,34 @@
 
 namespace reprise {
 
-// A UUID (version 8) made of the names.
+// A version 8 UUID derived from the names.
 Result<SessionId> imported_id(std::string_view tool, std::string_view id);
-// Whether it looks like one of those, which others hardly do.
+// Whether it has the form of such an id, which others are unlikely to have.
 bool is_imported_id(const SessionId& id);
 
 struct ImportedSession {
   CopyOutcome outcome = CopyOutcome::unchanged;
-  std::int64_t messages = 0;        // that are new, with those of its branches
+  std::int64_t messages = 0;        // new ones, including those of branches
   SessionId id;                     // in the store
-  std::vector<std::string> damage;  // what could not be read, one line each
-  bool was_read = false;            // else nothing has happened there since
+  std::vector<std::string> damage;  // unreadable parts, one line each
+  bool was_read = false;            // false: unchanged since the last import
 };
 
-// With its branches. `info` is as the tool's list has it (with SessionQuery::children, so that the
-// sub-agents come as well): a session without activity since it was imported is not read again. An
-// Error: it stopped in between; importing again goes on.
+// Imports the session with its branches. `info` is from the tool's list (with
+// SessionQuery::children to include sub-agents): a session without activity since the last import
+// is not read again. After an error, calling this again continues.
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
 
-// Told of each session in their order, on the thread that imports them, until they are stopped.
+// Called for each session in order, on the importing thread, until stopped.
 using ImportSink = std::function<void(const SessionInfo&, const Result<ImportedSession>&)>;
 struct ForeignSessions {
   Source& source;
   std::string_view tool;
   std::span<const SessionInfo> sessions;
 };
-// Each as import_session(), a fork after all that stand before it. Three at once where the source
-// has parallel_reads: others are read while one is written.
+// Calls import_session() for each, a fork after all sessions listed before it. Three in parallel if
+// the source has parallel_reads: others are read while one is written.
 void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
                      const std::stop_token& stop = {});
 
@@ -58,9 +58,9 @@ struct ContinuedSession {
   SessionId id;  // of the fork
   std::vector<std::string> damage;
 };
-// Imports the session, and a fork of it to go on with: one that was begun before and has nothing of
-// its own, or a new one. No provider or model is set in it, as the tool's may need a key that only
-// the tool has.
+// Imports the session, and creates a fork of it to continue: reuses an earlier fork without own
+// messages. Its provider and model are not set, as the tool's may require a key that only the tool
+// has.
 Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,
                                            const SessionInfo& info, Clock& clock = system_clock());
 

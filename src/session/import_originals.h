@@ -1,13 +1,13 @@
 #pragma once
 
-// The files of an imported session, byte for byte, so that it can go back as it was.
+// Stores the original files of an imported session, so that it can be exported unchanged.
 
 #include "reprise/store.h"
 
 namespace reprise {
 
-// Puts those of `foreign` beside `id`, as artefacts (engine/origin.h); what is there already is not
-// written again. Nothing where the source has no files or the store no artefacts.
+// Stores the files of `foreign` as artefacts of `id` (engine/origin.h), unless they are stored
+// already. Does nothing if the source has no files or the store has no artefacts.
 Result<> import_originals(Source& source, const SessionId& foreign, Store& target,
                           const SessionId& id);
 

@@ -1,32 +1,33 @@
 #pragma once
 
-// The system prompt of a session: its own, its mode's, or the usual one.
+// The system prompt of a session: its own, its mode's, or the default one.
 
 #include "reprise/conversation.h"
 #include "reprise/mode.h"
 
 namespace reprise {
 
-// What there is to choose from, and who hears of it.
+// Where instructions come from, and who is notified.
 struct InstructionSources {
   const std::map<std::string, Mode, std::less<>>& modes;
-  std::optional<std::string> usual = std::nullopt;        // without a mode
-  std::filesystem::path folder = {};                      // for sessions that name none
+  std::optional<std::string> usual = std::nullopt;        // for sessions without a mode
+  std::filesystem::path folder = {};                      // for sessions without a folder
   std::function<void(std::string_view)> on_note = {};     // one line per item of a mode's context
-  std::function<void(std::string_view)> on_warning = {};  // what is missing
+  std::function<void(std::string_view)> on_warning = {};  // missing modes or files
 };
 
-// Of a session that does not keep its own: its mode's, or the usual ones. A mode that is gone, or
-// whose files are, is a warning.
+// The instructions of a session that does not store them: its mode's, or the default ones. A
+// missing mode or file is reported as a warning.
 std::optional<std::string> instructions_of(const InstructionSources& sources,
                                            const Session& session, std::stop_token stop);
 
-// A new session as a store without words keeps it: its folder when its mode has one, and no
-// instructions of a mode, which are read anew each time. They are sent by `options` then.
+// Prepares a new session for a store without messages: its folder is set if the mode has one, but
+// the mode's instructions are not stored, since they are read again each time; they are moved to
+// `options`.
 void leave_out_words(Session& session, const Mode* mode, ConversationOptions& options);
 
-// What a resumed session goes on under; nullopt: its own system prompt. `mode` is one that was
-// asked for, or null.
+// The instructions for a resumed session; nullopt: its own system prompt. `mode` is the requested
+// mode, or null.
 Result<std::optional<std::string>> resumed_instructions(const InstructionSources& sources,
                                                         const Mode* mode, const Store* store,
                                                         const Session& session,

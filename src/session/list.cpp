@@ -1,4 +1,4 @@
-// Lists that a store leaves to its callers.
+// Queries that a store does not support itself.
 
 #include <algorithm>
 #include <iterator>
@@ -28,9 +28,9 @@ Result<SessionPage> list_by_author(Source& source, const SessionQuery& query) {
   SessionQuery all = query;
   all.author.reset();
   SessionPage found;
-  std::string next;  // where the source's list goes on behind a full page
+  std::string next;  // the cursor after a full page
   while (true) {
-    // No more than there is room for, so that a full page ends with one of the source's.
+    // Limited to the remaining room, so that a full page ends where one of the source's pages ends.
     const bool is_full = found.sessions.size() == query.limit;
     all.limit = is_full ? query.limit : query.limit - found.sessions.size();
     REPRISE_ASSIGN(SessionPage page, source.list(all));

@@ -16,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 namespace outbox = store::outbox;
 
-// Those of this store, and those that cannot be read.
+// Outbox files of this store, and unreadable ones.
 Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view store_url) {
   REPRISE_ASSIGN(std::vector<fs::path> files, outbox::find_outboxes(folder));
-  // One that does not tell may be for this store: whoever reads it says what is wrong with it.
+  // An unreadable file may be of this store: its reader reports the error.
   std::erase_if(files, [&](const fs::path& file) {
     const auto store = outbox::store_of_outbox(file);
     return store && *store != store_url;
@@ -27,7 +27,7 @@ Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view
   return files;
 }
 
-// What a step replaces may be on the server alone: the session begins with the step then.
+// If a step replaces messages that only the server has, the local session starts with the step.
 Result<> take_in(WaitingSessions& waiting, const OutboxSession& outbox) {
   const SessionId& id = outbox.session.info.id;
   for (const OutboxStep& step : outbox.steps) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What could not be saved on a server waits in a folder of this machine until it is brought in
-// (docs/formats/outbox.md). All functions take that folder; one that is not there is empty.
+// Messages that could not be saved on a server are stored in a folder of this machine until they
+// are delivered (docs/formats/outbox.md). All functions take that folder; it may be missing.
 
 #include <map>
 
@@ -10,32 +10,32 @@
 
 namespace reprise {
 
-// Whether its URL is that of a server, which may be away.
+// Whether the store is on a server, which may be unreachable.
 bool is_on_a_server(std::string_view store_url);
 
-// For a conversation in this store; null for one that is no server's.
+// An outbox for a conversation in this store; null if it is not on a server.
 std::unique_ptr<Outbox> make_outbox(const std::filesystem::path& folder,
                                     std::string_view store_url);
 
-// How many conversations wait for this store, without those whose writer is still at it.
+// The number of undelivered conversations for this store, without those still being written.
 Result<std::size_t> count_waiting(const std::filesystem::path& folder, std::string_view store_url);
 
-// Files that hold steps of these sessions, or cannot be read.
+// Files with messages of these sessions, and unreadable files.
 std::vector<Remnant> find_waiting(const std::filesystem::path& folder,
                                   std::span<const SessionId> sessions);
 
-// What this machine has of the sessions of a store that is away, in memory.
+// The locally saved messages of an unreachable store, as a store in memory.
 struct WaitingSessions {
   std::unique_ptr<Store> store;
-  std::map<SessionId, Seq> begin;  // the place in its session of each one's first message
+  std::map<SessionId, Seq> begin;  // the seq of each session's first message here
 };
-// What cannot be read is left out after `on_warning`, what its writer is still at without a word.
+// Unreadable files are skipped after `on_warning`, files still being written silently.
 Result<WaitingSessions> read_waiting(const std::filesystem::path& folder,
                                      std::string_view store_url,
                                      const std::function<void(std::string_view)>& on_warning);
 
-// What a person means by `named`: a file; a folder; or with "" the usual one, and in it what waits
-// for this store. not_found when that is nothing.
+// The outbox files that `named` refers to: a file; a folder; or, if "", those for this store in the
+// default folder. not_found if there are none.
 Result<std::vector<std::filesystem::path>> find_outbox_files(const std::filesystem::path& usual,
                                                              std::string_view named,
                                                              std::string_view store_url);

@@ -1,4 +1,4 @@
-// What waits on this machine for a server, and what cannot be told of it.
+// Undelivered messages on this machine, including unreadable ones.
 
 #include "session/outbox.h"
 
@@ -45,7 +45,7 @@ TEST_F(WaitingTest, IsCountedForItsStoreAlone) {
   EXPECT_EQ(*count_waiting(folder_, "sqlite:history.db"), 0U);
 }
 
-// It may be for any store, and whoever brings it in is told what is wrong with it.
+// An unreadable file may belong to any store; delivery reports the error.
 TEST_F(WaitingTest, WhatCannotBeReadIsNotPassedOver) {
   fs::create_directory(folder_ / "0.jsonl");
   std::ofstream(folder_ / "1.jsonl") << "no outbox\n";

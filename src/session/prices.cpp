@@ -42,7 +42,7 @@ const std::vector<Price>& price_table() {
   return table;
 }
 
-// Without "-20261018" or "-2026-10-18" at the end.
+// Removes a trailing "-20261018" or "-2026-10-18".
 std::string_view without_date(std::string_view model) {
   std::size_t digits = 0;
   std::size_t at = model.size();
@@ -133,7 +133,7 @@ std::optional<Money> Prices::cost(const Usage& usage, std::string_view model) co
   const double input = fresh * price->input + tokens(usage.cached) * price->cached +
                        tokens(usage.cache_written) * price->cache_written;
   const double output = tokens(usage.output) * price->output;
-  // Dollars for a million tokens are thousands of nanodollars for one.
+  // Dollars per million tokens are thousands of nanodollars per token.
   const double nanos = 1000 * (input * (is_long ? price->long_input : 1) +
                                output * (is_long ? price->long_output : 1));
   if (!(std::abs(nanos) < 9e18)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What requests cost, for those whose provider does not say.
+// Computes the cost of requests for which the provider does not report it.
 
 #include <span>
 
@@ -8,20 +8,20 @@
 
 namespace reprise {
 
-// US dollars for a million tokens.
+// US dollars per million tokens.
 struct Price {
   std::string model;
   double input = 0;
   double output = 0;
   double cached = 0;         // input read from the cache
   double cache_written = 0;  // input written to it
-  // Requests with more input cost more, for all of their tokens. 0: all cost the same.
+  // Requests with more input tokens have a higher price for all tokens. 0: no such limit.
   std::int64_t long_above = 0;
-  double long_input = 1;  // times the price
+  double long_input = 1;  // factors above that limit
   double long_output = 1;
 };
 
-// The standard prices of the providers' own pages, without tiers and discounts.
+// The standard prices published by the providers, without tiers and discounts.
 struct PriceList {
   std::string_view as_of;
   std::span<const std::string_view> sources;
@@ -29,18 +29,18 @@ struct PriceList {
 };
 const PriceList& usual_prices();
 
-// "MODEL INPUT OUTPUT [CACHED [CACHE_WRITTEN]]", in dollars for a million tokens; what is left out
-// costs as input does. invalid_argument for anything else.
+// "MODEL INPUT OUTPUT [CACHED [CACHE_WRITTEN]]", in dollars per million tokens; omitted prices are
+// the same as for input. invalid_argument for anything else.
 Result<Price> parse_price(std::string_view text);
 
 class Prices {
  public:
-  // `own` go before the usual ones.
+  // `own` prices have precedence over the default ones.
   explicit Prices(std::vector<Price> own) : own_(std::move(own)) {}
-  // Of a model, by its name with or without what comes before a slash, the date of a version, and
-  // "[1m]". Null: none is known.
+  // The price of a model, ignoring a prefix up to a slash, the date of a version, and "[1m]". Null
+  // if unknown.
   const Price* find(std::string_view model) const;
-  // What the provider said, else what the price of the model makes. nullopt: neither is known.
+  // The cost reported by the provider, else computed from the model's price. nullopt if unknown.
   std::optional<Money> cost(const Usage& usage, std::string_view model) const;
 
  private:

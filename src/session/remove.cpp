@@ -1,4 +1,4 @@
-// Finding sessions to remove, and removing them.
+// Finds and removes sessions.
 
 #include <algorithm>
 #include <iterator>
@@ -9,8 +9,8 @@
 namespace reprise {
 namespace {
 
-// What came of an answer whose process is gone becomes a message: what holds it beside the session
-// may be the next one's by the time that it comes back. On a full disk it stays as it is.
+// Turns the unfinished answer of a dead process into a message: its storage beside the session may
+// belong to another session when this one is restored. Skipped on a full disk.
 Result<> settle_first(Store& store, const SessionInfo& info, Clock& clock) {
   if (!info.answering) {
     return {};
@@ -40,7 +40,7 @@ Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query) {
   for (;;) {
     REPRISE_ASSIGN(SessionPage page, source.list(query));
     std::ranges::move(page.sessions, std::back_inserter(all.sessions));
-    // Some stores report all that is damaged with every page.
+    // Some stores report all damage with every page.
     std::ranges::copy_if(page.damage, std::back_inserter(all.damage), [&all](const Damage& part) {
       return std::ranges::find(all.damage, part) == all.damage.end();
     });
@@ -75,7 +75,7 @@ Result<bool> is_answering(Store& store, const SessionInfo& info,
   }
   const auto settled = settle_interrupted(store, info.id, clock);
   if (!settled && settled.error().code == Code::io) {
-    return false;  // it is gone, and there is no room to note that
+    return false;  // its process is gone, but there is no space to record that
   }
   REPRISE_TRY(settled);
   REPRISE_ASSIGN(const Session now, get(store, info.id));

@@ -1,4 +1,4 @@
-// Beginning a session and going on with one.
+// Creates and resumes sessions.
 
 #include "base/text.h"
 #include "reprise/conversation.h"
@@ -7,7 +7,7 @@
 namespace reprise {
 namespace {
 
-// What another program changed is gone on with only when that is asked for.
+// A session changed by another program is resumed only on request.
 Result<> check_signature(Store& store, const SessionInfo& info, bool accept_changed) {
   Signatures* const signatures = store.capabilities().signatures;
   if (signatures == nullptr) {
@@ -25,7 +25,7 @@ Result<> check_signature(Store& store, const SessionInfo& info, bool accept_chan
                   "' does not match: another program changed it, or signed it on another host"));
 }
 
-// A conversation without words and without ids is nowhere.
+// A conversation without messages and without response ids cannot be continued.
 Result<> check_can_go_on(const Store& store, const Session& session) {
   if (store.capabilities().messages || !session.response_chain.empty()) {
     return {};

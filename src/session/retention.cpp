@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view kClockFile = "clock.json";
 constexpr std::int64_t kClockBytesMax = 4096;
-constexpr std::chrono::hours kDrift{1};  // by which two clocks of one machine may part
+constexpr std::chrono::hours kDrift{1};  // the maximum deviation between two clocks of a machine
 constexpr std::chrono::hours kWriteEvery{12};
 
 struct Remembered {
   Moment last;
-  // Since when time has passed plausibly; always when there is none.
+  // Time has passed plausibly since then; nullopt: always.
   std::optional<Time> doubted_at;
 };
 
@@ -55,7 +55,7 @@ std::optional<Remembered> read_remembered(const std::filesystem::path& file) {
   return out;
 }
 
-// Not synced and not renamed into place: what is lost is a doubt, and the next talk looks again.
+// Neither synced nor atomic: losing it only loses a doubt, and it is written again later.
 Result<> write_remembered(const std::filesystem::path& file, const Remembered& what) {
   std::string out;
   json::ObjectWriter object(out);
@@ -83,9 +83,9 @@ bool has_leapt(const Moment& before, const Moment& now, std::chrono::hours age) 
 }
 
 Moment moment_of(Clock& clock) {
-  // Also counts while the machine sleeps.
+  // CLOCK_BOOTTIME includes time in suspend.
   timespec uptime{};
-  (void)::clock_gettime(CLOCK_BOOTTIME, &uptime);  // Linux has it; else all is at its beginning
+  (void)::clock_gettime(CLOCK_BOOTTIME, &uptime);  // available on Linux; otherwise uptime is 0
   const auto boot = read_file("/proc/sys/kernel/random/boot_id", kClockBytesMax);
   return {clock.now(), std::string(trimmed(boot.value_or(""))), uptime.tv_sec};
 }
@@ -103,7 +103,7 @@ bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
   }
   if (!before || leapt || now.time - before->last.time > kWriteEvery ||
       before->last.boot != now.boot) {
-    // Who cannot remember the time believes the clock, as it was asked to.
+    // If the time cannot be recorded, the clock is trusted, as the user requested retention.
     (void)write_remembered(file, next);
   }
   return !next.doubted_at || now.time - *next.doubted_at > age;

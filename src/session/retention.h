@@ -1,11 +1,11 @@
 #pragma once
 
-// Whether the clock may be believed, for retain_sessions().
+// Decides whether to trust the clock, for retain_sessions().
 //
-// How long ago something was closed is believed only while the time that passes between two calls
-// is plausible. It is not when the machine, still running, has counted more than an hour less or
-// more, when it has gone back, and when more than the retention itself has passed, of which nobody
-// can say whether it has. From then on nothing is moved until as much time has passed plausibly.
+// Ages are trusted only while the time between two calls is plausible. It is implausible if the
+// uptime of the machine differs from it by more than an hour, if it is negative, and, after a
+// reboot, if it exceeds the retention period, since then it cannot be verified. After that nothing
+// is moved until the same period has passed plausibly.
 
 #include <filesystem>
 
@@ -14,13 +14,13 @@
 namespace reprise {
 
 struct Moment {
-  Time time;         // what the clock says
-  std::string boot;  // names the time since the machine was started
+  Time time;         // the wall clock
+  std::string boot;  // the id of the current boot
   std::int64_t uptime_s = 0;
 };
 
-// Whether sessions may be moved for having been closed more than `age` ago. Remembers the moment in
-// the folder; one that remembers nothing believes. Without a folder to remember in, too.
+// Whether sessions closed more than `age` ago may be moved. Records the moment in the folder;
+// without an earlier record, or if none can be written, the clock is trusted.
 bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
                    std::chrono::hours age);
 

@@ -1,17 +1,17 @@
 #pragma once
 
-// What a session brings along of how it was held: Session::config.
+// Settings stored with a session: Session::config.
 
 #include "reprise/session.h"
 
 namespace reprise {
 
-// Where a server that is not the provider's own was, so that the session goes back to it. Secrets
-// in the URL are not stored: the settings that had it are needed again. "" for the provider's own.
+// Stores the URL of a server that is not the provider's default, so that the session returns to it.
+// Secrets in the URL are not stored, and must be in the settings again. "" for the default server.
 RawJson session_config(std::string_view base_url);
 
-// Some programs write numbers as text; what is no number, or below 0, is not there.
+// Numbers may be stored as text, as some programs do; malformed and negative ones are ignored.
 std::optional<double> stored_temperature(const Session& session);
-std::optional<std::int64_t> stored_max_tokens(const Session& session);  // 0 is not there either
+std::optional<std::int64_t> stored_max_tokens(const Session& session);  // ignores 0, too
 
 }  // namespace reprise

@@ -1,4 +1,4 @@
-// The library's part in what the program's commands do with stored sessions.
+// The library functions behind the program's commands on stored sessions.
 
 #include "reprise/sessions.h"
 
@@ -33,7 +33,7 @@ class SessionsTest : public testing::TestWithParam<const char*> {
     std::filesystem::remove_all(folder_, ignored);
   }
 
-  // Two turns, of two messages each.
+  // Two turns of two messages each.
   void begin() {
     Session session{.info = {.id = kId, .title = "Leagues", .working_dir = "/"}};
     session.info.created_at = session.info.updated_at = Time{std::chrono::seconds(1'760'000'000)};
@@ -144,7 +144,7 @@ TEST_P(SessionsTest, WhatCannotBeRemovedIsNamedAndTheOthersGo) {
   EXPECT_TRUE(listed().empty());
 }
 
-// What holds the pieces of its answer beside it may be another session's by then.
+// The storage beside it may belong to another session by the time it is restored.
 TEST_P(SessionsTest, AnInterruptedSessionTakesItsAnswerToTheTrash) {
   begin();
   const OperationId answer = *OperationId::parse("answer");

@@ -46,7 +46,7 @@ class Summing {
   }
 
  private:
-  // Which sessions there are, and where forks begin.
+  // Collects all session ids, and where forks start.
   Result<> look_around() {
     return for_each_session([this](const SessionInfo& info) -> Result<> {
       known_.insert(info.id.str());
@@ -90,7 +90,7 @@ class Summing {
     return {};
   }
 
-  // The listing is read twice, and its damage told once.
+  // The list is read twice; its damage is reported once.
   void add_damage(const std::vector<Damage>& damage) {
     for (const Damage& part : damage) {
       if (std::ranges::find(out_.damage, part) == out_.damage.end()) {
@@ -99,7 +99,7 @@ class Summing {
     }
   }
 
-  // Where it came from, and whether it is in the store already that was added before.
+  // Determines where the session came from, and whether an imported copy of it was counted before.
   Result<> note_origin(const SessionInfo& info) {
     const std::string& name = source_->name;
     origin_ = name;
@@ -133,7 +133,7 @@ class Summing {
     return {};
   }
 
-  // Whether a message that forks share has been counted, or will be, elsewhere.
+  // Whether a message shared by forks is counted with another session.
   bool is_counted_elsewhere(const SessionInfo& info, Seq seq) {
     auto fork = forks_.find(info.id.str());
     if (fork == forks_.end() || seq >= fork->second.at) {
@@ -143,14 +143,14 @@ class Summing {
     for (std::size_t steps = 0; fork != forks_.end() && seq < fork->second.at; ++steps) {
       origin = fork->second.session.str();
       if (steps > forks_.size()) {
-        break;  // a circle, made by hand
+        break;  // a cycle, made by hand
       }
       fork = forks_.find(origin);
     }
     return known_.contains(origin) || !shared_.insert(cat(origin, "#", seq.value));
   }
 
-  // Other tools fork by copying lines, without a word about where from.
+  // Other tools fork by copying lines, without a reference to the origin.
   bool is_copied_turn(const Message& message) {
     return origin_.ends_with(':') && is_known(message.created_at) &&
            !turns_.insert(cat(format_time(message.created_at), "#", plain_text(message)));
@@ -199,7 +199,7 @@ class Summing {
       case StatisticsBy::day:
         return is_known(time) ? query_.day_of(time) : "";
       case StatisticsBy::model:
-        // A question is the turn of whoever answers.
+        // A question is attributed to the model that answers.
         return message.model.empty() ? info.model : message.model;
       case StatisticsBy::project:
         return info.working_dir;
@@ -219,14 +219,14 @@ class Summing {
   std::stop_token stop_;
   Statistics out_;
   std::map<std::string, StatisticsRow> rows_;
-  std::set<std::string> touched_;  // keys, by the session that is read
+  std::set<std::string> touched_;  // keys of rows, for the current session
   HashSet known_;                  // sessions
   HashSet requests_;
   HashSet turns_;             // of other tools
   HashSet imported_;          // sessions of other tools that are in the store
-  std::string origin_;        // of the session that is read
-  bool is_repeated_ = false;  // and whether its turns were counted
-  HashSet shared_;            // messages that forks have of sessions that are gone
+  std::string origin_;        // of the current session
+  bool is_repeated_ = false;  // whether its turns were counted before
+  HashSet shared_;            // messages that forks share with deleted sessions
   std::unordered_map<std::string, ForkOrigin> forks_;
   std::int64_t sessions_ = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// A stop token that is asked to stop after a while, or with another one.
+// A stop token that is stopped after a timeout, or together with another one.
 
 #include <chrono>
 #include <condition_variable>
@@ -29,7 +29,7 @@ class TimeLimit {
     std::mutex mutex;
     std::unique_lock lock(mutex);
     std::condition_variable_any never;
-    (void)never.wait_for(lock, over, limit, [] { return false; });  // only how long matters
+    (void)never.wait_for(lock, over, limit, [] { return false; });  // ends on timeout or stop
     source_.request_stop();
   }
 
