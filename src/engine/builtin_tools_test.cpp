@@ -70,7 +70,7 @@ TEST_F(BuiltinToolsTest, ReadsFilesOfTheFolder) {
   EXPECT_EQ(read("inner"), "b");
 }
 
-TEST_F(BuiltinToolsTest, NothingLeavesTheFolder) {
+TEST_F(BuiltinToolsTest, StayInTheFolder) {
   fs::create_symlink(root_ / "secret", root_ / "in/link");
   fs::create_symlink("..", root_ / "in/up");
   ASSERT_EQ(::mkfifo((root_ / "in/fifo").c_str(), 0600), 0);
@@ -89,7 +89,7 @@ TEST_F(BuiltinToolsTest, NothingLeavesTheFolder) {
   EXPECT_TRUE(read("a.txt").starts_with("invalid_argument: "));
 }
 
-TEST_F(BuiltinToolsTest, BadInputIsSaid) {
+TEST_F(BuiltinToolsTest, ReportInvalidInput) {
   EXPECT_TRUE(read("").starts_with("invalid_argument: "));
   EXPECT_EQ(run("read_file", R"({"path":1})"), "invalid_argument: \"path\" must be a string");
   EXPECT_EQ(run("read_file", R"({"path":"a.txt","limit":"x"})"),
@@ -126,7 +126,7 @@ TEST_F(BuiltinToolsTest, WritesTodos) {
   EXPECT_TRUE(run("todo_write", R"({"todos":[]})").starts_with("unsupported: "));
 }
 
-TEST_F(BuiltinToolsTest, RecallsOnlyWhatWasSaidInTheFolder) {
+TEST_F(BuiltinToolsTest, RecallsOnlySessionsOfTheFolder) {
   Session other = make_session("s2");
   other.info.working_dir = session_.info.working_dir + "x";
   ASSERT_TRUE(store_->create(other));

@@ -16,7 +16,7 @@ namespace reprise {
 namespace {
 
 // Throws an int, which no handler of std::exception catches, in the callback with that name.
-struct Fuse {
+struct ThrowPoint {
   std::string_view name;
   void reached(std::string_view callback) const {
     if (callback == name) {
@@ -27,18 +27,18 @@ struct Fuse {
 
 class ThrowingObserver final : public TurnObserver {
  public:
-  explicit ThrowingObserver(const Fuse& fuse) : fuse_(fuse) {}
-  void on_text(std::string_view) override { fuse_.reached("on_text"); }
-  void on_thinking(std::string_view) override { fuse_.reached("on_thinking"); }
-  void on_tool_call(const ToolUseBlock&) override { fuse_.reached("on_tool_call"); }
-  void on_tool_result(const ToolResultBlock&) override { fuse_.reached("on_tool_result"); }
-  void on_message(const Message&) override { fuse_.reached("on_message"); }
-  void on_usage(const Usage&) override { fuse_.reached("on_usage"); }
-  void on_warning(std::string_view) override { fuse_.reached("on_warning"); }
-  void on_note(std::string_view) override { fuse_.reached("on_note"); }
+  explicit ThrowingObserver(const ThrowPoint& throw_point) : throw_point_(throw_point) {}
+  void on_text(std::string_view) override { throw_point_.reached("on_text"); }
+  void on_thinking(std::string_view) override { throw_point_.reached("on_thinking"); }
+  void on_tool_call(const ToolUseBlock&) override { throw_point_.reached("on_tool_call"); }
+  void on_tool_result(const ToolResultBlock&) override { throw_point_.reached("on_tool_result"); }
+  void on_message(const Message&) override { throw_point_.reached("on_message"); }
+  void on_usage(const Usage&) override { throw_point_.reached("on_usage"); }
+  void on_warning(std::string_view) override { throw_point_.reached("on_warning"); }
+  void on_note(std::string_view) override { throw_point_.reached("on_note"); }
 
  private:
-  const Fuse& fuse_;
+  const ThrowPoint& throw_point_;
 };
 
 struct ExceptionCase {
@@ -48,8 +48,8 @@ struct ExceptionCase {
 
 class CallbackException : public testing::TestWithParam<ExceptionCase> {};
 
-TEST_P(CallbackException, EndsTheTurnAndKeepsWhatCame) {
-  const Fuse fuse{GetParam().callback};
+TEST_P(CallbackException, EndsTheTurnAndStoresTheAnswerSoFar) {
+  const ThrowPoint throw_point{GetParam().callback};
   const auto store = open_memory_store();
   const Session session = make_session("s1");
   ASSERT_TRUE(store->create(session));
@@ -60,22 +60,24 @@ TEST_P(CallbackException, EndsTheTurnAndKeepsWhatCame) {
   ConversationOptions options;
   options.tools = &tools;
   options.approver = [&](const ToolUseBlock&) {
-    fuse.reached("approver");
+    throw_point.reached("approver");
     return Approval::allow;
   };
   options.hooks.before = [&](const ToolUseBlock&) -> Result<> {
-    fuse.reached("before");
+    throw_point.reached("before");
     return {};
   };
-  options.hooks.after = [&](const ToolUseBlock&, const ToolResultBlock&) { fuse.reached("after"); };
+  options.hooks.after = [&](const ToolUseBlock&, const ToolResultBlock&) {
+    throw_point.reached("after");
+  };
   FakeProvider provider;
   provider.add()
-      .then([&] { fuse.reached("provider at once"); })
+      .then([&] { throw_point.reached("provider at once"); })
       .retrying({Code::io, "lost"}, std::chrono::milliseconds(1))
       .retrying({Code::io, "lost"}, std::chrono::minutes(1))
       .thinking("hm")
       .text("let me")
-      .then([&] { fuse.reached("provider"); })
+      .then([&] { throw_point.reached("provider"); })
       .text(" see")
       .call("t1", "t", "{}")
       .usage(1, 2, "r1")
@@ -83,7 +85,7 @@ TEST_P(CallbackException, EndsTheTurnAndKeepsWhatCame) {
   provider.add().text("done").ended();
   Conversation conversation(provider, store.get(), session, options);
 
-  ThrowingObserver observer(fuse);
+  ThrowingObserver observer(throw_point);
   EXPECT_THROW((void)conversation.ask("q", observer), int);
   EXPECT_FALSE(store->capabilities().partials->find_partial(session.info.id)->has_value());
   const std::vector<Message> stored = *read_all(*store, session.info.id);
@@ -122,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-TEST(ToolException, IsAnErrorResultWhateverIsThrown) {
+TEST(ToolException, OfAnyTypeIsAnErrorResult) {
   const auto store = open_memory_store();
   const Session session = make_session("s1");
   ASSERT_TRUE(store->create(session));
@@ -143,7 +145,7 @@ TEST(ToolException, IsAnErrorResultWhateverIsThrown) {
 }
 
 // The tool ignores the stop request: the turn ends without it, and it may end long after.
-TEST(DeafTool, IsGivenUpAfterItsTimeout) {
+TEST(DeafTool, IsAbandonedAfterItsTimeout) {
   const auto store = open_memory_store();
   const Session session = make_session("s1");
   ASSERT_TRUE(store->create(session));

@@ -19,7 +19,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{50};  // polling interval of the stop token
+constexpr std::chrono::milliseconds kPollInterval{50};  // polling interval of the stop token
 using SteadyClock = std::chrono::steady_clock;
 
 class SpawnSetup {
@@ -112,7 +112,7 @@ struct Reader {
   // False at the end of the output.
   Result<bool> read_some() {
     pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
-    if (::poll(&wait, 1, static_cast<int>(kLook.count())) <= 0) {
+    if (::poll(&wait, 1, static_cast<int>(kPollInterval.count())) <= 0) {
       return true;
     }
     std::array<char, 16384> buffer{};

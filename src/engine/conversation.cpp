@@ -12,7 +12,7 @@
 namespace reprise {
 namespace {
 
-bool is_something(const Block& block) {
+bool has_content(const Block& block) {
   if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
     return !trimmed(text->text).empty();
   }
@@ -28,7 +28,7 @@ Result<> check_input(const std::vector<Block>& blocks) {
   if (std::ranges::any_of(blocks, unfit)) {
     return fail(Code::invalid_argument, "a question holds text and images only");
   }
-  if (std::ranges::none_of(blocks, is_something)) {
+  if (std::ranges::none_of(blocks, has_content)) {
     return fail(Code::invalid_argument, "the question is empty");
   }
   return {};
@@ -44,14 +44,14 @@ std::vector<Block> with_stored_images(Store* store, std::vector<Block> blocks) {
 }
 
 // The scope of a turn, during which the record reports to the observer.
-class Watched {
+class TurnScope {
  public:
-  Watched(Record& record, TurnObserver& observer, bool refresh) : record_(record) {
+  TurnScope(Record& record, TurnObserver& observer, bool refresh) : record_(record) {
     record.start_turn(observer, refresh);
   }
-  ~Watched() { record_.end_turn(); }
-  Watched(const Watched&) = delete;
-  Watched& operator=(const Watched&) = delete;
+  ~TurnScope() { record_.end_turn(); }
+  TurnScope(const TurnScope&) = delete;
+  TurnScope& operator=(const TurnScope&) = delete;
 
  private:
   Record& record_;
@@ -75,7 +75,7 @@ class Conversation::Impl {
 
   Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop) {
     REPRISE_TRY(check_input(blocks));
-    const Watched watched(record_, observer, false);
+    const TurnScope scope(record_, observer, false);
     REPRISE_TRY(check_prompt());
     RecordEntry entry{.begin_answer = true};
     entry.messages.push_back(question(with_stored_images(record_.store(), std::move(blocks))));
@@ -85,7 +85,7 @@ class Conversation::Impl {
   }
 
   Result<Outcome> go_on(TurnObserver& observer, std::stop_token stop) {
-    const Watched watched(record_, observer, true);
+    const TurnScope scope(record_, observer, true);
     REPRISE_TRY(record_.begin({.begin_answer = true}, stop));
     auto end = find_end(record_.slice());
     if (!end || end->kind == RecordEnd::Kind::nothing || end->kind == RecordEnd::Kind::answered) {
@@ -104,7 +104,7 @@ class Conversation::Impl {
   }
 
   Result<Outcome> retry(TurnObserver& observer, std::stop_token stop) {
-    const Watched watched(record_, observer, true);
+    const TurnScope scope(record_, observer, true);
     REPRISE_TRY(record_.begin({.begin_answer = true}, stop));
     auto from = retry_from();
     if (!from) {

@@ -35,7 +35,7 @@ class ConversationTest : public testing::Test {
   std::stop_source stop_;
 };
 
-TEST_F(ConversationTest, KeepsAPlainTurn) {
+TEST_F(ConversationTest, StoresAPlainTurn) {
   session_.system_prompt = "be brief";
   auto& script = provider_.add();
   script.started("r1").then([&] {
@@ -68,7 +68,7 @@ TEST_F(ConversationTest, KeepsAPlainTurn) {
 }
 
 // As in the store, whose sums it displays.
-TEST_F(ConversationTest, ARequestThatIsNamedAgainIsCountedOnce) {
+TEST_F(ConversationTest, ARepeatedRequestIdIsCountedOnce) {
   for (const std::string_view request : {"r1", "r1", "r2"}) {
     provider_.add().text("ok").usage(3, 2, request).ended();
   }
@@ -83,7 +83,7 @@ TEST_F(ConversationTest, ARequestThatIsNamedAgainIsCountedOnce) {
   EXPECT_EQ(usage, get(*store_, session_.info.id)->usage);
 }
 
-TEST_F(ConversationTest, TheNextTurnSendsTheWholeStory) {
+TEST_F(ConversationTest, TheNextTurnSendsTheWholeHistory) {
   provider_.add().text("one").ended();
   provider_.add().text("two").ended();
   Conversation conversation(provider_, store_.get(), session_, {});
@@ -93,7 +93,7 @@ TEST_F(ConversationTest, TheNextTurnSendsTheWholeStory) {
   EXPECT_EQ(stored().size(), 4U);
 }
 
-TEST_F(ConversationTest, WithoutAStoreMemoryIsEnough) {
+TEST_F(ConversationTest, WorksWithoutAStore) {
   provider_.add().text("one").ended();
   provider_.add().text("two").ended();
   Conversation conversation(provider_, nullptr, session_, {});
@@ -113,7 +113,7 @@ TEST_F(ConversationTest, UnacceptableInputIsRefused) {
   EXPECT_TRUE(stored().empty());
 }
 
-TEST_F(ConversationTest, BytesThatAreNoTextAreKept) {
+TEST_F(ConversationTest, InvalidUtf8IsPreserved) {
   provider_.add().text("ok \xFF").ended();
   auto conversation = this->conversation();
   ASSERT_TRUE(conversation.ask("a\xFF", listener_));
@@ -121,7 +121,7 @@ TEST_F(ConversationTest, BytesThatAreNoTextAreKept) {
   EXPECT_EQ(plain_text(stored().at(1)), "ok \xEF\xBF\xBD");
 }
 
-TEST_F(ConversationTest, APictureGoesToTheBlobs) {
+TEST_F(ConversationTest, ImagesAreStoredAsBlobs) {
   provider_.add().text("nice").ended();
   auto conversation = this->conversation();
   ASSERT_TRUE(conversation.ask(
@@ -132,7 +132,7 @@ TEST_F(ConversationTest, APictureGoesToTheBlobs) {
             "user: look image data:image/png;base64,iVBORy4uLi4=");
 }
 
-TEST_F(ConversationTest, ThePromptOfThisRunComesFirstThenTheSessionsThenAStoredOne) {
+TEST_F(ConversationTest, PrecedenceOfPromptsIsRunSessionStored) {
   record({message_of("system", {text_of("old")}), user("q"), assistant("a")});
   for (int i = 0; i < 40; ++i) {
     record({user("q"), assistant("a")});
@@ -194,7 +194,7 @@ TEST_F(ConversationTest, DryRunChangesNothing) {
   EXPECT_EQ(conversation().dry_run({}).error().code, Code::invalid_argument);
 }
 
-TEST_F(ConversationTest, ACutAtEveryEventKeepsWhatCame) {
+TEST_F(ConversationTest, AnInterruptionAtEveryEventStoresTheAnswerSoFar) {
   for (const Code code : {Code::io, Code::cancelled}) {
     for (std::size_t cut = 0; cut <= 6; ++cut) {
       const auto store = open_memory_store();
@@ -227,7 +227,7 @@ TEST_F(ConversationTest, ACutAtEveryEventKeepsWhatCame) {
   }
 }
 
-TEST_F(ConversationTest, GoesOnWithACutAnswer) {
+TEST_F(ConversationTest, ContinuesAnInterruptedAnswer) {
   provider_.add().text("One, tw").fails(Code::io);
   provider_.add().started("r2").text("o, thr").fails(Code::timeout);
   provider_.add().started("r3").thinking("hm").text("ee.").ended();
@@ -248,7 +248,7 @@ TEST_F(ConversationTest, GoesOnWithACutAnswer) {
   EXPECT_FALSE(is_running());
 }
 
-TEST_F(ConversationTest, GoingOnThatFailsLosesNothing) {
+TEST_F(ConversationTest, AFailedContinuationLosesNothing) {
   record({user("count"), incomplete({text_of("One, tw")})});
   provider_.add().fails(Code::io);
   EXPECT_EQ(conversation().go_on(listener_).error().code, Code::io);
@@ -256,7 +256,7 @@ TEST_F(ConversationTest, GoingOnThatFailsLosesNothing) {
   EXPECT_FALSE(is_running());
 }
 
-TEST_F(ConversationTest, GoesOnAfterAQuestionAndAfterCalls) {
+TEST_F(ConversationTest, ContinuesAfterAQuestionAndAfterCalls) {
   provider_.add().text("yes").ended();
   record({user("q")});
   ASSERT_TRUE(conversation().go_on(listener_));
@@ -275,7 +275,7 @@ TEST_F(ConversationTest, GoesOnAfterAQuestionAndAfterCalls) {
   EXPECT_EQ(conversation().go_on(listener_).error().code, Code::invalid_argument);
 }
 
-TEST_F(ConversationTest, RequestsSayWhatTheOptionsSay) {
+TEST_F(ConversationTest, RequestsContainTheOptions) {
   provider_.add().text("One").ended(StopReason::max_tokens);
   provider_.add().text(" two").ended();
   auto conversation =
@@ -323,7 +323,7 @@ TEST_F(ConversationTest, RetryOfAnUnansweredQuestionAsksIt) {
   EXPECT_EQ(spell(stored()), "user: a | assistant: 3");
 }
 
-TEST_F(ConversationTest, WithoutAStoreWhatWasSaidEarlierIsSent) {
+TEST_F(ConversationTest, WithoutAStoreEarlierMessagesAreSent) {
   provider_.add().text("b").ended();
   ConversationOptions options{.earlier = {user("q"), assistant("a")}};
   Conversation conversation(provider_, nullptr, session_, std::move(options));
@@ -406,7 +406,7 @@ TEST_F(ConversationTest, TwoConversationsOnOneSessionTakeTurns) {
   }
 }
 
-TEST_F(ConversationTest, WhatStreamsIsKeptWithinFiftyMilliseconds) {
+TEST_F(ConversationTest, StreamedTextIsSavedWithinFiftyMilliseconds) {
   auto& script = provider_.add();
   script.text("first ").text("words").call("t", "x", R"({"a":)").then([this] {
     std::optional<Partial> partial;
@@ -435,7 +435,7 @@ class ResponseIdTest : public ConversationTest {
   }
 };
 
-TEST_F(ResponseIdTest, OnlyWhatIsNewIsSent) {
+TEST_F(ResponseIdTest, OnlyNewMessagesAreSent) {
   provider_.add().started("r2").text("b").ended();
   provider_.add().started("r3").text("c").ended();
   auto conversation = this->conversation({.system = "s"});
@@ -462,7 +462,7 @@ TEST_F(ResponseIdTest, AnExpiredOneIsReplayed) {
   EXPECT_EQ(provider_.seen.at(2).previous_response_id, "r9");
 }
 
-TEST_F(ResponseIdTest, ARefusalToGoOnIsTriedOnceWithAllWords) {
+TEST_F(ResponseIdTest, ARejectedContinuationIsRetriedOnceWithAllMessages) {
   provider_.add().fails(Code::invalid_argument);
   provider_.add().started("r9").text("b").ended();
   auto conversation = this->conversation();
@@ -480,7 +480,7 @@ TEST_F(ResponseIdTest, ARefusalToGoOnIsTriedOnceWithAllWords) {
   EXPECT_EQ(provider_.seen.size(), 2U);  // a request that is rejected with all messages fails
 }
 
-TEST_F(ResponseIdTest, AProviderThatKeepsNothingByItselfGetsAllWords) {
+TEST_F(ResponseIdTest, AProviderThatDoesNotContinueByDefaultGetsAllMessages) {
   provider_.continues = false;
   provider_.add().text("b").ended();
   ASSERT_TRUE(conversation().ask("one", listener_));
@@ -499,7 +499,7 @@ TEST_F(ResponseIdTest, OtherErrorsNeverReplay) {
   }
 }
 
-TEST_F(ResponseIdTest, NotOverOtherOrCutAnswers) {
+TEST_F(ResponseIdTest, NotAfterOtherProvidersOrIncompleteAnswers) {
   provider_.add().text("x").ended();
   Message other = assistant({text_of("b")}, "other");
   other.response_id = "r2";

@@ -155,7 +155,7 @@ TEST_F(Copying, CarriesEverything) {
   EXPECT_EQ(*target_->capabilities().artefacts->find_artefact(id_, {1}, "prompt.txt"), "hello");
 }
 
-TEST_F(Copying, TellsHowFarItHasCome) {
+TEST_F(Copying, ReportsProgress) {
   add(*source_, id_, 0, 2500, "text ");
   std::vector<std::int64_t> done;
   ASSERT_TRUE(copy_session(*source_, *target_, id_, {}, [&done](const Progress& progress) {
@@ -166,7 +166,7 @@ TEST_F(Copying, TellsHowFarItHasCome) {
   EXPECT_TRUE(std::ranges::is_sorted(done));
 }
 
-TEST_F(Copying, LeavesSecretHeadersBehind) {
+TEST_F(Copying, RedactsSecretHeaders) {
   constexpr std::string_view kHeaders =
       R"({"headers":{"Set-Cookie":"session=1","x-api-key":"k","Authorization":"Bearer t","a":"b"}})";
   Artefacts& from = *source_->capabilities().artefacts;
@@ -270,7 +270,7 @@ TEST_F(Copying, NamesDamageAmongReplacedMessages) {
   EXPECT_THAT(**lines, testing::HasSubstr("readable"));
 }
 
-TEST_F(Copying, TwiceChangesNothing) {
+TEST_F(Copying, IsIdempotent) {
   add(*source_, id_, 0, 3, "text ");
   copy(*target_);
   const Session before = *get(*target_, id_);
@@ -280,7 +280,7 @@ TEST_F(Copying, TwiceChangesNothing) {
   EXPECT_EQ(*get(*target_, id_), before);
 }
 
-TEST_F(Copying, ContinuesWhatHasGrown) {
+TEST_F(Copying, ContinuesAGrownSession) {
   add(*source_, id_, 0, 3, "text ");
   copy(*target_);
   add(*source_, id_, 3, 130, "text ");
@@ -303,7 +303,7 @@ TEST_F(Copying, ListsWhatAnUpdateDoesNotCarry) {
   EXPECT_THAT(continued.losses, ElementsAre("the mode", "the title"));
 }
 
-TEST_F(Copying, LeavesATargetThatIsAhead) {
+TEST_F(Copying, DoesNotChangeATargetThatIsAhead) {
   add(*source_, id_, 0, 2, "text ");
   copy(*target_);
   add(*target_, id_, 2, 4, "more ");
@@ -328,7 +328,7 @@ TEST_F(Copying, ADifferenceIsAConflictAndNothingIsOverwritten) {
 // About fifty of these are a batch.
 const std::string kLongText(10'000, 'x');
 
-TEST_F(Copying, GoesOnAfterAFailure) {
+TEST_F(Copying, ResumesAfterAFailure) {
   add(*source_, id_, 0, 200, kLongText);
   SmallStore target(std::move(target_), {});
   target.fail_at(3);
@@ -338,7 +338,7 @@ TEST_F(Copying, GoesOnAfterAFailure) {
   EXPECT_EQ(*read_all(target, id_), *read_all(*source_, id_));
 }
 
-TEST_F(Copying, WaitsForTheDiskOnceWithTheLastMessages) {
+TEST_F(Copying, SyncsOnceWithTheLastMessages) {
   add(*source_, id_, 0, 150, kLongText);
   SmallStore target(std::move(target_), {});
   copy(target);
@@ -349,14 +349,14 @@ TEST_F(Copying, WaitsForTheDiskOnceWithTheLastMessages) {
   EXPECT_EQ(target.durabilities().back(), Durability::disk);
 }
 
-TEST_F(Copying, TakesShortMessagesAThousandAtATime) {
+TEST_F(Copying, AppendsShortMessagesInBatchesOfAThousand) {
   add(*source_, id_, 0, 1001, "text ");
   SmallStore target(std::move(target_), {});
   copy(target);
   EXPECT_THAT(target.durabilities(), ElementsAre(Durability::os, Durability::disk));
 }
 
-TEST_F(Copying, CountsNoGaps) {
+TEST_F(Copying, SkipsGapsInConstantTime) {
   add(*source_, id_, 0, 3, "text ");
   GappedStore gapped(*source_);
   for (const bool words : {true, false}) {
@@ -368,7 +368,7 @@ TEST_F(Copying, CountsNoGaps) {
   EXPECT_LE(gapped.reads(), 4);
 }
 
-TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
+TEST_F(Copying, ListsWhatTheTargetChanged) {
   // Messages of other programs lack usage and times.
   Message old = message("user", "old", 0);
   old.created_at = {};
@@ -421,7 +421,7 @@ TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
 }
 
 // A read-only source can be copied like a store.
-TEST_F(Copying, TakesASource) {
+TEST_F(Copying, AcceptsASource) {
   class Foreign final : public Source, public TodoReader {
    public:
     explicit Foreign(Source& inside) : inside_(inside) { capabilities_.todo_reader = this; }
@@ -469,7 +469,7 @@ TEST_F(Copying, ListsWhatTheTargetCannotHold) {
   EXPECT_EQ(copy(target).outcome, CopyOutcome::unchanged);
 }
 
-TEST_F(Copying, WithoutWordsTheIdsOfAnswersGo) {
+TEST_F(Copying, CopiesResponseIdsToAStoreWithoutMessages) {
   const auto answered = [](std::string_view provider, std::string_view id, std::int64_t second) {
     Message answer = message(role::kAssistant, "a", second);
     answer.provider = provider;

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kWatchPause{50};
 constexpr int kRenewalsInLength = 10;
-constexpr int kLooksMax = 8;  // reads of a session that is being written to
+constexpr int kReadsMax = 8;  // reads of a session that is being written to
 
 // A name derived from the answer, so that concurrent settlers apply it once.
-std::optional<OperationId> settled_name(const OperationId& answer) {
+std::optional<OperationId> settle_operation(const OperationId& answer) {
   auto name = OperationId::parse(cat(answer.str(), ".settled"));
   return name ? std::optional(*std::move(name)) : std::nullopt;
 }
@@ -61,7 +61,7 @@ OwnerState OwnerWatch::observe(const Partial& running) {
 }
 
 Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock) {
-  const std::optional<OperationId> operation = settled_name(running.answer);
+  const std::optional<OperationId> operation = settle_operation(running.answer);
   const OperationId ended = running.answer;
   std::vector<Message> messages;
   if (!running.blocks.empty()) {
@@ -104,18 +104,18 @@ Result<SessionNow> get_now(Source& source, const SessionId& id) {
   PartialReader* const partials = source.capabilities().partial_reader;
   REPRISE_ASSIGN(Session session, get(source, id));
   SessionNow now{.session = std::move(session)};
-  for (int looks = 0; partials != nullptr && now.session.info.answering; ++looks) {
+  for (int reads = 0; partials != nullptr && now.session.info.answering; ++reads) {
     REPRISE_ASSIGN(auto running, partials->find_partial(id));
     const Seq head = now.session.info.head;
     REPRISE_ASSIGN(now.session, get(source, id));
-    const bool is_one_moment = now.session.info.head == head;
-    if (running && (is_one_moment || looks == kLooksMax)) {
+    const bool is_consistent = now.session.info.head == head;
+    if (running && (is_consistent || reads == kReadsMax)) {
       const OwnerState owner = state_of(running->owner);
       now.answer = {answer_of(*std::move(running)), owner};
       now.answer->message.seq = now.session.info.head;
       return now;
     }
-    if (looks == kLooksMax) {
+    if (reads == kReadsMax) {
       break;
     }
   }
@@ -201,7 +201,7 @@ bool LeaseKeeper::is_settled(const Hold& hold, const OperationId& answer) {
   if (dropped_ == answer) {
     return false;
   }
-  const auto noted = store_.append(session_, {}, {.operation = settled_name(answer)});
+  const auto noted = store_.append(session_, {}, {.operation = settle_operation(answer)});
   if (noted && noted->repeated) {
     lost_.request_stop();
   } else if (noted) {

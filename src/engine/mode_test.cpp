@@ -54,7 +54,7 @@ TEST_F(ModeTest, FilesPatternsAndCommands) {
             "## a.md\n\nA");
 }
 
-TEST_F(ModeTest, WhatCannotBeHadIsAnError) {
+TEST_F(ModeTest, UnavailableContextIsAnError) {
   EXPECT_EQ(load({"file:none"}).error().code, Code::not_found);
   EXPECT_EQ(load({"glob:*.none"}).error().code, Code::not_found);
   EXPECT_EQ(load({"cmd:exit 3"}).error().code, Code::io);

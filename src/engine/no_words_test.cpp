@@ -90,7 +90,7 @@ TEST_F(NoWordsTest, OnlyTheAnswerThatEndsATurnIsContinuedFrom) {
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r2"}}));
 }
 
-TEST_F(NoWordsTest, WhatFollowsACutAnswerRepeatsNothingThatIsKnown) {
+TEST_F(NoWordsTest, AfterAnIncompleteAnswerOnlyNewMessagesAreSent) {
   provider_.add().started("r1").text("a").ended();
   provider_.add().started("r2").text("cut").fails(Code::io);
   provider_.add().started("r3").text("b").ended();
@@ -119,7 +119,7 @@ TEST_F(NoWordsTest, AnExpiredConversationGoesToTheTrash) {
   EXPECT_EQ(stored_chain(fresh.front().id), (Chain{{"fake", "r2"}}));
 }
 
-TEST_F(NoWordsTest, WordsThatAreAtHandAreSentAgain) {
+TEST_F(NoWordsTest, MessagesInMemoryAreSentAgain) {
   provider_.add().started("r1").text("a").ended();
   provider_.add().fails(Code::expired);
   provider_.add().started("r2").text("b").ended();
@@ -145,7 +145,7 @@ TEST_F(NoWordsTest, NoOtherErrorRemovesAnything) {
   EXPECT_EQ(listed(SessionState::active).size(), 1U);
 }
 
-TEST_F(NoWordsTest, WhatCouldNotBeSavedIsSavedLater) {
+TEST_F(NoWordsTest, UnsavedResponsesAreSavedLater) {
   for (const char* const id : {"r1", "r2"}) {
     provider_.add().started(id).text("a").ended();
   }

@@ -126,7 +126,7 @@ class OutboxTest : public testing::Test {
   MemoryOutbox outbox_;
 };
 
-TEST_F(OutboxTest, ANewSessionWithoutAStoreComesInWhole) {
+TEST_F(OutboxTest, ANewSessionWithoutAStoreIsDelivered) {
   session_.info.title = "title";
   session_.system_prompt = "brief";
   conversation(nullptr, {"one", "two"});
@@ -155,7 +155,7 @@ TEST_F(OutboxTest, ATailContinuesItsSession) {
 }
 
 // The server had applied the step, and only its response was lost.
-TEST_F(OutboxTest, WhatHadHappenedDoesNotHappenAgain) {
+TEST_F(OutboxTest, AppliedStepsAreNotAppliedAgain) {
   for (int last = 0; last < 12; ++last) {
     memory_ = open_memory_store();
     ASSERT_TRUE(memory_->create(session_));
@@ -177,7 +177,7 @@ TEST_F(OutboxTest, WhatHadHappenedDoesNotHappenAgain) {
   }
 }
 
-TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
+TEST_F(OutboxTest, StoredStepsAreRemoved) {
   ASSERT_TRUE(memory_->create(session_));
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
@@ -195,7 +195,7 @@ TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
   again();
 }
 
-TEST_F(OutboxTest, ASessionThatHasGoneOnGetsAForkAtThatPlace) {
+TEST_F(OutboxTest, AChangedSessionGetsAForkAtThatPlace) {
   ASSERT_TRUE(memory_->create(session_));
   others_say("before");
   session_ = *get(*memory_, session_.info.id);
@@ -214,7 +214,7 @@ TEST_F(OutboxTest, ASessionThatHasGoneOnGetsAForkAtThatPlace) {
 }
 
 // The first step was applied without an acknowledgement, then another process continued.
-TEST_F(OutboxTest, OnlyTheRestBecomesAFork) {
+TEST_F(OutboxTest, OnlyUnstoredStepsBecomeAFork) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [this](int) {
     store_.after_the_fact = memory_->find(session_.info.id)->value().info.head == Seq{};
@@ -227,7 +227,7 @@ TEST_F(OutboxTest, OnlyTheRestBecomesAFork) {
   again();
 }
 
-TEST_F(OutboxTest, AnInterruptedRunGoesOnWhereItStopped) {
+TEST_F(OutboxTest, AnInterruptedDeliveryIsResumed) {
   for (int failing = 0; failing < 12; ++failing) {
     memory_ = open_memory_store();
     ASSERT_TRUE(memory_->create(session_));
@@ -247,7 +247,7 @@ TEST_F(OutboxTest, AnInterruptedRunGoesOnWhereItStopped) {
   }
 }
 
-TEST_F(OutboxTest, ASessionThatIsGoneGetsAnotherOfItsOwn) {
+TEST_F(OutboxTest, ADeletedSessionIsReplacedByANewOne) {
   ASSERT_TRUE(memory_->create(session_));
   others_say("before");
   session_ = *get(*memory_, session_.info.id);
@@ -286,7 +286,7 @@ TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
   }
 }
 
-TEST_F(OutboxTest, AFullDiskIsSaidAndTriedAgain) {
+TEST_F(OutboxTest, AFullDiskIsReportedAndRetried) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [](int) { return true; };
   outbox_.is_full = true;

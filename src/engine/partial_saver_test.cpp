@@ -88,7 +88,7 @@ class PartialSaverTest : public testing::Test {
 };
 
 // However much has arrived while the store was slow, stop() waits only for the current write.
-TEST_F(PartialSaverTest, WhoStopsWaitsForOnePieceAtMost) {
+TEST_F(PartialSaverTest, StopWaitsForOnePieceAtMost) {
   const std::string piece(1000, 'x');
   partials_.hold(true);
   say(piece, 1);
@@ -101,7 +101,7 @@ TEST_F(PartialSaverTest, WhoStopsWaitsForOnePieceAtMost) {
   EXPECT_LE(most, kPartialBytesMax + piece.size());
 }
 
-TEST_F(PartialSaverTest, AllComesInItsOrderWhenThereIsTime) {
+TEST_F(PartialSaverTest, EverythingIsWrittenInOrder) {
   const std::string piece = "0123456789";
   say(piece, 500'000);
   partials_.wait_for_text(reply_text_.size());
@@ -110,7 +110,7 @@ TEST_F(PartialSaverTest, AllComesInItsOrderWhenThereIsTime) {
 }
 
 // On a full disk each retry writes the first piece only, not everything that has arrived since.
-TEST_F(PartialSaverTest, WhatFailsIsTriedAgainPieceByPiece) {
+TEST_F(PartialSaverTest, FailedWritesAreRetriedPieceByPiece) {
   constexpr int kFailures = 10;
   const std::string piece(1000, 'y');
   partials_.fail_next(kFailures);

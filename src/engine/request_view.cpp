@@ -43,7 +43,7 @@ std::string acceptable_word(std::string_view text, std::string_view instead) {
 
 // Thinking alone is not a message. Blocks of a provider's own tools are: they are continued after a
 // pause.
-bool says_something(const std::vector<Block>& blocks) {
+bool has_sendable_content(const std::vector<Block>& blocks) {
   return std::ranges::any_of(blocks, [](const Block& block) {
     const auto* const raw = std::get_if<UnknownBlock>(&block);
     return raw != nullptr ? raw->type.starts_with("server_tool_use")
@@ -68,7 +68,7 @@ std::string_view without_version(std::string_view model) {
   return has_date ? model.substr(0, model.size() - kDate) : model;
 }
 
-std::string what_it_is(const ImageBlock& image) {
+std::string media_name(const ImageBlock& image) {
   return model::is_pdf(image) ? cat("the PDF ", model::file_name(image)) : "an image";
 }
 
@@ -166,7 +166,7 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
     }
     Piece piece =
         assistant ? assistant_piece(*std::move(message)) : user_piece(*std::move(message));
-    if (says_something(piece.blocks)) {
+    if (has_sendable_content(piece.blocks)) {
       return piece;
     }
   }
@@ -274,7 +274,7 @@ std::string RequestView::acceptable_id(const std::string& id) {
 void RequestView::add_image(Piece& piece, ImageBlock image) {
   ++(model::is_pdf(image) ? pdfs_ : images_);
   if (options_.leaves_out_images) {
-    add_text(piece.blocks, cat("(", what_it_is(image), " that this model does not take)"));
+    add_text(piece.blocks, cat("(", media_name(image), " that this model does not take)"));
     return;
   }
   if (image.blob) {
@@ -282,7 +282,7 @@ void RequestView::add_image(Piece& piece, ImageBlock image) {
     if (!url) {
       repairs_.count(RequestRepair::unreadable_blob);
       add_text(piece.blocks,
-               cat("(", what_it_is(image), " could not be read: ", url.error().message, ")"));
+               cat("(", media_name(image), " could not be read: ", url.error().message, ")"));
       return;
     }
     const auto type_end = url->find(';');

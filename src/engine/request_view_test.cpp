@@ -76,7 +76,7 @@ class RequestViewTest : public testing::Test {
   Seq head_{0};
 };
 
-TEST_F(RequestViewTest, SameRolesAreMergedAndEmptyOnesVanish) {
+TEST_F(RequestViewTest, MergesSameRolesAndDropsEmptyMessages) {
   EXPECT_EQ(spelled({user("a"), user("b"), assistant(" \n"), user("c"), assistant("d"),
                      assistant("e"), user("f")}),
             "user: a b c | assistant: d e | user: f");
@@ -123,7 +123,7 @@ struct CountingLess {
   }
 };
 
-TEST(OpenCallsTest, ManyOfThemCostASearchEach) {
+TEST(OpenCallsTest, ManyCallsAreFoundInLogarithmicTime) {
   constexpr std::size_t kCalls = 20'000;
   constexpr std::size_t kComparisons =
       3 * 40 * kCalls;  // asked, added and answered; a tree's depth
@@ -172,7 +172,7 @@ TEST_F(RequestViewTest, IdsNamesAndInputsBecomeAcceptable) {
             "error d=the tool call did not complete");
 }
 
-TEST_F(RequestViewTest, WhatIsBoundToAModelGoesBackToThatModelOnly) {
+TEST_F(RequestViewTest, ModelBoundBlocksAreSentToThatModelOnly) {
   provider_.binds_thinking = true;
   const auto by = [](std::string_view model) {
     Message message = assistant({ThinkingBlock{std::string(model), "sig", {}}, text_of("x")});
@@ -190,7 +190,7 @@ TEST_F(RequestViewTest, WhatIsBoundToAModelGoesBackToThatModelOnly) {
   EXPECT_EQ(viewed.repairs.of(RequestRepair::foreign_thinking), 3);
 }
 
-TEST_F(RequestViewTest, ThinkingAndRawBlocksGoHomeOnly) {
+TEST_F(RequestViewTest, ThinkingAndRawBlocksAreSentToTheirProviderOnly) {
   const ThinkingBlock thought{"hm", "sig", {}};
   const UnknownBlock raw{"reasoning", *RawJson::parse(R"({"type":"reasoning"})")};
   EXPECT_EQ(
@@ -201,7 +201,7 @@ TEST_F(RequestViewTest, ThinkingAndRawBlocksGoHomeOnly) {
       "user: e f | assistant: g | user: h");
 }
 
-TEST_F(RequestViewTest, AnswersNameTheProviderAndCutOnesSaySo) {
+TEST_F(RequestViewTest, AnswersHaveTheProviderAndTheirState) {
   record({user("a"), assistant("b"), user("c"), incomplete({text_of("d")})});
   const Viewed viewed = view();
   ASSERT_EQ(viewed.messages.size(), 4U);

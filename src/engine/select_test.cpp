@@ -104,13 +104,13 @@ TEST_F(SelectTest, EveryCandidateIsNamedByWhatWasPrinted) {
   }
 }
 
-TEST_F(SelectTest, AShortIdElsewhereIsSaid) {
+TEST_F(SelectTest, AShortIdInAnotherStateIsReported) {
   add("01990000-0000-7000-8000-aaaabbbbcccc", "x");
   how_.states = {SessionState::trashed};
   EXPECT_EQ(select("aaaab"), "session aaaabbbb is active");
 }
 
-TEST_F(SelectTest, AnIdElsewhereIsSaid) {
+TEST_F(SelectTest, AnIdInAnotherStateIsReported) {
   add("a45aa0ca", "x");
   how_.states = {SessionState::trashed};
   EXPECT_EQ(select("a45aa0ca"), "session a45aa0ca is active");

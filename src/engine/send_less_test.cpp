@@ -63,7 +63,7 @@ class RememberedStart : public SendLess {
   }
 };
 
-TEST_F(RememberedStart, TheNextTurnBeginsWithWhatFitted) {
+TEST_F(RememberedStart, TheNextTurnStartsWithWhatWasAccepted) {
   ASSERT_TRUE(ask({text_of("5")}, {.model = "m"}));
   ASSERT_EQ(provider_.seen.size(), 3U);
   EXPECT_EQ(sent(2), "user: 3 | assistant: three | user: 4 | assistant: four | user: 5");
@@ -71,7 +71,7 @@ TEST_F(RememberedStart, TheNextTurnBeginsWithWhatFitted) {
   EXPECT_TRUE(provider_.seen.at(2).grows) << "it begins the same each time";
 }
 
-TEST_F(RememberedStart, WhatIsTooLongLaterIsCutAgain) {
+TEST_F(RememberedStart, ALongerRequestIsCutAgain) {
   provider_.scripts.clear();
   provider_.add().fails(Code::too_long, "prompt is too long");
   provider_.add().text("five").ended();
@@ -86,7 +86,7 @@ TEST_F(RememberedStart, AnotherModelGetsEverything) {
   EXPECT_EQ(provider_.seen.at(2).messages.size(), 9U);
 }
 
-TEST_F(RememberedStart, SoDoesARecordThatIsNoLongerTheSameThere) {
+TEST_F(RememberedStart, AChangedRecordIsSentWhole) {
   Message other = user("other");
   other.created_at = Time{std::chrono::hours(1)};
   ASSERT_TRUE(store_->capabilities().rewriting->replace_suffix(
@@ -95,7 +95,7 @@ TEST_F(RememberedStart, SoDoesARecordThatIsNoLongerTheSameThere) {
   EXPECT_EQ(provider_.seen.at(2).messages.size(), 9U);
 }
 
-TEST_F(SendLess, APdfIsNamedWhereItIsLeftOut) {
+TEST_F(SendLess, APdfThatIsLeftOutIsNamed) {
   const ImageBlock pdf{"application/pdf",
                        {},
                        "data:application/pdf;base64,JVBERi0=",
@@ -112,7 +112,7 @@ TEST_F(SendLess, APdfIsNamedWhereItIsLeftOut) {
             "documents are not supported; trying again without the PDFs of the conversation");
 }
 
-TEST_F(SendLess, WhatIsStillTooLongSaysWhatToDo) {
+TEST_F(SendLess, AStillTooLongRequestIsAnErrorWithAdvice) {
   record({user("1"), assistant(std::string(400, 'w'))});
   provider_.add().fails(Code::too_long, "prompt is too long");
   const auto refused = ask({text_of("2")});
@@ -131,7 +131,7 @@ TEST_F(SendLess, OneTurnCannotBeCut) {
   EXPECT_TRUE(listener_.warnings.empty());
 }
 
-TEST_F(SendLess, WhatAProviderKeepsIsSentAgainInWords) {
+TEST_F(SendLess, MessagesStoredByTheProviderAreSentAgain) {
   provider_.keeps = true;
   Message answer = assistant(std::string(400, 'w'));
   answer.response_id = "r1";

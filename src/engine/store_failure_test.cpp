@@ -83,7 +83,7 @@ TEST_F(StoreFailureTest, EverythingFails) {
 // only the acknowledgement was lost.
 class EachCallFails : public StoreFailureTest, public testing::WithParamInterface<bool> {};
 
-TEST_P(EachCallFails, TheStoryIsWholeInTheEnd) {
+TEST_P(EachCallFails, EverythingIsStoredInTheEnd) {
   for (int failing = 0;; ++failing) {
     memory_ = open_memory_store();
     ASSERT_TRUE(memory_->create(session_));
@@ -119,7 +119,7 @@ TEST_P(EachCallFails, TheStoryIsWholeInTheEnd) {
 }
 INSTANTIATE_TEST_SUITE_P(Lost, EachCallFails, testing::Bool());
 
-TEST_F(StoreFailureTest, AStoreThatComesBackGetsItAll) {
+TEST_F(StoreFailureTest, ARecoveredStoreGetsEverything) {
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
   Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
@@ -130,7 +130,7 @@ TEST_F(StoreFailureTest, AStoreThatComesBackGetsItAll) {
   EXPECT_EQ(stored(), kWholeStory);
 }
 
-TEST_F(StoreFailureTest, TheLastChanceIsTheEndOfTheConversation) {
+TEST_F(StoreFailureTest, TheLastAttemptIsTheEndOfTheConversation) {
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
   {
@@ -141,7 +141,7 @@ TEST_F(StoreFailureTest, TheLastChanceIsTheEndOfTheConversation) {
   EXPECT_EQ(stored(), "user: one | assistant: call t1{} | tool: result t1=done | assistant: 1");
 }
 
-TEST_F(StoreFailureTest, AnUnreadableHistoryIsSaid) {
+TEST_F(StoreFailureTest, AnUnreadableHistoryIsReported) {
   ASSERT_TRUE(memory_->append(session_.info.id, {user("old"), assistant("answer")}, {}));
   session_.info.head = Seq{2};
   store_.fails = [](int call) { return call == 2; };  // find, append, then the first read

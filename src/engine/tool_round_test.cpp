@@ -47,7 +47,7 @@ class ToolRoundTest : public testing::Test {
 };
 
 // A proxy may report another model's name.
-TEST_F(ToolRoundTest, ThinkingStaysWithTheCallItWasAboutUnderWhateverNameTheModelAnswers) {
+TEST_F(ToolRoundTest, ThinkingIsSentWithItsCallIfTheModelHasAnotherName) {
   provider_.binds_thinking = true;
   options_.model = "ours";
   provider_.add()
@@ -83,7 +83,7 @@ TEST_F(ToolRoundTest, ACallItsResultAndTheAnswer) {
 
 constexpr std::string_view kServerTool = R"({"type":"server_tool_use","id":"s1","name":"find"})";
 
-TEST_F(ToolRoundTest, APausedAnswerGoesOnByItself) {
+TEST_F(ToolRoundTest, APausedAnswerIsContinued) {
   provider_.add().raw(kServerTool).ended(StopReason::paused);
   provider_.add().text("found").ended();
   const auto outcome = ask();
@@ -95,7 +95,7 @@ TEST_F(ToolRoundTest, APausedAnswerGoesOnByItself) {
   EXPECT_FALSE(is_running());
 }
 
-TEST_F(ToolRoundTest, AnAnswerDoesNotPauseForEver) {
+TEST_F(ToolRoundTest, PausesAreLimited) {
   provider_.add().raw(kServerTool).ended(StopReason::paused);
   const auto outcome = ask();
   ASSERT_TRUE(outcome);
@@ -105,7 +105,7 @@ TEST_F(ToolRoundTest, AnAnswerDoesNotPauseForEver) {
   EXPECT_FALSE(is_running());
 }
 
-TEST_F(ToolRoundTest, EightCallsRunSideBySide) {
+TEST_F(ToolRoundTest, EightCallsRunInParallel) {
   std::latch all(8);
   add("meet", [&all](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
     all.arrive_and_wait();  // blocks unless all eight run concurrently
@@ -138,7 +138,7 @@ TEST_F(ToolRoundTest, MoreCallsThanThreadsAllRun) {
   EXPECT_EQ(listener_.results.size(), 30U);
 }
 
-TEST_F(ToolRoundTest, WhatCannotRunIsAnErrorResult) {
+TEST_F(ToolRoundTest, AnImpossibleCallGetsAnErrorResult) {
   add("throws", [](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
     throw std::runtime_error("broken");
   });
@@ -205,7 +205,7 @@ TEST_F(ToolRoundTest, TheRoundsAreLimited) {
   EXPECT_TRUE(listener_.results.back().is_error);
 }
 
-TEST_F(ToolRoundTest, AStopBetweenToolsLeavesTheRestUnanswered) {
+TEST_F(ToolRoundTest, AStopBetweenToolsLeavesLaterCallsUnanswered) {
   add("stops", [this](const ToolContext& context, const RawJson&) -> Result<ToolOutput> {
     stop_.request_stop();
     EXPECT_TRUE(context.stop.stop_requested());
@@ -220,7 +220,7 @@ TEST_F(ToolRoundTest, AStopBetweenToolsLeavesTheRestUnanswered) {
   EXPECT_FALSE(is_running());
 }
 
-TEST_F(ToolRoundTest, AProviderThatFailsAfterToolsKeepsWhatWasDone) {
+TEST_F(ToolRoundTest, AProviderFailureAfterToolsKeepsTheirResults) {
   provider_.add().call("a", "echo", "").ended();
   provider_.add().fails(Code::io);
   const auto outcome = ask();
@@ -259,7 +259,7 @@ TEST_F(ToolRoundTest, ResultsGoToTheResponseThatAsked) {
   EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: result a|1={}");
 }
 
-TEST(ToolRegistry, RefusesWhatNoProviderTakes) {
+TEST(ToolRegistry, RejectsWhatNoProviderAccepts) {
   ToolRegistry tools;
   const auto run = [](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
     return ToolOutput{};

@@ -75,7 +75,7 @@ class Pool {
       state_->next = state_->calls.size();
     }
     for (std::thread& thread : threads_) {
-      has_given_up_ ? thread.detach() : thread.join();
+      has_abandoned_ ? thread.detach() : thread.join();
     }
   }
   Pool(const Pool&) = delete;
@@ -94,8 +94,8 @@ class Pool {
       const Clock::time_point stopped_at = stopped_at_.value_or(Clock::now());
       stopped_at_ = stopped_at;
       while (!is_ready()) {
-        if (auto deaf = find_deaf(stopped_at); deaf) {
-          return deaf;
+        if (auto unresponsive = find_unresponsive(stopped_at); unresponsive) {
+          return unresponsive;
         }
         state.ready.wait_for(lock, kLookAgain, is_ready);
       }
@@ -117,7 +117,7 @@ class Pool {
     Tool tool;
     RawJson input;
     bool is_running = false;
-    bool is_given_up = false;
+    bool is_abandoned = false;
   };
   struct State {
     explicit State(const ToolContext& context)
@@ -142,7 +142,7 @@ class Pool {
       lock.unlock();
       auto output = run_one(call.tool, context, call.input);
       lock.lock();
-      if (call.is_given_up) {
+      if (call.is_abandoned) {
         return;  // no one waits for this thread any more
       }
       call.is_running = false;
@@ -154,14 +154,14 @@ class Pool {
   }
 
   // Call with the mutex held, after the stop request.
-  std::optional<Done> find_deaf(Clock::time_point stopped_at) {
+  std::optional<Done> find_unresponsive(Clock::time_point stopped_at) {
     for (Call& call : state_->calls) {
       const auto limit = call.tool.stop_timeout;
-      if (!call.is_running || call.is_given_up || Clock::now() < stopped_at + limit) {
+      if (!call.is_running || call.is_abandoned || Clock::now() < stopped_at + limit) {
         continue;
       }
-      call.is_given_up = true;
-      has_given_up_ = true;
+      call.is_abandoned = true;
+      has_abandoned_ = true;
       --state_->workers;
       return Done{call.use, fail(Code::timeout, cat(call.tool.spec.name, " did not stop within ",
                                                     limit.count(), " ms"))};
@@ -172,7 +172,7 @@ class Pool {
   std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
   std::optional<Clock::time_point> stopped_at_;
-  bool has_given_up_ = false;
+  bool has_abandoned_ = false;
 };
 
 ToolResultBlock result_of(const ToolContext& context, const ToolUseBlock& call,

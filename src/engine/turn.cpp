@@ -97,7 +97,7 @@ Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
 
 // Whether to repeat the request after an answer that paused. One that paused too often is
 // incomplete.
-bool Turn::goes_on_paused(Message& answer, int& pauses) {
+bool Turn::repeats_after_pause(Message& answer, int& pauses) {
   if (pauses++ < kPausesMax) {
     return true;
   }
@@ -124,15 +124,15 @@ Result<Outcome> Turn::run_rounds() {
     unstored_ = finished(reply, !streamed);
     announce(reply.reason(), *unstored_);
     const auto calls = streamed ? calls_of(*unstored_) : std::vector<ToolUseBlock>();
-    const bool pauses_on =
-        reply.reason() == StopReason::paused && calls.empty() && goes_on_paused(*unstored_, pauses);
-    const bool goes_on = pauses_on || (!calls.empty() && round <= options_.tool_rounds_max);
-    const Message& answer = store_answer(goes_on);
+    const bool pauses_on = reply.reason() == StopReason::paused && calls.empty() &&
+                           repeats_after_pause(*unstored_, pauses);
+    const bool has_next_round = pauses_on || (!calls.empty() && round <= options_.tool_rounds_max);
+    const Message& answer = store_answer(has_next_round);
     REPRISE_TRY(record_.check_lease());
     if (!streamed) {
       return outcome(answer, streamed.error());
     }
-    if (!goes_on) {
+    if (!has_next_round) {
       return outcome(answer, std::nullopt);
     }
     if (pauses_on) {

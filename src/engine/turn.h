@@ -25,7 +25,7 @@ class Turn {
 
  private:
   Result<Outcome> run_rounds();
-  bool goes_on_paused(Message& answer, int& pauses);
+  bool repeats_after_pause(Message& answer, int& pauses);
   void abandon();
   void announce(std::optional<StopReason> reason, const Message& answer);
   Result<> answer_once(Reply& reply);
@@ -34,8 +34,8 @@ class Turn {
   void on_event(const StreamEvent& event);
   Message finished(Reply& reply, bool cut);
   Message joined_with_incomplete(Message answer);
-  const Message& add_answer(bool goes_on);
-  const Message& store_answer(bool goes_on);
+  const Message& add_answer(bool has_next_round);
+  const Message& store_answer(bool has_next_round);
   void store_result(ToolResultBlock result);
   void run_calls(const std::vector<ToolUseBlock>& calls, bool refuse);
   Result<Outcome> end_without_reply(Error error);

@@ -62,8 +62,8 @@ Message Turn::joined_with_incomplete(Message answer) {
   return answer;
 }
 
-const Message& Turn::add_answer(bool goes_on) {
-  RecordEntry entry{.begin_answer = goes_on,
+const Message& Turn::add_answer(bool has_next_round) {
+  RecordEntry entry{.begin_answer = has_next_round,
                     .end_answer = true,
                     .replace_from = std::exchange(start_.replace_from, std::nullopt)};
   if (auto made = std::exchange(unstored_, std::nullopt); made) {  // guaranteed by the callers
@@ -72,12 +72,12 @@ const Message& Turn::add_answer(bool goes_on) {
   return answer_.emplace(record_.add(std::move(entry)).front());
 }
 
-const Message& Turn::store_answer(bool goes_on) {
-  const Message& answer = add_answer(goes_on);
+const Message& Turn::store_answer(bool has_next_round) {
+  const Message& answer = add_answer(has_next_round);
   if (record_.is_lost()) {
     return answer;
   }
-  if (!goes_on && answer.state == MessageState::complete) {
+  if (!has_next_round && answer.state == MessageState::complete) {
     record_.add_response(answer);
   }
   if (recorder_ != nullptr) {

@@ -131,7 +131,7 @@ TEST_F(TurnRecordingTest, APromptWithoutAnswerOrCopyKeepsItsStep) {
 }
 
 // A chat that has lost its messages, but not its steps.
-TEST_F(TurnRecordingTest, OverwriteNoAnswerThatIsThere) {
+TEST_F(TurnRecordingTest, OverwriteNoExistingAnswer) {
   Artefacts& artefacts = *memory_->capabilities().artefacts;
   for (const std::int64_t step : {1, 3}) {
     ASSERT_TRUE(artefacts.save_artefact(session_.info.id, {step}, "answer.md", "precious"));
@@ -152,7 +152,7 @@ TEST_F(TurnRecordingTest, OverwriteNoAnswerThatIsThere) {
 }
 
 // A chat with only prompts left, in a step or in its own folder.
-TEST_F(TurnRecordingTest, OverwriteNoPromptThatIsNowhereElse) {
+TEST_F(TurnRecordingTest, OverwriteNoOnlyCopyOfAPrompt) {
   Artefacts& artefacts = *memory_->capabilities().artefacts;
   const SessionId& id = session_.info.id;
   ASSERT_TRUE(artefacts.save_artefact(id, {1}, "prompt.md", "the only one"));
@@ -219,7 +219,7 @@ TEST_F(TurnRecordingTest, OfToolRoundsAreOneStep) {
   EXPECT_EQ(json::find_member(artefact(1, "usage.json").value_or(""), "inputTokens"), "3");
 }
 
-TEST_F(TurnRecordingTest, OfACutAnswerGoOn) {
+TEST_F(TurnRecordingTest, OfAnInterruptedAnswerAreContinued) {
   provider_.add().text("The beginning ").fails(Code::io);
   provider_.add().text("and the end").ended();
   Conversation conversation(provider_, &store_, session_, {});
@@ -232,7 +232,7 @@ TEST_F(TurnRecordingTest, OfACutAnswerGoOn) {
   EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
 }
 
-TEST_F(TurnRecordingTest, OfARetryBeginAgain) {
+TEST_F(TurnRecordingTest, OfARetryStartAgain) {
   provider_.add().text("first").ended();
   provider_.add().text("second").ended();
   Conversation conversation(provider_, &store_, session_, {});
@@ -243,7 +243,7 @@ TEST_F(TurnRecordingTest, OfARetryBeginAgain) {
   EXPECT_EQ(artefact(1, "prompt.md"), "go");
 }
 
-TEST_F(TurnRecordingTest, OfNoAnswerSayWhy) {
+TEST_F(TurnRecordingTest, OfAFailedTurnHaveTheError) {
   provider_.add().fails(Code::unauthorized, "the key is wrong");
   Conversation conversation(provider_, &store_, session_, {});
   EXPECT_FALSE(conversation.ask("go", listener_));
@@ -266,7 +266,7 @@ TEST_F(TurnRecordingTest, AreWrittenAsItHappens) {
   EXPECT_EQ(artefact(1, "stream.md"), "so far so good");
 }
 
-TEST_F(TurnRecordingTest, AreNotWrittenWhereNobodyLooks) {
+TEST_F(TurnRecordingTest, AreNotWrittenWithoutTheCapability) {
   store_.capabilities_for_test().turn_recording = nullptr;
   provider_.add().text("x").ended();
   Conversation conversation(provider_, &store_, session_, {});
@@ -276,7 +276,7 @@ TEST_F(TurnRecordingTest, AreNotWrittenWhereNobodyLooks) {
 }
 
 // A failing store never stops a turn.
-TEST_F(TurnRecordingTest, ThatCannotBeKeptAreAWarning) {
+TEST_F(TurnRecordingTest, ThatCannotBeStoredAreAWarning) {
   class Refusing final : public Artefacts {
    public:
     Result<> save_artefact(const SessionId&, Step, std::string_view, std::string_view) override {

@@ -60,7 +60,7 @@ TEST_F(UnansweredTest, AQuestionAskedAgainIsSentOnce) {
   EXPECT_EQ(last_sent(), "user: question A | assistant: yes | user: B");
 }
 
-TEST_F(UnansweredTest, ARefusedQuestionGivesWayToADifferentOne) {
+TEST_F(UnansweredTest, ARefusedQuestionIsReplacedByADifferentOne) {
   for (const Code code :
        {Code::unauthorized, Code::invalid_argument, Code::rate_limited, Code::io, Code::timeout}) {
     refuse("A", code);
@@ -100,7 +100,7 @@ TEST_F(UnansweredTest, AQuestionWhoseAnswerWasCutKeepsItsPlace) {
   EXPECT_TRUE(last_sent().ends_with("user: C | assistant: half | user: D")) << last_sent();
 }
 
-TEST_F(UnansweredTest, GoingOnAnswersTheLastOne) {
+TEST_F(UnansweredTest, ContinuingAnswersTheLastOne) {
   refuse("A");
   refuse("A");
   refuse("B");
