@@ -77,7 +77,7 @@ struct Transfer {
   const Request& request;
   Receiver& receiver;
   ResponseHead head = {};
-  bool head_given = false;
+  bool is_head_delivered = false;
   std::size_t head_bytes = 0;  // of all headers, and of trailers
   Want want = Want::more;
   std::optional<Error> error = std::nullopt;  // of the body source, or our own
@@ -85,11 +85,11 @@ struct Transfer {
   std::size_t received = 0;             // of the body, since the last wait
   std::exception_ptr thrown = nullptr;  // by the receiver or the body source
 
-  void give_head() {
-    if (head_given) {
+  void deliver_head() {
+    if (is_head_delivered) {
       return;
     }
-    head_given = true;
+    is_head_delivered = true;
     want = receiver.head(head);
   }
 
@@ -137,7 +137,7 @@ std::size_t on_data(char* bytes, std::size_t size, std::size_t count, void* user
   transfer.received += total;
   // Any other number than the size makes libcurl abort the transfer.
   return transfer.guarded(0, [&]() -> std::size_t {
-    transfer.give_head();
+    transfer.deliver_head();
     if (transfer.want != Want::nothing) {
       transfer.want = transfer.receiver.data({bytes, total});
     }
@@ -292,7 +292,7 @@ class CurlTransport final : public Transport {
       std::rethrow_exception(transfer.thrown);
     }
     if (done) {
-      transfer.give_head();
+      transfer.deliver_head();
     }
     idle_.give_back(std::move(multi));
     return done;

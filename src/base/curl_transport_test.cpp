@@ -169,7 +169,7 @@ TEST(CurlTransport, AnErrorOfTheBodyIsTheError) {
 }
 
 // The time from the stop request to the return of the call.
-steady_clock::duration stop_in_the_middle(const std::string& url) {
+steady_clock::duration time_to_stop(const std::string& url) {
   Received received;
   std::stop_source stop;
   steady_clock::time_point stopped;
@@ -198,9 +198,9 @@ TEST(CurlTransport, StopsImmediatelyDuringTheBody) {
     peer.wait_for_close();
   });
   // A busy machine may be slow once, but not every time.
-  auto best = stop_in_the_middle(server.url());
+  auto best = time_to_stop(server.url());
   for (int i = 0; i < 4 && best >= milliseconds(100); ++i) {
-    best = std::min(best, stop_in_the_middle(server.url()));
+    best = std::min(best, time_to_stop(server.url()));
   }
   EXPECT_LT(best, milliseconds(100));
 }

@@ -42,7 +42,7 @@ std::vector<std::string> words_of(std::string_view name) {
 }
 
 // Classifies a word by itself and its neighbours.
-SecretName judge(const std::vector<std::string>& words, std::size_t at) {
+SecretName classify(const std::vector<std::string>& words, std::size_t at) {
   static constexpr std::string_view kAlways[] = {
       "authorization", "cookie",      "cookies", "password",  "passwd",    "passphrase", "secret",
       "secrets",       "credentials", "apikey",  "authtoken", "accesskey", "secretkey"};
@@ -82,7 +82,7 @@ SecretName secret_name(std::string_view name) {
   const std::vector<std::string> words = words_of(name);
   auto found = SecretName::no;
   for (std::size_t at = 0; at < words.size(); ++at) {
-    found = std::max(found, judge(words, at));
+    found = std::max(found, classify(words, at));
   }
   return found;
 }

@@ -170,7 +170,7 @@ void append_assistant(Blocks& blocks, const Message& message) {
 }
 
 // The thinking budget must be below the limit of the whole answer.
-std::int64_t longest_answer(const Request& request) {
+std::int64_t answer_limit(const Request& request) {
   const std::int64_t most = anthropic_max_tokens(request.model);
   const std::int64_t budget = request.options.thinking_budget.value_or(0);
   return budget < most ? most : budget + most;
@@ -201,7 +201,7 @@ class Anthropic final : public Codec {
     const bool cached = request.options.prompt_cache.value_or(false);
     json::ObjectWriter object(out);
     object.field("model", request.model)
-        .field("max_tokens", request.max_tokens.value_or(longest_answer(request)))
+        .field("max_tokens", request.max_tokens.value_or(answer_limit(request)))
         .field("stream", request.stream);
     if (!request.system.empty() && cached) {
       object.key("system");

@@ -113,13 +113,13 @@ TEST(Anthropic, KeepsBlocksItDoesNotKnow) {
           kUsageLine, "ended 2"));
 }
 
-TEST(Anthropic, TellsAPauseFromTheEnd) {
+TEST(Anthropic, DistinguishesAPauseFromTheEnd) {
   Bench bench(anthropic(), {{.body = kStart + end("pause_turn")}});
   ASSERT_TRUE(bench.ask());
   EXPECT_EQ(bench.lines().back(), cat("ended ", static_cast<int>(StopReason::paused)));
 }
 
-TEST(Anthropic, OverloadedInTheMiddleIsNotTriedAgain) {
+TEST(Anthropic, OverloadDuringAnAnswerIsNotRetried) {
   const std::string overloaded =
       one_event("error", R"("error":{"type":"overloaded_error","message":"Overloaded"})");
   Bench middle(anthropic(),
@@ -195,7 +195,7 @@ TEST(Anthropic, WritesARequest) {
       R"({"type":"text","text":"go on"}]}]})");
 }
 
-TEST(Anthropic, AsksForAsMuchAsTheModelWrites) {
+TEST(Anthropic, RequestsTheModelsMaximum) {
   ListMessages messages;
   Request request{.model = "claude-sonnet-5-5", .messages = messages};
   EXPECT_THAT(*render_body(*anthropic(), request), HasSubstr(R"("max_tokens":128000,)"));

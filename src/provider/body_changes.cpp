@@ -84,7 +84,7 @@ bool is_whole_name(std::string_view text, std::size_t at, std::size_t size) {
   return false;
 }
 
-bool names(std::string_view text, std::string_view name) {
+bool mentions(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
     if (is_whole_name(text, at, name.size())) {
@@ -133,7 +133,7 @@ std::string refused_parameter(const Refused& refused, std::string_view reason) {
   const bool is_json = is_json_object(refused.answer);
   const std::string given = is_json ? given_parameter(JsonView(refused.answer)) : "";
   for (const std::string& parameter : parameters_of(refused.head)) {
-    if (given.empty() ? names(reason, parameter)
+    if (given.empty() ? mentions(reason, parameter)
                       : given == parameter || given.starts_with(cat(parameter, "."))) {
       return parameter;
     }

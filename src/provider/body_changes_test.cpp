@@ -22,7 +22,7 @@ std::string openai(std::string_view message, std::string_view code, std::string_
              param.empty() ? std::string("null") : cat('"', param, '"'), "}}");
 }
 
-TEST(BodyChanges, ARefusalNamesWhatIsLeftOut) {
+TEST(BodyChanges, ARefusalNamesTheRemovedParameter) {
   for (const auto& answer : {
            openai("Unsupported parameter: 'temperature' is not supported with this model.",
                   "unsupported_parameter", "temperature"),
@@ -48,7 +48,7 @@ TEST(BodyChanges, ARefusalNamesWhatIsLeftOut) {
             "output_config.effort");
 }
 
-TEST(BodyChanges, WhatIsNeededOrOnlyWrongStays) {
+TEST(BodyChanges, RequiredOrInvalidParametersAreKept) {
   for (const auto& answer : {
            openai("Unsupported parameter: 'model'", "unsupported_parameter", "model"),
            openai("'tools' is not supported with this model", "unsupported_parameter", "tools"),
@@ -76,7 +76,7 @@ TEST(BodyChanges, EachIsLeftOutOnce) {
   EXPECT_FALSE(learn(first->changes, {head, 400, answer}));
 }
 
-TEST(BodyChanges, MembersOfAParameterGoAlone) {
+TEST(BodyChanges, MembersOfAParameterAreRemovedAlone) {
   EXPECT_EQ(changed_head(R"({"reasoning":{"effort":"low","summary":"auto"},"a":{}})",
                          {.left_out = {"reasoning.summary"}}),
             R"({"reasoning":{"effort":"low"},"a":{}})");
@@ -104,7 +104,7 @@ TEST(BodyChanges, TheLimitOfTheAnswerHasTwoNames) {
       << "once";
 }
 
-TEST(BodyChanges, OurLimitIsLoweredToWhatTheModelWrites) {
+TEST(BodyChanges, TheDefaultLimitIsLoweredToTheModels) {
   const std::string_view answer =
       R"({"type":"error","error":{"type":"invalid_request_error","message":)"
       R"("max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens for m"}})";

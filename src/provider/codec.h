@@ -44,7 +44,7 @@ class Codec {
   virtual bool continues_responses() const { return keeps_responses(); }
   virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
   // Learns from a refusal: true if later requests omit what was rejected. Thread-safe.
-  virtual bool do_without(int /*status*/, std::string_view /*body*/) const { return false; }
+  virtual bool learn_from_refusal(int /*status*/, std::string_view /*body*/) const { return false; }
 
   // The representation of the request's options, see request_options.h.
   virtual std::span<const Spelling> spellings() const = 0;

@@ -33,7 +33,7 @@ TEST(Echo, RepeatsTheLastUserMessageWordByWord) {
                           StartsWith(R"(usage {"input_tokens":9,"output_tokens":7,)"), "ended 0"));
 }
 
-TEST(Echo, GoesOnAfterACutAnswer) {
+TEST(Echo, ContinuesAnInterruptedAnswer) {
   Message cut = make_message(role::kAssistant, "one two");
   cut.state = MessageState::incomplete;
   ListMessages messages(

@@ -51,7 +51,7 @@ TEST(HttpProvider, EndsAnAnswerThatIsTooLarge) {
   EXPECT_EQ(lines[1].size(), std::string_view("text: ").size() + 4010);
 }
 
-TEST(HttpProvider, CountsThinkingInputsSmallBlocksAndWhatSaysNothing) {
+TEST(HttpProvider, LimitsThinkingInputsSmallBlocksAndEmptyEvents) {
   const std::string floods[] = {
       repeated(chunk_of(R"({"reasoning_content":"0123456789"})"), 1000),
       cat(chunk_of(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]})"),
@@ -75,7 +75,7 @@ TEST(HttpProvider, CountsThinkingInputsSmallBlocksAndWhatSaysNothing) {
   }
 }
 
-TEST(HttpProvider, WaitsThroughCommentsThatComeBetweenTheWords) {
+TEST(HttpProvider, AcceptsCommentsWithinAnAnswer) {
   const std::string quiet = repeated(": a comment that says nothing\n", 100);
   const auto outcome = ask_endless(cat(quiet, chunk_of(R"({"content":"a"})"), quiet, kGood));
   EXPECT_TRUE(outcome);
@@ -110,7 +110,7 @@ TEST(HttpProvider, ListsModelsPageByPage) {
   EXPECT_EQ(bench.sent().at(1).url, "http://model.test/v1/models?after_id=a");
 }
 
-TEST(HttpProvider, SaysWhyModelsAreNotListed) {
+TEST(HttpProvider, ReportsWhyModelsAreNotListed) {
   for (const auto& [played, code] :
        {std::pair(Played{.status = 404}, Code::unsupported),
         std::pair(Played{.body = "<html>"}, Code::unsupported),
@@ -122,7 +122,7 @@ TEST(HttpProvider, SaysWhyModelsAreNotListed) {
   }
 }
 
-TEST(HttpProvider, NamesTheModelsNearestToOneThatIsGone) {
+TEST(HttpProvider, SuggestsSimilarModelsForAnUnknownOne) {
   Bench bench(make_openai_responses(),
               {{.status = 404, .body = R"({"error":{"message":"gone","code":"model_not_found"}})"},
                {.body = R"({"data":[{"id":"whisper-large"},{"id":"m2"},{"id":"m"}]})"}});
@@ -134,7 +134,7 @@ TEST(HttpProvider, NamesTheModelsNearestToOneThatIsGone) {
       "such as m");
 }
 
-TEST(HttpProvider, LeavesOutAParameterThatIsRefused) {
+TEST(HttpProvider, RemovesARejectedParameter) {
   const std::string refusal =
       R"({"error":{"message":"no","param":"temperature","code":"unsupported_parameter"}})";
   Bench bench(make_openai_chat("http://model.test/v1"),

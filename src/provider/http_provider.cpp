@@ -243,7 +243,7 @@ class HttpProvider final : public Provider {
       return Failure{
           .error = error_of_status(recipient(request), head, without_secrets(answer.body())),
           .retry = worth_retrying(head.status, answer.body()),
-          .at_once = codec_->do_without(head.status, answer.body()),
+          .at_once = codec_->learn_from_refusal(head.status, answer.body()),
           .pause = retry_after(head.headers, dependencies_.clock.now()),
           .status = head.status,
           .refusal = answer.body()};

@@ -39,7 +39,7 @@ std::vector<std::string> deltas(const std::string& body, std::size_t first_bytes
   return texts;
 }
 
-TEST(HttpProvider, HandsOnAtOnceAndAsOneWhatCameTogether) {
+TEST(HttpProvider, EmitsWhatArrivedTogetherAtOnce) {
   const auto piece = [](std::string_view text) {
     return cat(R"(data: {"choices":[{"delta":{"content":")", text, "\"}}]}\n\n");
   };
@@ -92,7 +92,7 @@ TEST(HttpProvider, MapsStatusesToErrors) {
 }
 
 // Actual responses of servers, abbreviated.
-TEST(HttpProvider, TellsWhatIsRefused) {
+TEST(HttpProvider, ClassifiesRefusals) {
   struct Case {
     int status;
     const char* body;
@@ -159,7 +159,7 @@ TEST(HttpProvider, TellsWhatIsRefused) {
   EXPECT_EQ(streamed.sent().size(), 1U);
 }
 
-TEST(HttpProvider, RedirectsAreSaidAndNotFollowed) {
+TEST(HttpProvider, RedirectsAreReportedAndNotFollowed) {
   Bench bench(chat_codec(),
               {{.status = 307, .headers = {{"Location", "https://u:p@evil.test/x"}}}});
   const auto outcome = bench.ask();
@@ -170,14 +170,14 @@ TEST(HttpProvider, RedirectsAreSaidAndNotFollowed) {
   EXPECT_EQ(bench.sent().size(), 1U);
 }
 
-TEST(HttpProvider, WithoutAKeySaysWhereItIsLookedFor) {
+TEST(HttpProvider, WithoutAKeyNamesItsVariable) {
   Bench bench(chat_codec(), {{.status = 401}});
   EXPECT_EQ(bench.ask().error().message, "model.test refused the key (401); set OPENAI_API_KEY");
   Bench advised(chat_codec(), {{.status = 401}}, {.key_advice = "give it one"});
   EXPECT_EQ(advised.ask().error().message, "model.test refused the key (401); give it one");
 }
 
-TEST(HttpProvider, TriesAgainWithGrowingPauses) {
+TEST(HttpProvider, RetriesWithGrowingPauses) {
   Bench bench(chat_codec(), {{.status = 500},
                              {.status = 0, .lost = lost()},
                              {.status = 429, .headers = {{"Retry-After", "7"}}},
@@ -195,13 +195,13 @@ TEST(HttpProvider, TriesAgainWithGrowingPauses) {
   EXPECT_EQ(bench.sent().at(0).body, bench.sent().at(3).body);
 }
 
-TEST(HttpProvider, GivesUpAfterTheLastRetry) {
+TEST(HttpProvider, FailsAfterTheLastRetry) {
   Bench bench(chat_codec(), {{.status = 503}}, {.retries_max = 2});
   EXPECT_EQ(bench.ask().error().code, Code::io);
   EXPECT_EQ(bench.sent().size(), 3U);
 }
 
-TEST(HttpProvider, TriesAgainOnlyWhereItHelps) {
+TEST(HttpProvider, RetriesOnlyTemporaryErrors) {
   const auto tries = [](Played played) {
     Bench bench(chat_codec(), {std::move(played)});
     EXPECT_FALSE(bench.ask());
@@ -221,7 +221,7 @@ TEST(HttpProvider, TriesAgainOnlyWhereItHelps) {
   EXPECT_EQ(tries({.body = ""}), 5U);
 }
 
-TEST(HttpProvider, NeverTriesAgainAfterTheFirstToken) {
+TEST(HttpProvider, NeverRetriesAfterTheFirstToken) {
   const std::string started = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
   Bench bench(chat_codec(), {{.body = started, .lost = lost()}});
   EXPECT_EQ(bench.ask().error().code, Code::io);
@@ -229,14 +229,14 @@ TEST(HttpProvider, NeverTriesAgainAfterTheFirstToken) {
   EXPECT_THAT(bench.lines(), ElementsAre("started : ", "text: hi"));
 }
 
-TEST(HttpProvider, AConnectionLostAfterTheLastWordLosesNothing) {
+TEST(HttpProvider, AConnectionLostAfterTheContentLosesNothing) {
   Bench bench(chat_codec(),
               {{.body = kGood.substr(0, kGood.find("data: [DONE]")), .lost = lost()}});
   ASSERT_TRUE(bench.ask());
   EXPECT_THAT(bench.lines(), ElementsAre("started : ", "text: hi", "ended 0"));
 }
 
-TEST(HttpProvider, TheStatusCountsThoughItsBodyWasCut) {
+TEST(HttpProvider, TheStatusIsUsedEvenIfTheBodyIsTruncated) {
   Bench bench(chat_codec(), {{.status = 401, .body = "{", .lost = lost()}});
   EXPECT_EQ(bench.ask().error().code, Code::unauthorized);
 }
@@ -248,7 +248,7 @@ TEST(HttpProvider, StopsInAPause) {
   EXPECT_EQ(bench.sent().size(), 1U);
 }
 
-TEST(HttpProvider, StreamsALongBodyAndStartsItAgain) {
+TEST(HttpProvider, StreamsALongBodyAndRewindsIt) {
   std::vector<Message> history;
   for (int i = 0; i < 300; ++i) {
     history.push_back(make_message(i % 2 == 0 ? role::kUser : role::kAssistant,

@@ -27,7 +27,7 @@ class FailingMessages final : public RequestMessages {
   std::int64_t bytes = 0;
 };
 
-TEST(HttpProvider, AHistoryThatCannotBeReadIsThatError) {
+TEST(HttpProvider, ReturnsErrorsOfTheHistory) {
   for (const std::int64_t bytes : {0, 5'000'000}) {
     FailingMessages messages;
     messages.bytes = bytes;
@@ -47,7 +47,7 @@ TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
               StartsWith("POST http://***@model.test/v1/chat/completions\n"));
 }
 
-TEST(HttpProvider, AQueryOfTheBaseUrlStaysBehindThePath) {
+TEST(HttpProvider, KeepsTheQueryOfTheBaseUrlAfterThePath) {
   Bench bench(chat_codec(), {{.body = kGood}},
               {.base_url = "https://x.test/d/?api-version=1&api-key=s3cret"});
   ListMessages messages({make_message(role::kUser, "Hi")});
@@ -75,7 +75,7 @@ TEST(HttpProvider, DryRunShowsTheRequestWithoutTheKey) {
   EXPECT_THAT(bench.sent(), IsEmpty());
 }
 
-TEST(HttpProvider, RefusesWhatCannotBeSent) {
+TEST(HttpProvider, RejectsInvalidOptions) {
   const auto error = [](ProviderOptions options) {
     const auto made = make_http_provider(chat_codec(), std::move(options), {.transport = nullptr});
     EXPECT_FALSE(made);
@@ -93,7 +93,7 @@ std::vector<std::pair<std::string, std::string>> given_headers() {
   return {{"X-Tenant", "secret-tenant"}, {"anthropic-beta", "b1"}, {"user-agent", "mine"}};
 }
 
-TEST(HttpProvider, SendsWhatAPersonAdds) {
+TEST(HttpProvider, SendsCustomHeaders) {
   Bench bench(make_anthropic(), {{.body = kGood}},
               {.base_url = "http://a.test",
                .api_key = "sk-1",
@@ -122,7 +122,7 @@ TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
   EXPECT_THAT(shown, Not(HasSubstr("Authorization")));
 }
 
-TEST(HttpProvider, ErrorsMaskWhatAServerRepeats) {
+TEST(HttpProvider, ErrorsMaskEchoedSecrets) {
   for (const Played& played :
        {Played{.status = 400, .body = R"({"error":"no tenant secret-tenant, b1"})"},
         Played{.body = "data: {\"error\":{\"message\":\"no secret-tenant\",\"code\":400}}\n\n"}}) {
@@ -134,7 +134,7 @@ TEST(HttpProvider, ErrorsMaskWhatAServerRepeats) {
   }
 }
 
-TEST(HttpProvider, CachesAtTheProvidersOwnHostUnlessSaidOtherwise) {
+TEST(HttpProvider, CachesAtTheProvidersOwnHostByDefault) {
   struct Case {
     const char* url;
     std::optional<bool> set;
@@ -157,7 +157,7 @@ TEST(HttpProvider, CachesAtTheProvidersOwnHostUnlessSaidOtherwise) {
   }
 }
 
-TEST(HttpProvider, RefusesAdditionsThatBreakTheRequest) {
+TEST(HttpProvider, RejectsCustomHeadersThatBreakTheRequest) {
   const auto error = [](ProviderOptions options) {
     options.base_url = "http://x";
     const auto made = make_http_provider(chat_codec(), std::move(options), {.transport = nullptr});
@@ -179,7 +179,7 @@ TEST(HttpProvider, RefusesAdditionsThatBreakTheRequest) {
   EXPECT_EQ(error({.extra = json_of("[]")}).code, Code::invalid_argument);
 }
 
-TEST(OneLine, ShowsNothingThatMovesTheCursorOrTheKey) {
+TEST(OneLine, RemovesControlCharactersAndTheKey) {
   EXPECT_EQ(one_line(" a\x1b[31mb\xC2\x9B"
                      "c\xE2\x80\xAE"
                      "d\xE2\x80\xA8"

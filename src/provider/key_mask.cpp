@@ -33,7 +33,7 @@ Secrets long_enough(Secrets secrets) {
 }
 
 // The length of the longest secret that is a prefix of `text`.
-std::size_t begins_with(std::string_view text, const Secrets& secrets) {
+std::size_t secret_at_start(std::string_view text, const Secrets& secrets) {
   std::size_t longest = 0;
   for (const std::string& secret : secrets) {
     longest = text.starts_with(secret) ? std::max(longest, secret.size()) : longest;
@@ -41,7 +41,7 @@ std::size_t begins_with(std::string_view text, const Secrets& secrets) {
   return longest;
 }
 
-bool is_beginning(std::string_view text, const Secrets& secrets) {
+bool may_become_secret(std::string_view text, const Secrets& secrets) {
   return std::ranges::any_of(secrets, [text](std::string_view secret) {
     return text.size() < secret.size() && secret.starts_with(text);
   });
@@ -54,10 +54,10 @@ std::string take_masked(std::string& text, const Secrets& secrets, bool more) {
   std::size_t at = 0;
   while (at < text.size()) {
     const std::string_view rest = std::string_view(text).substr(at);
-    if (more && is_beginning(rest, secrets)) {
+    if (more && may_become_secret(rest, secrets)) {
       break;
     }
-    const std::size_t found = begins_with(rest, secrets);
+    const std::size_t found = secret_at_start(rest, secrets);
     out += found > 0 ? kMask : rest.substr(0, 1);
     at += std::max<std::size_t>(found, 1);
   }
@@ -143,7 +143,7 @@ void MaskedSink::operator()(const StreamEvent& event) {
 
 void MaskedSink::finish() {
   if (kind_ != Kind::none) {
-    hand_on((kind_ == Kind::input ? inputs_ : texts_).rest());
+    emit((kind_ == Kind::input ? inputs_ : texts_).rest());
     kind_ = Kind::none;
   }
 }
@@ -153,10 +153,10 @@ void MaskedSink::take(Kind kind, std::string_view piece) {
     finish();
     kind_ = kind;
   }
-  hand_on((kind == Kind::input ? inputs_ : texts_).take(piece));
+  emit((kind == Kind::input ? inputs_ : texts_).take(piece));
 }
 
-void MaskedSink::hand_on(std::string_view text) {
+void MaskedSink::emit(std::string_view text) {
   if (text.empty()) {
     return;
   }

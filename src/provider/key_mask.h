@@ -50,7 +50,7 @@ class MaskedSink {
   enum class Kind : std::uint8_t { none, text, thinking, signature, input };
 
   void take(Kind kind, std::string_view piece);
-  void hand_on(std::string_view text);
+  void emit(std::string_view text);
   bool masks() const { return !secrets_.empty(); }
   std::string whole(std::string_view text) const { return masked(text, secrets_); }
 

@@ -41,7 +41,7 @@ TEST(KeyMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
   }
 }
 
-TEST(KeyMask, HoldsBackNothingThatIsNoBeginning) {
+TEST(KeyMask, HoldsBackOnlyPossibleKeys) {
   KeyMask mask({std::string(kKey)});
   EXPECT_EQ(mask.take("words, "), "words, ");
   EXPECT_EQ(mask.take("a ask"), "a a");
@@ -78,7 +78,7 @@ std::vector<std::string> answered(std::unique_ptr<Codec> codec, std::string body
   return bench.lines();
 }
 
-TEST(MaskedSink, MasksWhereverAChatAnswerMayHoldTheKey) {
+TEST(MaskedSink, MasksTheKeyInAllPartsOfAChatAnswer) {
   const std::string body =
       R"(data: {"id":"x-sk-secret-1234","model":"m-sk-secret-1234","choices":[{"delta":{"reasoning_content":"is sk-sec"}}]})"
       "\n\n"
@@ -117,7 +117,7 @@ TEST(MaskedSink, MasksRawBlocksAndSignatures) {
   EXPECT_THAT(lines, testing::Contains(HasSubstr(R"("encrypted_content":"***")")));
 }
 
-TEST(MaskedSink, ShowsWhatOnlyBeganLikeAKeyWhenTheAnswerIsCut) {
+TEST(MaskedSink, EmitsAHeldBackPrefixWhenTheAnswerIsTruncated) {
   Bench bench(make_openai_chat("http://model.test/v1"),
               {{.body = "data: {\"choices\":[{\"delta\":{\"content\":\"so sk-se\"}}]}\n\n"}},
               {.api_key = std::string(kKey)});
@@ -125,7 +125,7 @@ TEST(MaskedSink, ShowsWhatOnlyBeganLikeAKeyWhenTheAnswerIsCut) {
   EXPECT_THAT(bench.lines(), testing::Contains("text: so sk-se"));
 }
 
-TEST(MaskedSink, LeavesTheWordsThatLocalServersTakeForAKey) {
+TEST(MaskedSink, DoesNotMaskShortKeys) {
   const std::string body =
       "data: {\"choices\":[{\"delta\":{\"content\":\"ask ollama\"},"
       "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";

@@ -9,7 +9,7 @@
 namespace reprise {
 namespace {
 
-TEST(ProviderKinds, AreWholeAndFound) {
+TEST(ProviderKinds, AreCompleteAndFound) {
   std::set<std::string_view> names;
   for (const ProviderKind& kind : provider_kinds()) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
@@ -29,7 +29,7 @@ TEST(ProviderKinds, AreWholeAndFound) {
 }
 
 // Former defaults that are withdrawn, or soon will be.
-TEST(ProviderKinds, DefaultsAreNoModelsThatEnd) {
+TEST(ProviderKinds, DefaultsAreNotWithdrawn) {
   const std::set<std::string_view> ended = {
       "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-4o-mini", "gpt-5", "gpt-5-mini",
   };

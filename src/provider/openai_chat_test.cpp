@@ -55,7 +55,7 @@ TEST(OpenaiChat, ReadsAStreamInAllChunkings) {
                           "text: Grüße 😀 你好", kUsageLine, "ended 0"));
 }
 
-TEST(OpenaiChat, ReadsToolCallsThatComeMixed) {
+TEST(OpenaiChat, ReadsInterleavedToolCalls) {
   const std::string body =
       delta(R"({"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_a",)"
             R"("type":"function","function":{"name":"read","arguments":""}}]})") +
@@ -70,7 +70,7 @@ TEST(OpenaiChat, ReadsToolCallsThatComeMixed) {
                           R"(input: {"d":2})", "ended 1"));
 }
 
-TEST(OpenaiChat, TellsCallsApartThatHaveNoIndex) {
+TEST(OpenaiChat, DistinguishesCallsWithoutAnIndex) {
   const std::string body =
       delta(R"({"tool_calls":[{"index":0,"id":"x","function":{"name":"a","arguments":"{}"}}]})") +
       delta(R"({"tool_calls":[{"index":0,"id":"y","function":{"name":"b","arguments":""}}]})") +
@@ -82,7 +82,7 @@ TEST(OpenaiChat, TellsCallsApartThatHaveNoIndex) {
                           "tool call_2: c", R"(input: {"k":1})", "ended 1"));
 }
 
-TEST(OpenaiChat, AcceptsWhatServersLeaveOut) {
+TEST(OpenaiChat, AcceptsOmissionsOfServers) {
   // No final blank line, no [DONE], no usage, CR line ends, a BOM.
   std::string body = "\xEF\xBB\xBF" + delta(R"({"content":"a"})") + finished("length");
   body.resize(body.size() - 2);
@@ -107,7 +107,7 @@ TEST(OpenaiChat, ReadsAWholeAnswerEvenIfAStreamWasAsked) {
   EXPECT_THAT(bench.sent().at(0).body, HasSubstr(R"("stream":false,)"));
 }
 
-TEST(OpenaiChat, AnErrorInTheStreamKeepsWhatCame) {
+TEST(OpenaiChat, AnErrorInTheStreamKeepsTheAnswerSoFar) {
   const std::string body = delta(R"({"content":"Hal"})") +
                            one_event(R"({"error":{"message":"Provider\nbroke.","code":502}})") +
                            delta(R"({"content":"x"})");
@@ -166,7 +166,7 @@ TEST(OpenaiChat, WritesARequest) {
       R"({"role":"user","content":"go on"}]})");
 }
 
-TEST(OpenaiChat, OpenaiItselfWantsAnotherNameForTheLimit) {
+TEST(OpenaiChat, UsesOpenaisNameForTheLimit) {
   ListMessages messages;
   Request request{.model = "m", .max_tokens = 5, .messages = messages};
   EXPECT_THAT(*render_body(*make_openai_chat("https://api.openai.com/v1"), request),
@@ -234,7 +234,7 @@ TEST(OpenaiChat, SendsReasoningDetailsBackAsTheyWere) {
   EXPECT_EQ(sent_back(body, here, "http://other.test/v1"), "");
 }
 
-TEST(OpenaiChat, FollowsWhatAServerSaysOfReasoning) {
+TEST(OpenaiChat, AdaptsToAServersReasoning) {
   const auto bodies = [](const std::string& refusal) {
     Bench bench(chat(), {{.status = 400, .body = refusal}, {.body = finished("stop") + kDone}});
     ListMessages messages(

@@ -222,7 +222,7 @@ class OpenaiResponses final : public Codec {
 
   // Models without reasoning reject the request for it, other servers do not know it, and content
   // encrypted with another key is rejected, too.
-  bool do_without(int status, std::string_view body) const override {
+  bool learn_from_refusal(int status, std::string_view body) const override {
     const std::string text = ascii_lower(body);
     const bool named = text.contains("encrypted") || text.contains("include");
     return status >= 400 && status < 500 && named && encrypted_.exchange(false);

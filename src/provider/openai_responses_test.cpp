@@ -86,7 +86,7 @@ TEST(OpenaiResponses, ReadsParallelCalls) {
                           R"(input: {"b":2})", kUsageLine, "ended 1"));
 }
 
-TEST(OpenaiResponses, TakesFromTheEndWhatDidNotComeBefore) {
+TEST(OpenaiResponses, TakesMissingPartsFromTheFinalResponse) {
   const std::string output =
       R"({"type":"reasoning","summary":[{"type":"summary_text","text":"A"},)"
       R"({"type":"summary_text","text":"B"}]},)"
@@ -110,7 +110,7 @@ TEST(OpenaiResponses, TakesFromTheEndWhatDidNotComeBefore) {
   EXPECT_THAT(whole.lines(), expected);
 }
 
-TEST(OpenaiResponses, SaysWhyItEndedEarly) {
+TEST(OpenaiResponses, ReportsWhyItEndedEarly) {
   const auto incomplete = [](std::string_view reason) {
     return kCreated + one_event("response.output_text.delta", R"("output_index":0,"delta":"a")") +
            one_event("response.incomplete",
@@ -150,7 +150,7 @@ TEST(OpenaiResponses, FailuresInTheStream) {
   }
 }
 
-TEST(OpenaiResponses, KnowsAnExpiredResponseWhereverTheCodeIs) {
+TEST(OpenaiResponses, DetectsAnExpiredResponse) {
   const char* const bodies[] = {
       R"({"error":{"message":"gone","type":"invalid_request_error","code":"previous_response_not_found"}})",
       R"({"error":{"message":"gone","type":"previous_response_not_found"}})",
@@ -225,7 +225,7 @@ std::string body_for(const Codec& codec, bool keep = false) {
   return *render_body(codec, request);
 }
 
-TEST(OpenaiResponses, OnlyOpenaiIsAskedToKeepTheAnswers) {
+TEST(OpenaiResponses, OnlyOpenaiIsAskedToStoreAnswers) {
   for (const char* url : {"", "https://api.openai.com/v1", "https://eu.api.openai.com/v1"}) {
     const auto codec = make_openai_responses(url);
     EXPECT_TRUE(codec->continues_responses()) << url;
@@ -250,7 +250,7 @@ TEST(OpenaiResponses, TheSettingDecidesForAllServers) {
   EXPECT_THAT(body_for(*never, true), HasSubstr(R"("store":false)"));
 }
 
-TEST(OpenaiResponses, DoesWithoutEncryptedReasoningWhereItIsRefused) {
+TEST(OpenaiResponses, OmitsEncryptedReasoningAfterARefusal) {
   Bench bench(make_openai_responses("http://model.test/v1"),
               {{.status = 400,
                 .body = R"({"error":{"message":"Encrypted content is not supported here"}})"},
@@ -274,7 +274,7 @@ TEST(OpenaiResponses, DoesWithoutEncryptedReasoningWhereItIsRefused) {
   EXPECT_THAT(bench.sent()[2].body, Not(HasSubstr("encrypted_content")));
 }
 
-TEST(OpenaiResponses, GivesReasoningBackToTheServerItCameFrom) {
+TEST(OpenaiResponses, SendsReasoningBackToItsServer) {
   const auto answer = [](const std::string& url) {
     Bench bench(
         make_openai_responses(url),
@@ -301,7 +301,7 @@ TEST(OpenaiResponses, GivesReasoningBackToTheServerItCameFrom) {
   }
 }
 
-TEST(OpenaiResponses, SaysThatAnAnswerWasCut) {
+TEST(OpenaiResponses, MarksAnIncompleteAnswer) {
   Message cut = make_message(role::kAssistant, "half");
   cut.state = MessageState::incomplete;
   ListMessages messages({make_message(role::kUser, "Hi"), cut, make_message(role::kUser, "Go on")});

@@ -83,7 +83,7 @@ void ReplyOut::started(std::string_view response_id, std::string_view model) {
   }
 }
 
-void ReplyOut::hand_on(Kind kind, std::string_view text) {
+void ReplyOut::emit(Kind kind, std::string_view text) {
   switch (kind) {
     case Kind::text:
       send(TextDelta{text});
@@ -132,7 +132,7 @@ void ReplyOut::piece(Kind kind, std::string_view raw) {
 
 void ReplyOut::flush() {
   if (!joined_.empty()) {
-    hand_on(kind_, joined_);
+    emit(kind_, joined_);
     joined_.clear();
   }
 }
@@ -159,7 +159,7 @@ void ReplyOut::raw_block(std::string_view json) {
     return;
   }
   end_text();
-  hand_on(Kind::raw, json);
+  emit(Kind::raw, json);
 }
 
 ReplyOut::Tool* ReplyOut::live_tool() {
@@ -240,7 +240,7 @@ void ReplyOut::advance() {
     ++live_;
   }
   for (; !later_.empty(); later_.pop_front()) {
-    hand_on(later_.front().kind, later_.front().text);
+    emit(later_.front().kind, later_.front().text);
   }
 }
 

@@ -85,7 +85,7 @@ class ReplyOut {
   };
 
   void piece(Kind kind, std::string_view raw);
-  void hand_on(Kind kind, std::string_view text);
+  void emit(Kind kind, std::string_view text);
   void end_text();
   void add_input(Tool& tool, std::string_view text);
   void close_tool(Tool& tool);

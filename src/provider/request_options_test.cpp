@@ -94,7 +94,7 @@ TEST(RequestOptions, AnthropicThinksWithinABudgetWhenOneIsSet) {
               HasSubstr(R"("output_config":{"effort":"low"})"));
 }
 
-TEST(RequestOptions, ToolChoiceHasWordsOfItsOwn) {
+TEST(RequestOptions, ToolChoiceIsTranslated) {
   const auto chosen = [](const Codec& codec, const char* choice) {
     return body_of(codec, {.tool_choice = choice}, one_tool());
   };
@@ -108,7 +108,7 @@ TEST(RequestOptions, ToolChoiceHasWordsOfItsOwn) {
               Not(HasSubstr("tool_choice")));
 }
 
-TEST(RequestOptions, WhatAProtocolCannotSayIsAnError) {
+TEST(RequestOptions, UnsupportedOptionsAreAnError) {
   EXPECT_EQ(body_of(*make_anthropic(), {.seed = 1}), "anthropic has no field for seed");
   EXPECT_EQ(body_of(*make_anthropic(), {.prompt_cache_key = "k"}),
             "anthropic has no field for prompt_cache_key");
@@ -120,7 +120,7 @@ TEST(RequestOptions, WhatAProtocolCannotSayIsAnError) {
             "openai-chat has no field for thinking_budget");
 }
 
-TEST(RequestOptions, WhatAPersonAddsIsMergedAndWins) {
+TEST(RequestOptions, ExtraMembersAreMergedAndOverride) {
   const auto extra =
       json_of(R"({"temperature":1,"stream_options":{"include_obfuscation":false},"new":[1],)"
               R"("response_format":{"json_schema":{"strict":false}},"model":"other"})");
@@ -132,7 +132,7 @@ TEST(RequestOptions, WhatAPersonAddsIsMergedAndWins) {
             R"("messages":[{"role":"user","content":"Hi"}]})");
 }
 
-TEST(RequestOptions, ToolsThatAPersonAddsStandAlone) {
+TEST(RequestOptions, ExtraToolsReplaceTheOthers) {
   const auto extra = json_of(R"({"tools":[{"type":"web_search_20250305","name":"web_search"}]})");
   ListMessages messages({
       make_message(role::kUser, "look"),
@@ -145,7 +145,7 @@ TEST(RequestOptions, ToolsThatAPersonAddsStandAlone) {
   EXPECT_THAT(body, HasSubstr("web_search_20250305"));
 }
 
-TEST(RequestOptions, AnthropicMarksWhatTheNextRequestBeginsWith) {
+TEST(RequestOptions, AnthropicMarksThePrefixOfTheNextRequest) {
   ListMessages messages({make_message(role::kUser, "one"), make_message(role::kAssistant, "two"),
                          make_message(role::kUser, "three")});
   Request request{.model = "m",
@@ -170,7 +170,7 @@ TEST(RequestOptions, AnthropicMarksWhatTheNextRequestBeginsWith) {
   EXPECT_THAT(*render_body(*make_anthropic(), request), Not(HasSubstr("cache_control")));
 }
 
-TEST(RequestOptions, AnAnswerThatGoesOnIsNotMarked) {
+TEST(RequestOptions, AContinuedAnswerIsNotMarked) {
   ListMessages messages({make_message(role::kUser, "one"), make_message(role::kAssistant, "two")});
   Request request{.model = "m", .options = {.prompt_cache = true}, .messages = messages};
   EXPECT_THAT(*render_body(*make_anthropic(), request), Not(HasSubstr("cache_control")));
@@ -214,7 +214,7 @@ TEST(Documents, AreWrittenInEveryProtocol) {
               HasSubstr(R"x([{"type":"text","text":"(a document at https://x.test/a.pdf)"}])x"));
 }
 
-TEST(RequestOptions, AreTakenFromWords) {
+TEST(RequestOptions, AreParsedFromText) {
   RequestOptions options;
   for (const auto& [name, value] : {std::pair("effort", "xhigh"),
                                     {"top_p", "0.5"},

@@ -29,7 +29,7 @@ TEST(RetryAfter, ReadsSecondsAndDates) {
   EXPECT_EQ(retry_after({{"retry-after", "9"}, {"Retry-After-Ms", "120"}}, {}), milliseconds(120));
 }
 
-TEST(RetryAfter, IgnoresWhatIsNeither) {
+TEST(RetryAfter, IgnoresInvalidValues) {
   for (const char* value : {"", "soon", "7 s", "nan", "Sun, 06 Nov 1994", "06 Foo 1994 08:49:47",
                             "Sun, 36 Nov 1994 08:49:47 GMT", "Sun, 06 Nov 1994 28:49:47 GMT"}) {
     EXPECT_EQ(after(value), std::nullopt) << value;

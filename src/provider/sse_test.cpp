@@ -55,7 +55,7 @@ TEST(SseParser, BoundsAnEvent) {
   EXPECT_EQ(fed.error().code, Code::io);
 }
 
-TEST(DeltaText, KeepsBackWhatIsNotWhole) {
+TEST(DeltaText, HoldsBackIncompleteCharacters) {
   DeltaText pair;
   EXPECT_EQ(pair.decode(R"("a\ud83d")"), "a");
   EXPECT_EQ(pair.decode(R"("\ude00b")"), "\U0001F600b");

@@ -142,7 +142,7 @@ Result<> CatchUp::plan_one(const Listed& session) {
     return {};
   }
   tasks_.push_back({&session, row});
-  return is_placed ? Result<>() : begin_again(tasks_.back());
+  return is_placed ? Result<>() : restart_session(tasks_.back());
 }
 
 // Call in a transaction. Trashed sessions have rows, too, so that they need not be listed again.
@@ -163,8 +163,8 @@ Result<> CatchUp::add_session(const Listed& session, std::int64_t first) {
 }
 
 // Call in a transaction: indexes the session from its start.
-Result<> CatchUp::begin_again(Task& task) {
-  REPRISE_TRY(bury(index_.db(), task.row.key));
+Result<> CatchUp::restart_session(Task& task) {
+  REPRISE_TRY(mark_dead(index_.db(), task.row.key));
   const std::int64_t first = sessions().first_of_own(*task.session).value;
   task.row.first = task.row.next = first;
   return index_.db().run(
@@ -201,7 +201,7 @@ Result<> CatchUp::index_pending() {
     const Task task{listed, {.key = part.key}};
     batch().set_pending(part.last);
     last_time_ = task.session->created_at;
-    REPRISE_TRY(pass_unreadable(
+    REPRISE_TRY(skip_unreadable(
         source_.read(task.session->id, {.from = part.first, .to = part.last.next()},
                      [&](Message&& message) { return take(task, std::move(message)); })));
     REPRISE_TRY(failure_);
@@ -224,17 +224,17 @@ Result<> CatchUp::index_sessions() {
 }
 
 Result<> CatchUp::index_one(Task& task) {
-  auto read = read_on(task);
+  auto read = read_messages(task);
   if (read && !*read) {
     REPRISE_TRY(batch().write());
     REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(index_.db()));
-    REPRISE_TRY(begin_again(task));
+    REPRISE_TRY(restart_session(task));
     REPRISE_TRY(transaction.commit());
-    read = read_on(task);
+    read = read_messages(task);
   }
   REPRISE_TRY(failure_);
   if (!read) {
-    return pass_unreadable(std::unexpected(read.error()));
+    return skip_unreadable(std::unexpected(read.error()));
   }
   if (!stopped_) {
     batch().finish(task.row.key, task.session->head, task.session->updated_at);
@@ -243,7 +243,7 @@ Result<> CatchUp::index_one(Task& task) {
 }
 
 // A session that was deleted or cannot be read does not prevent indexing the others.
-Result<> CatchUp::pass_unreadable(const Result<ReadReport>& read) {
+Result<> CatchUp::skip_unreadable(const Result<ReadReport>& read) {
   if (read || read.error().code == Code::not_found || read.error().code == Code::corrupt) {
     return {};
   }
@@ -251,7 +251,7 @@ Result<> CatchUp::pass_unreadable(const Result<ReadReport>& read) {
   return std::unexpected(read.error());
 }
 
-Result<bool> CatchUp::read_on(const Task& task) {
+Result<bool> CatchUp::read_messages(const Task& task) {
   const Row& row = task.row;
   bool is_checked = row.next <= row.first;
   last_time_ = task.session->created_at;

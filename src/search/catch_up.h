@@ -44,12 +44,12 @@ class CatchUp {
   Result<> index_sessions();
   Result<> index_one(Task& task);
   // False: the messages before `row.next` have changed.
-  Result<bool> read_on(const Task& task);
+  Result<bool> read_messages(const Task& task);
   Result<> add_session(const Listed& session, std::int64_t first);
-  Result<> begin_again(Task& task);
+  Result<> restart_session(Task& task);
   Flow take(const Task& task, Message&& message);
   bool tell_progress();
-  Result<> pass_unreadable(const Result<ReadReport>& read);
+  Result<> skip_unreadable(const Result<ReadReport>& read);
 
   IndexFile& index_;
   Source& source_;

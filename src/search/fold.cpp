@@ -73,13 +73,13 @@ bool is_mark(char32_t code_point) {
 }
 
 // Syllables and kana are not decomposed: their parts are not accents.
-bool keeps_its_form(char32_t code_point) {
+bool is_atomic(char32_t code_point) {
   return (code_point >= 0x3040 && code_point <= 0x30FF) ||
          (code_point >= 0xAC00 && code_point <= 0xD7FF);
 }
 
 void append_folded(std::string& out, char32_t code_point) {
-  if (keeps_its_form(code_point)) {
+  if (is_atomic(code_point)) {
     utf8::append(out, code_point);
     return;
   }

@@ -25,8 +25,8 @@ struct Place {
 };
 
 // The live documents of a shard, without those of sessions to be removed, ordered by session.
-Result<std::vector<Place>> living(Connection& db, std::int64_t shard,
-                                  const std::set<std::int64_t>& gone) {
+Result<std::vector<Place>> live_documents(Connection& db, std::int64_t shard,
+                                          const std::set<std::int64_t>& gone) {
   std::vector<Place> places;
   REPRISE_ASSIGN(auto rows,
                  db.query("SELECT session, seq FROM docs WHERE id >= ? AND id < ? AND seq >= 0",
@@ -57,7 +57,7 @@ Result<> add_pending(Connection& db, const std::vector<Place>& places) {
 }
 
 Result<> drop_shard(Connection& db, std::int64_t shard, const std::set<std::int64_t>& gone) {
-  REPRISE_ASSIGN(const std::vector<Place> places, living(db, shard, gone));
+  REPRISE_ASSIGN(const std::vector<Place> places, live_documents(db, shard, gone));
   REPRISE_TRY(add_pending(db, places));
   REPRISE_TRY(db.script(cat("DROP TABLE ", words_table(shard))));
   REPRISE_TRY(db.run("DELETE FROM docs WHERE id >= ? AND id < ?", document_id(shard, 0),
@@ -69,7 +69,7 @@ Result<> drop_shard(Connection& db, std::int64_t shard, const std::set<std::int6
 
 }  // namespace
 
-Result<> bury(Connection& db, std::int64_t session) {
+Result<> mark_dead(Connection& db, std::int64_t session) {
   REPRISE_ASSIGN(const std::vector<std::int64_t> shards, shards_of(db, session));
   for (const std::int64_t shard : shards) {
     REPRISE_TRY(

@@ -10,7 +10,7 @@ namespace reprise::search {
 
 // Call in a transaction: marks the messages of a session as dead. Their words remain in the shards,
 // which are dropped once most of their documents are dead.
-Result<> bury(sqlite::Connection& db, std::int64_t session);
+Result<> mark_dead(sqlite::Connection& db, std::int64_t session);
 
 // Drops all shards with messages of these sessions, and the sessions' rows; messages of other
 // sessions in those shards become pending. No byte of them remains in the file. busy if the log

@@ -16,7 +16,8 @@
 namespace reprise::search {
 namespace {
 
-constexpr std::int64_t kNear = 16;  // read intermediate messages rather than start another read
+// Larger gaps between hits are skipped by another read.
+constexpr std::int64_t kReadGapMax = 16;
 
 std::optional<std::int64_t> millis_of(const std::optional<Time>& time) {
   if (!time) {
@@ -39,9 +40,9 @@ class Hits {
       return fail(Code::invalid_argument, cat("a page has 1 to ", kPageMax, " hits"));
     }
     REPRISE_ASSIGN(phrases_, phrases_of(query_.terms));
-    REPRISE_ASSIGN(Finder::What what, what_to_find());
+    REPRISE_ASSIGN(Finder::What what, finder_query());
     finder_.emplace(db_, std::move(what));
-    merging_.emplace(*finder_, words_, words_to_find());
+    merging_.emplace(*finder_, words_, store_query());
     return query_.order == SearchOrder::newest ? by_time() : by_relevance();
   }
 
@@ -69,7 +70,7 @@ class Hits {
     return facts;
   }
 
-  Result<Finder::What> what_to_find() {
+  Result<Finder::What> finder_query() {
     std::vector<std::vector<std::string>> tokens;
     for (std::string& fact : facts()) {
       tokens.push_back({std::move(fact)});
@@ -109,7 +110,7 @@ class Hits {
   }
 
   // The same query for stores that index words themselves.
-  WordQuery words_to_find() const {
+  WordQuery store_query() const {
     const auto floor = [](const std::optional<Time>& time) {
       const auto whole = millis_of(time);
       return whole ? std::optional(Time(std::chrono::milliseconds(*whole))) : std::nullopt;
@@ -205,7 +206,7 @@ class Hits {
     }
     double parts = source_at_.empty() ? 0 : 1;
     for (WordIndex* const words : words_) {
-      REPRISE_ASSIGN(const std::vector<double> there, words->word_densities(words_to_find()));
+      REPRISE_ASSIGN(const std::vector<double> there, words->word_densities(store_query()));
       for (std::size_t i = 0; i < std::min(there.size(), densities.size()); ++i) {
         densities[i] += there[i];
       }
@@ -231,7 +232,8 @@ class Hits {
       std::size_t end = begin + 1;
       while (end < order.size() &&
              is_of_one_session(candidates[order[end]], candidates[order[begin]]) &&
-             candidates[order[end]].seq.value <= candidates[order[end - 1]].seq.value + kNear) {
+             candidates[order[end]].seq.value <=
+                 candidates[order[end - 1]].seq.value + kReadGapMax) {
         ++end;
       }
       REPRISE_TRY(read_hits(candidates, std::span(order).subspan(begin, end - begin), hits));
@@ -244,7 +246,7 @@ class Hits {
   Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
                      std::vector<std::optional<SearchHit>>& hits) {
     const Candidate& first = candidates[some.front()];
-    REPRISE_ASSIGN(const Known* const known, session_now(first));
+    REPRISE_ASSIGN(const Known* const known, current_session(first));
     if (known == nullptr) {
       return {};
     }
@@ -307,7 +309,7 @@ class Hits {
   }
 
   // Null if it was deleted or is in the trash.
-  Result<const Known*> session_now(const Candidate& candidate) {
+  Result<const Known*> current_session(const Candidate& candidate) {
     const auto key = std::tuple(candidate.store, candidate.session, candidate.id);
     auto found = known_.find(key);
     if (found == known_.end()) {
@@ -332,13 +334,13 @@ class Hits {
     if (!session || session->info.state == SessionState::trashed) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(std::string brief, candidate.store > 0 ? short_id_there(source, owner->id)
+    REPRISE_ASSIGN(std::string brief, candidate.store > 0 ? find_short_id(source, owner->id)
                                                           : unique_short_id(owner->row, owner->id));
     return Known{std::move(session->info), std::move(brief), owner->source};
   }
 
   // For a store with an index of short ids.
-  static Result<std::string> short_id_there(Source& source, const SessionId& id) {
+  static Result<std::string> find_short_id(Source& source, const SessionId& id) {
     std::vector<SessionId> ids = {id};
     std::string brief = short_id(id);
     if (brief == id.str()) {

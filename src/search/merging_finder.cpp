@@ -110,7 +110,7 @@ Result<std::vector<Candidate>> MergingFinder::next(std::size_t count) {
 
 Result<> MergingFinder::fill(std::size_t number, std::size_t count) {
   Stream& stream = streams_[number];
-  if (stream.is_over || stream.ready.size() >= count) {
+  if (stream.is_at_end || stream.ready.size() >= count) {
     return {};
   }
   const std::size_t required = count - stream.ready.size();
@@ -118,7 +118,7 @@ Result<> MergingFinder::fill(std::size_t number, std::size_t count) {
     return fill_from_store(number, required);
   }
   REPRISE_ASSIGN(std::vector<Candidate> found, finder_.newest(required, stream.before));
-  stream.is_over = found.size() < required;
+  stream.is_at_end = found.size() < required;
   if (!found.empty()) {
     stream.before = found.back().key;
   }
@@ -130,7 +130,7 @@ Result<> MergingFinder::fill_from_store(std::size_t number, std::size_t count) {
   Stream& stream = streams_[number];
   REPRISE_ASSIGN(std::vector<WordHit> found,
                  stream.store->find_words(stream.query, stream.after, count));
-  stream.is_over = found.size() < count;
+  stream.is_at_end = found.size() < count;
   if (!found.empty()) {
     stream.after = found.back().place;
   }

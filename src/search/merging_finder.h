@@ -28,7 +28,7 @@ class MergingFinder {
     std::optional<HitKey> before = std::nullopt;  // for the index
     std::string after = {};                       // for a store
     std::deque<Candidate> ready = {};
-    bool is_over = false;
+    bool is_at_end = false;
   };
   Result<> fill(std::size_t number, std::size_t count);
   Result<> fill_from_store(std::size_t number, std::size_t count);

@@ -19,13 +19,13 @@ ClosingTitle facts_of(std::string_view title) {
   return {.title = title, .first_prompt = "How many lands?", .answered = true, .ask = good};
 }
 
-TEST(ClosingTitle, AsksTheModelInPlaceOfAMakeshift) {
+TEST(ClosingTitle, ReplacesADefaultTitle) {
   EXPECT_EQ(closing_title(facts_of("")), "Mana base advice");
   EXPECT_EQ(closing_title(facts_of("How many lands?")), "Mana base advice");
   EXPECT_EQ(closing_title(facts_of(kInterruptedTitle)), "Mana base advice");
 }
 
-TEST(ClosingTitle, LeavesAGoodTitleAlone) {
+TEST(ClosingTitle, KeepsAChosenTitle) {
   ClosingTitle facts = facts_of("My own");
   facts.ask = [] {
     ADD_FAILURE() << "asked for a title nobody needs";
@@ -55,7 +55,7 @@ TEST(ClosingTitle, NeverReplacesAGoodTitleByAFailure) {
   EXPECT_EQ(closing_title(facts), std::nullopt);
 }
 
-TEST(ClosingTitle, SaysThatItWasInterrupted) {
+TEST(ClosingTitle, MarksAnInterruptedSession) {
   ClosingTitle facts = facts_of("");
   facts.interrupted = true;
   EXPECT_EQ(closing_title(facts), kInterruptedTitle);

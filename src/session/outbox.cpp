@@ -28,7 +28,7 @@ Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view
 }
 
 // If a step replaces messages that only the server has, the local session starts with the step.
-Result<> take_in(WaitingSessions& waiting, const OutboxSession& outbox) {
+Result<> add_outbox(WaitingSessions& waiting, const OutboxSession& outbox) {
   const SessionId& id = outbox.session.info.id;
   for (const OutboxStep& step : outbox.steps) {
     const Seq place = step.replace_from.value_or(step.after);
@@ -102,7 +102,7 @@ Result<WaitingSessions> read_waiting(const fs::path& folder, std::string_view st
       on_warning(cat("cannot read ", file.native(), ": ", outbox.error().message));
       continue;
     }
-    REPRISE_TRY(take_in(waiting, *outbox));
+    REPRISE_TRY(add_outbox(waiting, *outbox));
   }
   return waiting;
 }

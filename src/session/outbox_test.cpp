@@ -46,7 +46,7 @@ TEST_F(WaitingTest, IsCountedForItsStoreAlone) {
 }
 
 // An unreadable file may belong to any store; delivery reports the error.
-TEST_F(WaitingTest, WhatCannotBeReadIsNotPassedOver) {
+TEST_F(WaitingTest, CountsUnreadableFiles) {
   fs::create_directory(folder_ / "0.jsonl");
   std::ofstream(folder_ / "1.jsonl") << "no outbox\n";
   EXPECT_EQ(*count_waiting(folder_, kUrl), 2U);

@@ -11,7 +11,7 @@ namespace {
 
 // Turns the unfinished answer of a dead process into a message: its storage beside the session may
 // belong to another session when this one is restored. Skipped on a full disk.
-Result<> settle_first(Store& store, const SessionInfo& info, Clock& clock) {
+Result<> settle_answer(Store& store, const SessionInfo& info, Clock& clock) {
   if (!info.answering) {
     return {};
   }
@@ -28,7 +28,7 @@ Result<> remove_one(Store& store, const SessionInfo& info, Removal how, Clock& c
   if (info.state == SessionState::trashed) {
     return {};
   }
-  REPRISE_TRY(settle_first(store, info, clock));
+  REPRISE_TRY(settle_answer(store, info, clock));
   return trash.trash(info.id, clock.now());
 }
 

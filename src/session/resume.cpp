@@ -26,7 +26,7 @@ Result<> check_signature(Store& store, const SessionInfo& info, bool accept_chan
 }
 
 // A conversation without messages and without response ids cannot be continued.
-Result<> check_can_go_on(const Store& store, const Session& session) {
+Result<> check_can_continue(const Store& store, const Session& session) {
   if (store.capabilities().messages || !session.response_chain.empty()) {
     return {};
   }
@@ -79,7 +79,7 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
     }
   }
   REPRISE_ASSIGN(resumed.session, get(store, id));
-  REPRISE_TRY(check_can_go_on(store, resumed.session));
+  REPRISE_TRY(check_can_continue(store, resumed.session));
   return resumed;
 }
 

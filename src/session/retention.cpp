@@ -17,19 +17,19 @@ constexpr std::int64_t kClockBytesMax = 4096;
 constexpr std::chrono::hours kDrift{1};  // the maximum deviation between two clocks of a machine
 constexpr std::chrono::hours kWriteEvery{12};
 
-struct Remembered {
+struct ClockRecord {
   Moment last;
   // Time has passed plausibly since then; nullopt: always.
   std::optional<Time> doubted_at;
 };
 
-std::optional<Remembered> read_remembered(const std::filesystem::path& file) {
+std::optional<ClockRecord> read_clock_record(const std::filesystem::path& file) {
   const auto text = read_file(file, kClockBytesMax);
   if (!text) {
     return std::nullopt;
   }
   json::Scanner scanner(*text);
-  Remembered out;
+  ClockRecord out;
   std::optional<Time> time;
   const bool read = scanner.object([&](std::string_view name) {
     std::string value;
@@ -56,7 +56,7 @@ std::optional<Remembered> read_remembered(const std::filesystem::path& file) {
 }
 
 // Neither synced nor atomic: losing it only loses a doubt, and it is written again later.
-Result<> write_remembered(const std::filesystem::path& file, const Remembered& what) {
+Result<> write_clock_record(const std::filesystem::path& file, const ClockRecord& what) {
   std::string out;
   json::ObjectWriter object(out);
   object.field("time", format_time(what.last.time))
@@ -92,11 +92,11 @@ Moment moment_of(Clock& clock) {
 
 }  // namespace
 
-bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
-                   std::chrono::hours age) {
+bool is_clock_trusted(const std::filesystem::path& state_folder, const Moment& now,
+                      std::chrono::hours age) {
   const std::filesystem::path file = state_folder / kClockFile;
-  const auto before = read_remembered(file);
-  Remembered next{now, before ? before->doubted_at : std::nullopt};
+  const auto before = read_clock_record(file);
+  ClockRecord next{now, before ? before->doubted_at : std::nullopt};
   const bool leapt = before && has_leapt(before->last, now, age);
   if (leapt) {
     next.doubted_at = now.time;
@@ -104,7 +104,7 @@ bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
   if (!before || leapt || now.time - before->last.time > kWriteEvery ||
       before->last.boot != now.boot) {
     // If the time cannot be recorded, the clock is trusted, as the user requested retention.
-    (void)write_remembered(file, next);
+    (void)write_clock_record(file, next);
   }
   return !next.doubted_at || now.time - *next.doubted_at > age;
 }
@@ -117,7 +117,7 @@ Retained retain_sessions(Store& store, std::chrono::hours age,
     return done;
   }
   const Moment now = moment_of(clock);
-  if (!is_believable(state_folder, now, age)) {
+  if (!is_clock_trusted(state_folder, now, age)) {
     done.clock_leapt = true;
     return done;
   }

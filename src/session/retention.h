@@ -21,7 +21,7 @@ struct Moment {
 
 // Whether sessions closed more than `age` ago may be moved. Records the moment in the folder;
 // without an earlier record, or if none can be written, the clock is trusted.
-bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
-                   std::chrono::hours age);
+bool is_clock_trusted(const std::filesystem::path& state_folder, const Moment& now,
+                      std::chrono::hours age);
 
 }  // namespace reprise

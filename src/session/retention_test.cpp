@@ -31,50 +31,50 @@ class Believing : public testing::Test {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
-  bool believes(const Moment& now) { return is_believable(folder_ / "state", now, kAge); }
+  bool is_trusted(const Moment& now) { return is_clock_trusted(folder_ / "state", now, kAge); }
 
   std::filesystem::path folder_;
 };
 
-TEST_F(Believing, TimeThatPassesAsTheMachineCountsIt) {
-  EXPECT_TRUE(believes(at(hours(0), hours(0))));
-  EXPECT_TRUE(believes(at(40 * kDay, 40 * kDay)));
-  EXPECT_TRUE(believes(at(41 * kDay, hours(1), "restarted")));
+TEST_F(Believing, TrustsTimeThatMatchesTheUptime) {
+  EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
+  EXPECT_TRUE(is_trusted(at(40 * kDay, 40 * kDay)));
+  EXPECT_TRUE(is_trusted(at(41 * kDay, hours(1), "restarted")));
 }
 
-TEST_F(Believing, NoLeapUntilAsMuchTimeHasPassed) {
-  EXPECT_TRUE(believes(at(hours(0), hours(0))));
+TEST_F(Believing, DistrustsALeapUntilTheSameTimeHasPassed) {
+  EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
   const hours leap = 4000 * kDay;
-  EXPECT_FALSE(believes(at(leap, hours(1))));
-  EXPECT_FALSE(believes(at(leap + 29 * kDay, hours(1) + 29 * kDay)));
-  EXPECT_TRUE(believes(at(leap + 31 * kDay, hours(1) + 31 * kDay)));
+  EXPECT_FALSE(is_trusted(at(leap, hours(1))));
+  EXPECT_FALSE(is_trusted(at(leap + 29 * kDay, hours(1) + 29 * kDay)));
+  EXPECT_TRUE(is_trusted(at(leap + 31 * kDay, hours(1) + 31 * kDay)));
 }
 
-TEST_F(Believing, NoClockThatIsPutBack) {
-  EXPECT_TRUE(believes(at(100 * kDay, 100 * kDay)));
-  EXPECT_FALSE(believes(at(60 * kDay, 100 * kDay)));
-  EXPECT_FALSE(believes(at(100 * kDay, 100 * kDay)));
+TEST_F(Believing, DistrustsAClockThatIsSetBack) {
+  EXPECT_TRUE(is_trusted(at(100 * kDay, 100 * kDay)));
+  EXPECT_FALSE(is_trusted(at(60 * kDay, 100 * kDay)));
+  EXPECT_FALSE(is_trusted(at(100 * kDay, 100 * kDay)));
 }
 
-TEST_F(Believing, NoClockThatRunsTooFast) {
+TEST_F(Believing, DistrustsAClockThatRunsTooFast) {
   bool all = true;
   for (int day = 0; day < 60; ++day) {
-    all = believes(at(day * kDay, day * kDay / 100)) && all;
+    all = is_trusted(at(day * kDay, day * kDay / 100)) && all;
   }
   EXPECT_FALSE(all);
-  EXPECT_FALSE(believes(at(61 * kDay, 61 * kDay / 100)));
+  EXPECT_FALSE(is_trusted(at(61 * kDay, 61 * kDay / 100)));
 }
 
-TEST_F(Believing, NoLongAbsenceOfWhichTheMachineKnowsNothing) {
-  EXPECT_TRUE(believes(at(hours(0), hours(0))));
-  EXPECT_FALSE(believes(at(31 * kDay, hours(0), "restarted")));
+TEST_F(Believing, DistrustsALongTimeAcrossAReboot) {
+  EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
+  EXPECT_FALSE(is_trusted(at(31 * kDay, hours(0), "restarted")));
 }
 
-TEST_F(Believing, WhatCannotBeReadRemembersNothing) {
+TEST_F(Believing, IgnoresAnUnreadableRecord) {
   ASSERT_TRUE(make_private_folders(folder_ / "state"));
   ASSERT_TRUE(replace_file(folder_ / "state" / "clock.json", "{\"time\":\"some day"));
-  EXPECT_TRUE(believes(at(hours(0), hours(0))));
-  EXPECT_FALSE(believes(at(4000 * kDay, hours(0))));
+  EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
+  EXPECT_FALSE(is_trusted(at(4000 * kDay, hours(0))));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ TEST_P(SessionsTest, AClosedSessionIsActiveWhenItIsResumed) {
   EXPECT_FALSE(resumed->cut);
 }
 
-TEST_P(SessionsTest, WhatCannotBeRemovedIsNamedAndTheOthersGo) {
+TEST_P(SessionsTest, FailedRemovalsAreReportedAndOthersDone) {
   begin();
   const SessionId other = *fork_session(store(), {.parent = kId, .at = Seq{0}});
   SessionInfo gone = listed().front();

@@ -18,9 +18,9 @@ std::vector<SessionState> counted_states() {
   return {SessionState::active, SessionState::closed, SessionState::archived};
 }
 
-class Summing {
+class StatisticsCollector {
  public:
-  Summing(const StatisticsQuery& query, const Prices& prices, std::stop_token stop)
+  StatisticsCollector(const StatisticsQuery& query, const Prices& prices, std::stop_token stop)
       : query_(query), prices_(prices), stop_(std::move(stop)) {}
 
   Result<> add(const StatisticsSource& source, const ProgressSink& progress) {
@@ -29,7 +29,7 @@ class Summing {
     shared_ = {};
     forks_.clear();
     sessions_ = 0;
-    REPRISE_TRY(look_around());
+    REPRISE_TRY(collect_sessions());
     return add_all(progress);
   }
 
@@ -47,7 +47,7 @@ class Summing {
 
  private:
   // Collects all session ids, and where forks start.
-  Result<> look_around() {
+  Result<> collect_sessions() {
     return for_each_session([this](const SessionInfo& info) -> Result<> {
       known_.insert(info.id.str());
       ++sessions_;
@@ -236,11 +236,11 @@ class Summing {
 Result<Statistics> sum_up(std::span<const StatisticsSource> sources, const StatisticsQuery& query,
                           const Prices& prices, const std::stop_token& stop,
                           const ProgressSink& progress) {
-  Summing summing(query, prices, stop);
+  StatisticsCollector collector(query, prices, stop);
   for (const StatisticsSource& source : sources) {
-    REPRISE_TRY(summing.add(source, progress));
+    REPRISE_TRY(collector.add(source, progress));
   }
-  return summing.finish();
+  return collector.finish();
 }
 
 }  // namespace reprise
