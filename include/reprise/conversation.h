@@ -2,8 +2,8 @@
 
 // The engine's main use case: a conversation with a model that is stored while it happens.
 //
-//   Conversation talk(provider, store, session, options);
-//   auto outcome = talk.ask("Hello", observer, stop);
+//   Conversation conversation(provider, store, session, options);
+//   auto outcome = conversation.ask("Hello", observer, stop);
 //
 // (1) The user's message is durable before the request goes out.
 // (2) Streamed text is saved at most 50 ms later; the finished message, its usage and its response

@@ -42,7 +42,7 @@ std::optional<std::chrono::seconds> time_of_day(std::string_view text) {
   return std::chrono::hours(*hour) + std::chrono::minutes(*minute) + std::chrono::seconds(*second);
 }
 
-// The three forms of RFC 9110, section 5.6.7: they hold the same words in different orders.
+// The three formats of RFC 9110, section 5.6.7: they have the same fields in different orders.
 //   Sun, 06 Nov 1994 08:49:37 GMT / Sunday, 06-Nov-94 08:49:37 GMT / Sun Nov  6 08:49:37 1994
 std::optional<Time> http_date(std::string_view text) {
   std::optional<unsigned> month;
