@@ -48,7 +48,7 @@ class FakeProvider final : public Provider {
  public:
   std::string called = "fake";
   bool keeps = false;
-  bool continues = true;        // default for providers that keep responses
+  bool continues = true;        // effective only with `keeps`
   bool binds_thinking = false;  // to the model that made it
   bool reads_twice = true;      // like a retry; both passes must be equal
   std::deque<Script> scripts;   // one per request; the last one is reused
