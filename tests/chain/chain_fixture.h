@@ -1,6 +1,7 @@
 #pragma once
 
-// An index of conversations as the original program writes it: no line end after the last line.
+// An index of conversations as written by the original program: without a line end after the last
+// line.
 
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// The file of a chain store among people and other programs.
+// The file of a chain store, changed by users and other programs.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -61,7 +61,7 @@ class ChainStore : public testing::Test {
   Texts notices_;
 };
 
-TEST_F(ChainStore, GoesOnWithAnotherProgramsRows) {
+TEST_F(ChainStore, ContinuesRowsOfAnotherProgram) {
   put(kOriginalChain);
   const auto store = open();
   answer(*store, kFirst, "resp_3", at(100));
@@ -99,7 +99,7 @@ TEST_F(ChainStore, ReadingChangesNothing) {
   }
 }
 
-TEST_F(ChainStore, ADamagedFileIsKeptUnderANameOfItsOwn) {
+TEST_F(ChainStore, ADamagedFileIsQuarantined) {
   for (const char* const damaged : {"{}", "null", "not json", "[]", ""}) {
     put(damaged);
     const auto store = open();
@@ -115,7 +115,7 @@ TEST_F(ChainStore, ADamagedFileIsKeptUnderANameOfItsOwn) {
   EXPECT_EQ(must(read_file(folder_.path() / "conversations.json.bak.4")), "");
 }
 
-TEST_F(ChainStore, OneBadRowCostsThatRow) {
+TEST_F(ChainStore, OneBadRowCostsOnlyItself) {
   put(R"({"conversations": [{"id": "a"}, 5, {"id": "b"}]})");
   const auto store = open();
   EXPECT_EQ(must(store->list({})).damage.size(), 1U);
@@ -125,7 +125,7 @@ TEST_F(ChainStore, OneBadRowCostsThatRow) {
   EXPECT_EQ(must(store->capabilities().repair->verify()).damage.size(), 1U);
 }
 
-TEST_F(ChainStore, TrashedRowsAreOutOfTheOriginalsSight) {
+TEST_F(ChainStore, TrashedRowsAreHiddenFromTheOriginal) {
   put(kOriginalChain);
   const auto store = open();
   must(store->capabilities().trash->trash(session_id(kFirst), at(1)));
@@ -138,7 +138,7 @@ TEST_F(ChainStore, TrashedRowsAreOutOfTheOriginalsSight) {
   EXPECT_EQ(names(), (Texts{"conversations.json", "conversations.json.lock"}));
 }
 
-// Another program has read the file before our change and writes it after.
+// Another program has read the file before our change and writes it afterwards.
 TEST_F(ChainStore, IdsOfBothSidesAreKept) {
   put(kOriginalChain);
   const auto store = open();
@@ -156,8 +156,8 @@ TEST_F(ChainStore, IdsOfBothSidesAreKept) {
   EXPECT_EQ(ids(*again, "new"), Texts{"first"});
 }
 
-// Whether somebody has trashed it cannot be told.
-TEST_F(ChainStore, AnOverwrittenRowIsNotLostBesideATrashThatCannotBeRead) {
+// It cannot be determined whether the row was trashed.
+TEST_F(ChainStore, AnOverwrittenRowIsNotLostIfTheTrashCannotBeRead) {
   put(kOriginalChain);
   const auto store = open();
   must(store->create(session("new")));
@@ -169,7 +169,7 @@ TEST_F(ChainStore, AnOverwrittenRowIsNotLostBesideATrashThatCannotBeRead) {
   EXPECT_EQ(ids(*open(), "new"), Texts{"first"});
 }
 
-TEST_F(ChainStore, WhatAnotherProcessRemovedStaysAway) {
+TEST_F(ChainStore, RowsRemovedByAnotherProcessAreNotRestored) {
   put(kOriginalChain);
   const auto store = open();
   answer(*store, kFirst, "ours", at(100));
@@ -177,7 +177,7 @@ TEST_F(ChainStore, WhatAnotherProcessRemovedStaysAway) {
   EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
   must(store->update(session_id("1b1a2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"), {.title = "x"}));
   EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
-  // A row that was never ours is the other program's to remove.
+  // The other program may remove a row that was never ours.
   put(R"({"conversations": []})");
   EXPECT_TRUE(must(open()->list({})).sessions.empty());
 }
@@ -190,7 +190,7 @@ TEST_F(ChainStore, AFolderInItsPlaceIsAnError) {
   EXPECT_TRUE(fs::is_directory(file_));
 }
 
-TEST_F(ChainStore, LinksAreFollowedAndStay) {
+TEST_F(ChainStore, LinksAreFollowedAndPreserved) {
   fs::create_directory(folder_.path() / "real");
   fs::create_symlink("real/file.json", file_);
   must(open()->create(session("s")));
@@ -198,7 +198,7 @@ TEST_F(ChainStore, LinksAreFollowedAndStay) {
   EXPECT_TRUE(fs::is_regular_file(folder_.path() / "real" / "file.json"));
 }
 
-TEST_F(ChainStore, TheLockKeepsRoomForDeleting) {
+TEST_F(ChainStore, TheLockReservesSpaceForDeleting) {
   must(open()->create(session("new")));
   struct stat status{};
   ASSERT_EQ(::stat((folder_.path() / "conversations.json.lock").c_str(), &status), 0);

@@ -1,4 +1,4 @@
-// Bytes to a document and back.
+// Decoding and encoding.
 
 #include "store/chain/codec.h"
 
@@ -61,7 +61,7 @@ TEST(ChainCodec, WritesBackTheBytesItRead) {
   EXPECT_EQ(write(read("{\"conversations\":[]}")), "{\n  \"conversations\": []\n}");
 }
 
-TEST(ChainCodec, SpellsAllAnewAsTheOriginalDoes) {
+TEST(ChainCodec, FormatsLikeTheOriginal) {
   Document document = read(kOriginalChain);
   for (FileSession& session : document.sessions) {
     session.encoded = {};
@@ -69,7 +69,7 @@ TEST(ChainCodec, SpellsAllAnewAsTheOriginalDoes) {
   EXPECT_EQ(write(document), kOriginalChain);
 }
 
-TEST(ChainCodec, AChangedRowIsSpelledAnewAndTheOthersStay) {
+TEST(ChainCodec, OnlyAChangedRowIsFormattedAgain) {
   std::string text = replaced(kOriginalChain, "\"title\": \"Top", "\"n\": 1.0, \"title\": \"Top");
   text = replaced(text, "2026-01-19T20:15:30.123Z", "2026-01-19T21:15:30.123+01:00");
   text = replaced(text, "[]", "[ ]");
@@ -84,7 +84,7 @@ TEST(ChainCodec, AChangedRowIsSpelledAnewAndTheOthersStay) {
   EXPECT_NE(both.find("2026-01-19T20:15:30.123Z"), std::string::npos);
 }
 
-TEST(ChainCodec, ABadRowCostsThatRow) {
+TEST(ChainCodec, ABadRowCostsOnlyItself) {
   const std::string_view bad = R"({"conversations": [
     17, {"id": "a", "title": "A"}, {"title": "no id"}, {"id": "../../etc/x"}, {"id": ""}, null,
     {"id": "a", "title": "second"}, {"id": "b", "responseIds": "resp"},
@@ -112,7 +112,7 @@ TEST(ChainCodec, ABadRowCostsThatRow) {
   EXPECT_EQ(row(document, 1), read(changed).sessions.at(1).stored.session);
 }
 
-TEST(ChainCodec, HoldsEverythingButWords) {
+TEST(ChainCodec, HoldsEverythingExceptText) {
   Document document;
   document.sessions.push_back(FileSession{{.session = test::full_session("whole")}});
   document.sessions.push_back(FileSession{{.session = {.info = {.id = test::session_id("e")}}}});
@@ -131,7 +131,7 @@ TEST(ChainCodec, HoldsEverythingButWords) {
       << "the ids stand where the original looks for them";
 }
 
-TEST(ChainCodec, WhatAnotherProgramWroteSinceCounts) {
+TEST(ChainCodec, LaterChangesOfAnotherProgramTakePrecedence) {
   Document document = read(kOriginalChain);
   row(document, 0).response_chain.back().provider = "other";
   row(document, 0).info.updated_at = at(0, 1);
@@ -145,7 +145,7 @@ TEST(ChainCodec, WhatAnotherProgramWroteSinceCounts) {
   EXPECT_EQ(format_time(row(theirs, 0).info.updated_at).substr(0, 4), "2027");
 }
 
-TEST(ChainCodec, DatesHaveOffsetsOrCannotBeRead) {
+TEST(ChainCodec, DatesMustHaveOffsets) {
   Document document = read(R"({"conversations": [
     {"id": "a", "updatedAt": "2026-01-18T20:00:00+02:00"}, {"id": "b", "updatedAt": "yesterday"},
     {"id": "c", "updatedAt": 5}, {"id": "d"}]})");
@@ -155,7 +155,7 @@ TEST(ChainCodec, DatesHaveOffsetsOrCannotBeRead) {
   }
 }
 
-TEST(ChainCodec, WhatIsNoSuchFileIsKeptAside) {
+TEST(ChainCodec, OtherFilesAreQuarantined) {
   for (const char* const bytes :
        {"", "{}", "null", "[]", "17", "{", "{}x", "\xEF\xBB\xBF{\"conversations\":[]}", "not json",
         R"({"conversations": {}})", R"({"conversations": null})",
@@ -171,13 +171,13 @@ TEST(ChainCodec, WhatIsNoSuchFileIsKeptAside) {
   EXPECT_TRUE(read("{\"conversations\":[{\"id\":\"a\",\"title\":\"\xFF\"}]}").aside);
 }
 
-TEST(ChainCodec, CutAnywhereItIsReportedWhole) {
+TEST(ChainCodec, AnyTruncationIsReported) {
   for (std::size_t cut = 0; cut < kOriginalChain.size() - 1; ++cut) {
     ASSERT_TRUE(read(kOriginalChain.substr(0, cut)).aside) << cut;
   }
 }
 
-TEST(ChainCodec, DepthIsNoTrouble) {
+TEST(ChainCodec, DeepNestingIsHandled) {
   EXPECT_TRUE(read(cat("{\"conversations\": ", std::string(100'000, '['), "}")).aside);
 }
 

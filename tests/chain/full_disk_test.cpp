@@ -1,4 +1,4 @@
-// A full disk: what was there stays, byte for byte.
+// A full disk: the old file is preserved byte for byte.
 
 #include <gtest/gtest.h>
 

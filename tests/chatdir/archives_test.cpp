@@ -1,4 +1,4 @@
-// Packing chats away, getting them back, and what must not come out of an archive.
+// Archiving chats, restoring them, and attacks by archives.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ using store::chatdir::ZipWriter;
 using Texts = std::vector<std::string>;
 using Files = std::map<std::string, std::string>;
 
-// Every file below the folder, but for locks.
+// Every file below the folder, except locks.
 Files files_in(const fs::path& folder) {
   Files files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
@@ -67,7 +67,7 @@ SessionId packed_session(const ChatDirectory& directory) {
   return chat_id(1);
 }
 
-TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
+TEST(ChatArchive, IsACompleteChatAndIsRestoredUnchanged) {
   const ChatDirectory directory;
   const SessionId id = packed_session(directory);
   const auto store = directory.open();
@@ -112,7 +112,7 @@ TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
   EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::invalid_argument));
 }
 
-// "PATH MODE TIME" of a chat's folder, and of everything in it but its locks.
+// "PATH MODE TIME" of a chat's folder, and of everything in it except locks.
 Texts facts_in(const fs::path& chat) {
   Texts metadata;
   const auto add = [&](const fs::path& path) {
@@ -275,7 +275,7 @@ TEST(ChatArchive, OfTheOriginalIsListedAndRestored) {
   }
 }
 
-TEST(ChatArchive, WithAttacksIsRefusedWhole) {
+TEST(ChatArchive, WithAttacksIsRefused) {
   const ChatDirectory directory;
   const SessionId id = session_id(kOriginalId);
   const fs::path archive = fs::path("archive") / archive_name(id).value();
@@ -324,7 +324,7 @@ TEST(ChatArchive, WithAttacksIsRefusedWhole) {
   EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::not_found));
 }
 
-TEST(ChatArchive, CutAnywhereIsRefusedOrWhole) {
+TEST(ChatArchive, TruncatedAnywhereIsRefusedOrComplete) {
   const ChatDirectory directory;
   const SessionId id = session_id(kOriginalId);
   const fs::path archive = fs::path("archive") / archive_name(id).value();
@@ -338,7 +338,7 @@ TEST(ChatArchive, CutAnywhereIsRefusedOrWhole) {
   }
 }
 
-TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
+TEST(ChatArchive, BombsAreRefusedAndNotWritten) {
   const ChatDirectory directory;
   const SessionId id = session_id(kOriginalId);
   const fs::path archive = directory.root() / "archive" / archive_name(id).value();
@@ -348,7 +348,7 @@ TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
   must(bomb.close());
   const auto store = directory.open();
   EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::corrupt));
-  // A chat of our own that packs as well must come back.
+  // A chat of ours that compresses as well must be restorable.
   must(store->create(chat_session(1)));
   must(store->append(chat_id(1), {user(std::string(20'000'000, 'x'))}, {}));
   must(store->capabilities().archives->archive(chat_id(1), at(1)));
@@ -356,7 +356,8 @@ TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
   EXPECT_EQ(texts_of(*store, chat_id(1)).front().size(), 20'000'000U);
 }
 
-// What is planted while it is written decides neither where its bytes go nor what is read.
+// Files planted while a zip is written must affect neither where its bytes are written nor what is
+// read.
 class ZipBesideLinks : public testing::Test {
  protected:
   ZipBesideLinks() {
@@ -399,7 +400,7 @@ TEST_F(ZipBesideLinks, AFolderThatBecomesALinkGetsNothing) {
   expect_untouched();
 }
 
-TEST_F(ZipBesideLinks, NoTemporaryFileStandsBesideIt) {
+TEST_F(ZipBesideLinks, LeavesNoTemporaryFile) {
   ZipWriter zip = begin();
   must(zip.close());
   EXPECT_EQ(files_in(folder_).size(), 1U);
@@ -407,7 +408,7 @@ TEST_F(ZipBesideLinks, NoTemporaryFileStandsBesideIt) {
   EXPECT_EQ(must(back.entries()).size(), 1U);
 }
 
-// Every state that a crash can leave, made by hand.
+// Every state that a crash can leave, created by hand.
 class InterruptedArchive : public testing::Test {
  protected:
   InterruptedArchive() : id_(packed_session(directory_)) {
@@ -436,7 +437,7 @@ class InterruptedArchive : public testing::Test {
                          R"(,"tail":")", end.tail, R"("})"));
   }
 
-  // Whole, in one place, and nothing of ours is left over.
+  // Expects a complete session in one place, and no leftover files.
   void expect_in(SessionState state) {
     const auto store = directory_.open();
     EXPECT_EQ(must(get(*store, id_)).info.state, state);
@@ -444,7 +445,7 @@ class InterruptedArchive : public testing::Test {
     EXPECT_EQ(fs::exists(directory_.chat(id_)), state != SessionState::archived);
     EXPECT_EQ(fs::exists(archive_of(directory_, id_)), state == SessionState::archived);
     EXPECT_FALSE(fs::exists(directory_.root() / "archive" / ".doing"));
-    // Both verbs work from here.
+    // Both operations work in this state.
     if (state == SessionState::archived) {
       must(store->capabilities().archives->unarchive(id_));
     }
@@ -503,7 +504,7 @@ TEST_F(InterruptedArchive, WhileRemovingTheChat) {
   expect_in(SessionState::archived);
 }
 
-// As a crash between its moves: a folder on which a disk is mounted can be read, and not renamed.
+// Like a crash between the renames: a folder that is a mount point can be read, but not renamed.
 TEST_F(InterruptedArchive, WhenTheChatCannotLeave) {
   put_chat();
   {
@@ -559,14 +560,14 @@ TEST_F(InterruptedArchive, WhileRemovingTheArchive) {
   expect_in(SessionState::closed);
 }
 
-TEST_F(InterruptedArchive, WhenTheChatHasGoneSince) {
+TEST_F(InterruptedArchive, WhenTheChatIsGone) {
   put_archive();
   announce("restore");
   expect_in(SessionState::archived);
 }
 
-// What no list shows is not passed over in silence.
-TEST_F(InterruptedArchive, WhatIsNowhereElseIsNamed) {
+// Sessions that no list shows are reported.
+TEST_F(InterruptedArchive, SessionsThatExistNowhereElseAreReported) {
   for (const char* const folder : {"chat", "archive"}) {
     const fs::path left = hidden(folder, ".new-");
     std::string(folder) == "chat" ? put_chat(left) : put_archive(left);
@@ -585,14 +586,14 @@ TEST_F(InterruptedArchive, WhatIsNowhereElseIsNamed) {
   }
 }
 
-TEST_F(InterruptedArchive, WhatHoldsNoMessagesIsNotNamed) {
+TEST_F(InterruptedArchive, FoldersWithoutMessagesAreNotReported) {
   put(hidden("chat", ".new-"), {{"messages.jsonl", ""}, {"reprise.json", "{}"}});
   const auto store = directory_.open({.access = Access::read});
   EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
 }
 
-// A program that had the store open before the crash does not write into what is being packed.
-TEST_F(InterruptedArchive, NothingIsWrittenThatWouldBeLost) {
+// A program that opened the store before the crash does not write to the chat being archived.
+TEST_F(InterruptedArchive, WritesThatWouldBeLostAreRefused) {
   put_chat();
   const auto store = directory_.open();
   must(store->update(id_, {.title = "opened before"}));
@@ -604,8 +605,8 @@ TEST_F(InterruptedArchive, NothingIsWrittenThatWouldBeLost) {
   EXPECT_EQ(texts_of(*store, id_), (Texts{"question", "answer"}));
 }
 
-// Another program has begun the chat anew where it was to be unpacked.
-TEST_F(InterruptedArchive, AChatThatIsThereIsNotOverwritten) {
+// Another program has created the chat again in the place for restoring it.
+TEST_F(InterruptedArchive, AnExistingChatIsNotOverwritten) {
   put_archive();
   put_chat(hidden("chat", ".new-"));
   announce("restore");
@@ -617,7 +618,7 @@ TEST_F(InterruptedArchive, AChatThatIsThereIsNotOverwritten) {
   EXPECT_TRUE(works(store->create(chat_session(2)))) << "nothing is blocked";
 }
 
-TEST_F(InterruptedArchive, AWordThatSaysNothingBlocksNothing) {
+TEST_F(InterruptedArchive, AnUnreadableMoveFileBlocksNothing) {
   for (const std::string& word : {std::string(), std::string(100, '\0'), std::string("{}")}) {
     put_chat();
     put_archive();
@@ -632,7 +633,7 @@ TEST_F(InterruptedArchive, AWordThatSaysNothingBlocksNothing) {
   }
 }
 
-// Whoever deletes after a crash deletes the whole session, not one of its two halves.
+// Deleting after a crash deletes the whole session, not only one of its places.
 TEST_F(InterruptedArchive, IsFinishedBeforeTheSessionIsDeleted) {
   put_archive();
   const auto store = directory_.open();
@@ -644,13 +645,13 @@ TEST_F(InterruptedArchive, IsFinishedBeforeTheSessionIsDeleted) {
   EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::trashed);
 }
 
-// A chat that cannot be read for once is not taken for one that was changed.
+// A chat that temporarily cannot be read is not considered changed.
 TEST_F(InterruptedArchive, IsFinishedWhenTheChatCanBeReadAgain) {
   put_chat();
   put_archive();
   announce("archive");
   fs::remove(directory_.messages(id_));
-  // Opening a socket fails with ENXIO, as a device that is not there for the moment does.
+  // Opening a socket fails with ENXIO, like a device that is temporarily missing.
   ASSERT_EQ(::mknod(directory_.messages(id_).c_str(), S_IFSOCK | 0600U, 0), 0);
   EXPECT_TRUE(fails(open_chatdir_store(directory_.root()), Code::io));
   fs::remove(directory_.messages(id_));
@@ -658,7 +659,7 @@ TEST_F(InterruptedArchive, IsFinishedWhenTheChatCanBeReadAgain) {
   expect_in(SessionState::archived);
 }
 
-TEST_F(InterruptedArchive, WhatAnotherProgramWroteIsNotRemoved) {
+TEST_F(InterruptedArchive, ChangesByAnotherProgramAreNotRemoved) {
   put_chat();
   put_archive();
   announce("archive");

@@ -1,4 +1,4 @@
-// The files of steps, by name and by key, in every layout there has been.
+// The files of steps, by name and by key, in all layouts.
 
 #include <gtest/gtest.h>
 
@@ -169,8 +169,8 @@ TEST(ChatArtefacts, OlderLayoutsAreRead) {
                    "4/parts.jsonl 4"}));
 }
 
-// What a retry or a rewinding took out of the record.
-TEST(ChatArtefacts, AnswersThatGaveWayAreCopiedAlong) {
+// Messages removed from the record by a retry or rewind.
+TEST(ChatArtefacts, ReplacedAnswersAreCopied) {
   const ChatDirectory directory;
   const auto store = directory.open();
   const SessionId id = chat_id(1);

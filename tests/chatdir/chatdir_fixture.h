@@ -1,6 +1,6 @@
 #pragma once
 
-// Chat directories for tests: empty ones of ours, and one as the original program writes it.
+// Chat directories for tests: empty ones of ours, and one as written by the original program.
 
 #include "reprise/open_store.h"
 #include "support/temporary_folder.h"
@@ -20,14 +20,14 @@ class ChatDirectory {
   std::unique_ptr<Store> open(const StoreOptions& options = {},
                               const ChatdirOptions& chatdir = {}) const;
 
-  // A file below the root, its folders made. Not synced.
+  // Writes a file below the root, and creates its folders. Not synced.
   void write(const std::filesystem::path& name, std::string_view bytes) const;
   std::string read(const std::filesystem::path& name) const;
 
-  // A directory with one chat of one step, as the original program leaves it.
+  // A directory with one chat of one step, as written by the original program.
   SessionId write_original() const;
 
-  // Every file below the root and its bytes, with the times of change: what reading must not touch.
+  // Every file below the root with its bytes and modification time: reading must not change them.
   std::vector<std::string> snapshot() const;
 
  private:
@@ -35,7 +35,7 @@ class ChatDirectory {
   std::filesystem::path root_;
 };
 
-// A session with an id of this number.
+// A session with an id made from the number.
 SessionId chat_id(int number);
 Session chat_session(int number);
 

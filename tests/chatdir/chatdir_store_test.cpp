@@ -1,4 +1,4 @@
-// What a chat directory does besides the contract: files and modes, ids, limits, odd places.
+// Chat directories beyond the contract: files and modes, ids, limits, unusual contents.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(ChatdirStore, AppendsAndNeverRewrites) {
   EXPECT_EQ(first.st_ino, last.st_ino);
 }
 
-TEST(ChatdirStore, TheLimitOfMessagesIsSaidAndNothingIsCut) {
+TEST(ChatdirStore, TheLimitOfMessagesIsReportedAndNothingIsTruncated) {
   const ChatDirectory directory;
   {
     const auto store = directory.open({}, {.messages_max = 5});
@@ -104,7 +104,7 @@ TEST(ChatdirStore, TheLimitOfMessagesIsSaidAndNothingIsCut) {
   const auto more = must(open_store(cat("chatdir:", directory.root().native(), "?messages=1001")));
   must(more->append(chat_id(1), messages(996), {}));
   EXPECT_TRUE(fails(more->append(chat_id(1), messages(1), {}), Code::unsupported));
-  // Longer ones are read as they are.
+  // Longer ones can be read.
   const auto less = must(open_store(cat("chatdir:", directory.root().native())));
   EXPECT_EQ(texts_of(*less, chat_id(1)).size(), 1001U);
   EXPECT_EQ(must(less->list({})).sessions.front().head, Seq{1001});
@@ -130,7 +130,7 @@ TEST(ChatdirStore, IsRecognisedByWhatIsThere) {
   EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
 }
 
-TEST(ChatdirStore, ReadingMakesNothing) {
+TEST(ChatdirStore, ReadingCreatesNothing) {
   const ChatDirectory directory;
   EXPECT_TRUE(
       fails(open_chatdir_store(directory.root(), {.access = Access::read}), Code::not_found));
@@ -150,7 +150,7 @@ TEST(ChatdirStore, ReadingMakesNothing) {
   EXPECT_EQ(directory.snapshot(), before);
 }
 
-TEST(ChatdirStore, OddThingsCostOnlyThemselves) {
+TEST(ChatdirStore, UnusualContentsCostOnlyThemselves) {
   const ChatDirectory directory;
   const auto store = directory.open();
   must(store->create(chat_session(1)));
@@ -174,7 +174,7 @@ TEST(ChatdirStore, OddThingsCostOnlyThemselves) {
   EXPECT_EQ(texts_of(*store, chat_id(1)), Texts{"fine"});
 }
 
-TEST(ChatdirStore, AChatThatIsMovedAwayIsSoonUnknown) {
+TEST(ChatdirStore, AMovedChatBecomesUnknown) {
   const ChatDirectory directory;
   const auto store = directory.open();
   const auto other = directory.open();
@@ -194,7 +194,7 @@ TEST(ChatdirStore, AChatThatIsMovedAwayIsSoonUnknown) {
   EXPECT_EQ(texts_of(*other, chat_id(1)), Texts{"new"});
 }
 
-TEST(ChatdirStore, WhatWasReplacedIsKept) {
+TEST(ChatdirStore, ReplacedMessagesAreKept) {
   const ChatDirectory directory;
   const auto store = directory.open();
   must(store->create(chat_session(1)));
@@ -203,7 +203,7 @@ TEST(ChatdirStore, WhatWasReplacedIsKept) {
   must(store->capabilities().rewriting->replace_suffix(chat_id(1), {1}, {assistant("second")}, {}));
   EXPECT_EQ(directory.read(directory.chat(chat_id(1)) / "replaced.jsonl"),
             before.substr(before.find('\n') + 1));
-  // A record that does not stand line by line can be replaced, too.
+  // A record without one message per line can be replaced, too.
   const SessionId id = directory.write_original();
   directory.write(directory.messages(id),
                   "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"user\",\"content\":\"b\"},\n"
@@ -214,8 +214,8 @@ TEST(ChatdirStore, WhatWasReplacedIsKept) {
   EXPECT_EQ(directory.read(directory.messages(id).native() + ".bak"), array);
 }
 
-// A crash between the two files of a cut: it has happened or not, never half.
-TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
+// A crash between writing the two files of a replacement: it is atomic.
+TEST(ChatdirStore, AnInterruptedReplacementIsAtomic) {
   const ChatDirectory directory;
   const SessionId id = chat_id(1);
   const fs::path metadata = directory.chat(id) / "reprise.json";
@@ -233,7 +233,7 @@ TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
     new_log = directory.read(directory.messages(id));
   }
   const Session after = must(get(*directory.open(), id));
-  // As it stood when only the metadata had been written.
+  // The state when only the metadata was written.
   const std::string finished = directory.read(metadata);
   const std::string pending =
       cat(old_facts.substr(0, old_facts.rfind('}')), R"(,"cut":)", finished, "}\n");
@@ -277,7 +277,7 @@ TEST(ChatdirStore, DeletesWithoutRoomForAnotherFile) {
   EXPECT_TRUE(works(store->capabilities().trash->trash(chat_id(2), at(1))));
 }
 
-TEST(ChatdirStore, SweepsWhatTheDeadHaveLeft) {
+TEST(ChatdirStore, RemovesFilesOfDeadProcesses) {
   const ChatDirectory directory;
   must(directory.open()->create(chat_session(1)));
   const std::string made = "chat/.new-" + chat_id(2).str();
@@ -301,8 +301,8 @@ TEST(ChatdirStore, SweepsWhatTheDeadHaveLeft) {
   EXPECT_TRUE(has("chat/notes.reprise-0.tmp"));
 }
 
-// Whoever holds the lock may have been stopped: it is not waited for without end.
-TEST(ChatdirStore, AskingBesideALockThatStaysHeldEnds) {
+// The holder of the lock may be stopped: waiting for it is bounded.
+TEST(ChatdirStore, ReadingBesideAHeldLockEnds) {
   const ChatDirectory directory;
   must(directory.open()->create(chat_session(1)));
   const pid_t dead = in_child([&] {
@@ -324,7 +324,7 @@ TEST(ChatdirStore, AskingBesideALockThatStaysHeldEnds) {
   EXPECT_EQ(texts_of(*store, chat_id(1)), (Texts{"first", "third", "first\n\nthird"}));
 }
 
-TEST(ChatdirStore, ABackupTakesThePlaceOfOneThatDied) {
+TEST(ChatdirStore, ABackupReplacesAnAbandonedOne) {
   const ChatDirectory directory;
   const auto store = directory.open();
   must(store->create(chat_session(1)));
@@ -344,7 +344,7 @@ TEST(ChatdirStore, ABackupTakesThePlaceOfOneThatDied) {
       fails(store->capabilities().backup->backup(directory.root() / "other"), Code::conflict));
 }
 
-TEST(ChatdirStore, AnOlderArchiveGoesWithItsChat) {
+TEST(ChatdirStore, AnOlderArchiveIsPurgedWithItsChat) {
   const ChatDirectory directory;
   const auto store = directory.open();
   must(store->create(chat_session(1)));

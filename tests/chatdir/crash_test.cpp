@@ -1,7 +1,5 @@
-// What is acknowledged survives: kill -9 anywhere, other processes, full disks. A chat is in one
-// place, whole.
-//
-// REPRISE_LONG=1 kills ten times as often.
+// Acknowledged messages survive kill -9 at any time, other processes, and full disks. A chat is
+// complete and in one place. REPRISE_LONG=1 kills ten times as often.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -37,8 +35,8 @@ constexpr std::string_view kCut = "the end was cut off in writing";
 const std::vector<SessionState> kEverywhere = {SessionState::active, SessionState::closed,
                                                SessionState::archived, SessionState::trashed};
 
-// Talks, begins chats, packs them away and gets them back, for ever, and says what is done:
-// "chat ID" for a new one, "said ID TEXT" for a message.
+// Appends messages, creates chats, archives and restores them, in an endless loop, and reports what
+// is done: "chat ID" for a new chat, "said ID TEXT" for a message.
 class Life {
  public:
   Life(const fs::path& root, int out, unsigned seed)
@@ -59,7 +57,7 @@ class Life {
   }
 
  private:
-  // As --new does.
+  // Like --new.
   void begin(const std::optional<SessionId>& before) {
     const SessionId id = make_session_id(system_clock(), system_entropy());
     must(store_->create(session(id.str())));
@@ -83,7 +81,7 @@ class Life {
     const std::string question = cat("question ", name);
     AppendOptions options{.begin_partial = PartialStart{answer, this_process(), "", ""}};
     if (const auto running = must(store_->capabilities().partials->find_partial(id)); running) {
-      options.end_partial = running->answer;  // of a process that was killed
+      options.end_partial = running->answer;  // of a killed process
     }
     must(store_->append(id, {user(question)}, options));
     say(cat("said ", id.str(), " ", question));
@@ -111,7 +109,7 @@ class KilledChats : public testing::Test {
     const pid_t child = in_child([&] { return Life(directory_.root(), pipe[1], seed).run(); });
     ::close(pipe[1]);
     std::string stored(65536, '\0');
-    // A first word; then death at any point.
+    // Waits for the first report, then kills at any time.
     const ssize_t got = ::read(pipe[0], stored.data(), stored.size());
     ASSERT_GT(got, 0);
     stored.resize(static_cast<std::size_t>(got));
@@ -131,7 +129,7 @@ class KilledChats : public testing::Test {
     take(stored);
   }
 
-  // Every acknowledged message is there, in order; of the moment of the kill one more may be.
+  // Every acknowledged message exists, in order; one more may exist from the time of the kill.
   void check() {
     const auto store = directory_.open();
     for (const Damage& damage : must(store->capabilities().repair->verify()).damage) {
@@ -142,7 +140,7 @@ class KilledChats : public testing::Test {
     EXPECT_EQ(page.damage, std::vector<Damage>{});
     for (const SessionInfo& info : page.sessions) {
       ++listed[info.id.str()];
-      record_.try_emplace(info.id.str());  // made in the moment of the kill
+      record_.try_emplace(info.id.str());  // created at the time of the kill
     }
     for (auto& [name, stored] : record_) {
       const SessionId id = session_id(name);
@@ -177,7 +175,7 @@ class KilledChats : public testing::Test {
     return int{fs::exists(directory_.chat(id))} + int{fs::exists(archive)};
   }
 
-  // Whole lines only: what was cut was not acknowledged.
+  // Only whole lines: a truncated one was not acknowledged.
   void take(std::string_view stored) {
     for (std::size_t end = stored.find('\n'); end != std::string_view::npos;
          end = stored.find('\n')) {
@@ -208,7 +206,7 @@ TEST_F(KilledChats, LoseNothingAndAreInOnePlace) {
 
 constexpr int kTurns = 200;
 
-// 0 when all that was read was whole: pairs of questions and answers, more and more of them.
+// 0 if everything read was consistent: an increasing number of pairs of questions and answers.
 int read_all_the_time(const ChatDirectory& directory, const SessionId& id) {
   const auto lasting = directory.open({.access = Access::read});
   std::size_t seen = 0;
@@ -235,7 +233,7 @@ int read_all_the_time(const ChatDirectory& directory, const SessionId& id) {
   return 0;
 }
 
-// Each turn is one batch, as the engine writes an answer that did not stream.
+// Each turn is one batch, like a turn of the engine without streaming.
 TEST(TwoProcesses, AddTheirTurnsToOneChatWhileAThirdReads) {
   const ChatDirectory directory;
   const SessionId id = chat_id(1);

@@ -1,4 +1,4 @@
-// Chats of the program that the format comes from: read as they are, and gone on with.
+// Chats of the program that defined the format: reading and continuing them.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using Texts = std::vector<std::string>;
 const Texts kOriginalTexts = {"You are AI.\n<tools> & \"quotes\"  ", "Привіт 😀 turn 1\nline2",
                               "Hello there 1"};
 
-TEST(OriginalChat, IsReadWithoutATouch) {
+TEST(OriginalChat, IsReadWithoutChanges) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const auto before = directory.snapshot();
@@ -45,7 +45,7 @@ TEST(OriginalChat, IsReadWithoutATouch) {
   EXPECT_EQ(directory.snapshot(), before);
 }
 
-TEST(OriginalChat, IsGoneOnWith) {
+TEST(OriginalChat, CanBeContinued) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const std::string before = directory.read(directory.messages(id));
@@ -66,7 +66,7 @@ TEST(OriginalChat, IsGoneOnWith) {
   EXPECT_EQ(must(get(*store, id)).info.title, "Привіт 😀 turn 1");
 }
 
-TEST(OriginalChat, HasUsedWhatItsStepsHave) {
+TEST(OriginalChat, HasTheUsageOfItsSteps) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const fs::path steps = fs::path("chat") / kOriginalId / "steps";
@@ -88,7 +88,7 @@ TEST(OriginalChat, HasUsedWhatItsStepsHave) {
   EXPECT_EQ(must(get(*store, id)).usage, sum);
 }
 
-TEST(OriginalChat, WhatItUsesLaterIsCountedToo) {
+TEST(OriginalChat, ItsLaterUsageIsCountedToo) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const fs::path steps = fs::path("chat") / kOriginalId / "steps";
@@ -128,7 +128,7 @@ TEST(OriginalChat, WhatItUsesLaterIsCountedToo) {
   EXPECT_EQ(input_tokens(), 11'112'100);
 }
 
-TEST(OriginalChat, TheCostOfWhatItAddsIsCountedWhereItWasSaid) {
+TEST(OriginalChat, TheCostOfItsTurnsIsCountedIfRecorded) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const fs::path steps = fs::path("chat") / kOriginalId / "steps";
@@ -167,7 +167,7 @@ TEST(OriginalChat, MayBeWrittenByBothInTurn) {
   const SessionId id = directory.write_original();
   const auto store = directory.open();
   must(store->append(id, {user("ours 1")}, {}));
-  // The original writes the whole file anew, its own line last, and no line end.
+  // The original rewrites the whole file, with its own line last and without a line end.
   directory.write(directory.messages(id), directory.read(directory.messages(id)) +
                                               R"({"role":"assistant","content":"theirs"})");
   must(store->append(id, {user("ours 2")}, {.expected_head = Seq{5}}));
@@ -195,7 +195,7 @@ TEST(OriginalChat, WithoutMessagesIsListedAsPartial) {
   EXPECT_EQ(texts_of(*store, id), Texts{"begin"});
 }
 
-TEST(OriginalChat, CurrentIsReadHoweverItIsWritten) {
+TEST(OriginalChat, CurrentIsReadInAllForms) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const auto store = directory.open();
@@ -232,7 +232,7 @@ TEST(OriginalChat, CurrentIsReadHoweverItIsWritten) {
   EXPECT_EQ(must(current.current()), std::nullopt) << "it is in the trash";
 }
 
-TEST(OriginalChat, IsNoLongerTheCurrentOneWhenItLeaves) {
+TEST(OriginalChat, IsNotCurrentAfterItWasMoved) {
   const ChatDirectory directory;
   const auto store = directory.open();
   const fs::path file = directory.root() / "chat" / "current";
@@ -254,7 +254,7 @@ TEST(OriginalChat, IsNoLongerTheCurrentOneWhenItLeaves) {
   EXPECT_EQ(must(store->capabilities().current->current()), chat_id(5)) << "another one stays";
 }
 
-TEST(OriginalChat, TheModelOfTheCurrentChatIsTold) {
+TEST(OriginalChat, TheModelOfTheCurrentChatIsWritten) {
   const ChatDirectory directory;
   directory.write("chat/llimo.json", R"({"model":"old","theme":"dark","provider":"p"})");
   const auto store = directory.open();

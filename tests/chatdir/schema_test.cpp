@@ -1,5 +1,5 @@
-// What the original demands of each line before it sends a chat to a model. It refuses the whole
-// chat when one line is not so.
+// The validation of each line by the original before it sends a chat to a model. It refuses the
+// whole chat if a line is invalid.
 
 #include <gtest/gtest.h>
 
@@ -122,7 +122,7 @@ TEST(OriginalsSchema, RefusesWhatTheOriginalRefuses) {
   }
 }
 
-// Every kind of block in every role, alone and beside others.
+// Every kind of block in every role, alone and with others.
 std::vector<Message> all_kinds_of_messages() {
   const std::vector<Block> blocks = {
       TextBlock{"text", {}},
@@ -158,7 +158,7 @@ std::vector<Message> all_kinds_of_messages() {
   return all;
 }
 
-TEST(OriginalsSchema, AcceptsAllThatIsWritten) {
+TEST(OriginalsSchema, AcceptsEverythingWritten) {
   const ChatDirectory directory;
   const SessionId id = chat_id(1);
   std::vector<Message> all = all_kinds_of_messages();
@@ -218,7 +218,7 @@ TEST(OriginalsSchema, ToolResultsNameTheirTool) {
     return all;
   };
   EXPECT_EQ(names(), "read list unknown write ");
-  // A cut inside a batch writes its last line anew.
+  // Truncating within a batch rewrites its last line.
   must(store->append(id,
                      {of("assistant", {call("c5", "move")}), of("tool", {result_of("c5", "5")}),
                       user("more"), user("and more")},

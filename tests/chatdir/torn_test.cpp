@@ -1,5 +1,5 @@
-// A record that was cut anywhere: what was whole is there, what was torn is kept aside, and the
-// next message stands in a line of its own.
+// A record truncated at any position: whole batches are readable, the torn end is quarantined, and
+// the next message is in a line of its own.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::int64_t damaged(Store& store, const SessionId& id) {
   return must(store.read(id, {}, [](Message&&) { return Flow::go_on; })).damaged;
 }
 
-TEST(TornChat, IsWholeAgainWithTheNextMessage) {
+TEST(TornChat, IsRepairedWithTheNextMessage) {
   const ChatDirectory directory;
   const SessionId id = chat_id(1);
   {
@@ -40,7 +40,7 @@ TEST(TornChat, IsWholeAgainWithTheNextMessage) {
     directory.write(directory.messages(id), whole.substr(0, cut));
     fs::remove(fs::path(directory.messages(id)) += ".bak");
     Texts expected = cut >= first_end ? Texts{"question"} : Texts{};
-    const bool is_whole = cut == whole.size() - 1;  // but for the line end
+    const bool is_whole = cut == whole.size() - 1;  // except for the line end
     if (is_whole) {
       expected.insert(expected.end(), {"answer", "next"});
     }
@@ -107,7 +107,7 @@ TEST(TornChat, IsNotReportedWhileItIsWritten) {
   EXPECT_EQ(texts_of(*store, id), Texts{"question"});
 }
 
-TEST(TornChat, FactsThatCannotBeReadAreKeptAside) {
+TEST(TornChat, UnreadableMetadataIsQuarantined) {
   const ChatDirectory directory;
   const SessionId id = chat_id(1);
   {
@@ -137,7 +137,7 @@ TEST(TornChat, FactsThatCannotBeReadAreKeptAside) {
   }
 }
 
-TEST(ChatRepair, NamesAFileThatItCannotTakeAlong) {
+TEST(ChatRepair, ReportsAFileThatItCannotCopy) {
   const ChatDirectory directory;
   const auto store = directory.open();
   must(store->create(chat_session(1)));

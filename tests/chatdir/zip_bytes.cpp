@@ -26,7 +26,7 @@ std::uint32_t crc_of(std::string_view bytes) {
   return ~crc;
 }
 
-// What the local header and the central directory say alike.
+// The common part of the local header and the central directory.
 std::string common(const ZipEntryBytes& entry) {
   const auto size =
       entry.claimed_size != 0 ? entry.claimed_size : static_cast<std::uint32_t>(entry.data.size());
@@ -50,7 +50,7 @@ std::string zip_of(const std::vector<ZipEntryBytes>& entries) {
   std::string directory;
   for (const ZipEntryBytes& entry : entries) {
     put(directory, 0x02014b50, 4);
-    put(directory, 0x0314, 2);  // made by Unix
+    put(directory, 0x0314, 2);  // created on Unix
     directory += common(entry);
     put(directory, 0, 2);  // no comment
     put(directory, 0, 4);

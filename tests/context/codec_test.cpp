@@ -1,4 +1,4 @@
-// Bytes to a document and back.
+// Decoding and encoding.
 
 #include "store/context/codec.h"
 
@@ -52,7 +52,7 @@ std::string replaced(std::string_view in, std::string_view what, std::string_vie
   return text.replace(place, what.size(), with);
 }
 
-// What a program that knows nothing of us would see: without our members.
+// The file as seen by other programs: without our members.
 std::string without_reprise(std::string text) {
   for (auto place = text.find(",\n"); place != std::string::npos;
        place = text.find(",\n", place + 1)) {
@@ -91,12 +91,12 @@ TEST(ContextCodec, ReadsWhatTheOriginalWrote) {
 
 TEST(ContextCodec, WritesBackTheBytesItRead) {
   EXPECT_EQ(without_reprise(write(read(kOriginalContext))), kOriginalContext);
-  // And then its own, for ever.
+  // Afterwards, its own bytes are stable.
   const std::string ours = write(read(kOriginalContext));
   EXPECT_EQ(write(read(ours)), ours);
 }
 
-TEST(ContextCodec, SpellsAllAnewAsTheOriginalDoes) {
+TEST(ContextCodec, FormatsLikeTheOriginal) {
   Document document = read(kOriginalContext);
   document.sessions.front().encoded = {};
   const std::string written = without_reprise(write(document));
@@ -104,7 +104,7 @@ TEST(ContextCodec, SpellsAllAnewAsTheOriginalDoes) {
       << "all answers are new to the file";
 }
 
-// What goes to the model is not made up.
+// Values sent to the model are not invented.
 TEST(ContextCodec, AnEmptyDocumentIsTheDefaults) {
   EXPECT_EQ(write({}), R"({
   "provider": "openai",
@@ -123,7 +123,7 @@ TEST(ContextCodec, AnEmptyDocumentIsTheDefaults) {
   EXPECT_TRUE(read(write({})).sessions.empty()) << "no conversation yet";
 }
 
-TEST(ContextCodec, KeepsWhatItDoesNotKnow) {
+TEST(ContextCodec, PreservesUnknownMembers) {
   const std::string strange = R"({"x": {"n": 1.0, "n": 2e0},
 "temperature": 1.50, "max_tokens": 99999999999999999999, "model": ["odd"], "conversation": [
  17, {"role": "user", "content": "q", "k": [1.0, {"a" : null}], "timestamp": "yesterday"},
@@ -151,12 +151,12 @@ TEST(ContextCodec, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(again.sessions.front().raw_entries.back().before, 2);
   EXPECT_EQ(messages_in(again.sessions.front()), messages_in(file));
   Session expected = file.stored.session;
-  expected.config = again.sessions.front().stored.session.config;  // what was missing is there
+  expected.config = again.sessions.front().stored.session.config;  // with the missing members added
   EXPECT_EQ(again.sessions.front().stored.session, expected);
   EXPECT_EQ(write(again), written);
 }
 
-TEST(ContextCodec, KeptEntriesStayInTheirPlaceWhenMessagesFollow) {
+TEST(ContextCodec, RawEntriesStayInPlaceWhenMessagesAreAppended) {
   Document document = read(R"({"conversation": [1, {"role": "user", "content": "a"}, 2]})");
   FileSession& file = document.sessions.front();
   add_message(file.stored, test::assistant("b"));
@@ -167,7 +167,7 @@ TEST(ContextCodec, KeptEntriesStayInTheirPlaceWhenMessagesFollow) {
   EXPECT_EQ(read(written).sessions.front().raw_entries, file.raw_entries);
 }
 
-TEST(ContextCodec, HoldsEverythingASessionAndItsMessagesCanBe) {
+TEST(ContextCodec, HoldsEverythingInASessionAndItsMessages) {
   FileSession file{.stored = {.session = test::full_session("whole")}};
   StoredSession& stored = file.stored;
   std::vector<Message> all = {test::full_message(), test::user("hello"), Message{}};
@@ -216,7 +216,7 @@ TEST(ContextCodec, TheSystemPromptIsTheFiles) {
   EXPECT_EQ(read(edited).sessions.front().stored.session.system_prompt, "Be long.");
 }
 
-TEST(ContextCodec, AStoredPromptIsNotOutvotedByAMissingOne) {
+TEST(ContextCodec, AMissingPromptDoesNotReplaceAStoredOne) {
   const std::string stored = R"({"conversation": [{"role": "system", "content": "Rhyme."}]})";
   EXPECT_EQ(read(stored).sessions.front().stored.session.system_prompt, "");
   EXPECT_EQ(read(write(read(stored))).sessions.front().stored.session.system_prompt, "");
@@ -224,7 +224,7 @@ TEST(ContextCodec, AStoredPromptIsNotOutvotedByAMissingOne) {
   EXPECT_EQ(read(none).sessions.front().stored.session.system_prompt, "");
 }
 
-TEST(ContextCodec, AddsNothingThatGoesToTheModel) {
+TEST(ContextCodec, AddsNothingSentToTheModel) {
   const std::string bare =
       R"({"conversation": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]})";
   const std::string written = write(read(bare));
@@ -254,13 +254,13 @@ TEST(ContextCodec, TurnsAreCountedAndNeverCorrected) {
   EXPECT_EQ(must(encode(here(), document)), two) << "counted once";
 }
 
-TEST(ContextCodec, AnotherProgramsWorkIsSeen) {
+TEST(ContextCodec, ChangesByAnotherProgramAreRead) {
   Document document = read(kOriginalContext);
   StoredSession& stored = document.sessions.front().stored;
   stored.session.info.title = "Ours";
   stored.session.info.updated_at = at(1, 1);
   std::string text = write(document);
-  // It appends, sets its time, and keeps the members it does not know.
+  // It appends, sets its time, and preserves unknown members.
   text = replaced(text, "\n  ],\n  \"meta\"",
                   ",\n    {\"role\": \"user\", \"content\": \"theirs\"}\n  ],\n  \"meta\"");
   const auto time = text.find("\"last_updated\": \"") + 17;
@@ -284,7 +284,7 @@ TEST(ContextCodec, TheIdIsStable) {
             read(kOriginalContext).sessions.front().stored.session.info);
 }
 
-TEST(ContextCodec, WhatIsNoSuchFileIsKeptAside) {
+TEST(ContextCodec, OtherFilesAreQuarantined) {
   for (const char* const bytes :
        {"", "null", "[]", "17", "\"x\"", "{", "{}x", "\xEF\xBB\xBF{}", "{\"a\":}", "not json"}) {
     const Document document = read(bytes);
@@ -302,14 +302,14 @@ TEST(ContextCodec, WhatIsNoSuchFileIsKeptAside) {
   EXPECT_FALSE(read("{}").aside) << "all of it is missing, and has a default";
 }
 
-TEST(ContextCodec, CutAnywhereItIsReportedWhole) {
+TEST(ContextCodec, AnyTruncationIsReported) {
   for (std::size_t cut = 0; cut < kOriginalContext.size() - 2; ++cut) {
     const Document document = read(kOriginalContext.substr(0, cut));
     ASSERT_TRUE(document.aside) << cut;
   }
 }
 
-TEST(ContextCodec, DepthAndLengthAreNoTrouble) {
+TEST(ContextCodec, DepthAndLengthAreHandled) {
   const std::string deep = cat("{\"x\": ", std::string(100'000, '['), "]}");
   EXPECT_TRUE(read(deep).aside);
   const std::string depth =
@@ -327,14 +327,14 @@ TEST(ContextCodec, OneConversationOnly) {
   EXPECT_TRUE(test::fails(encode(here(), document), Code::unsupported));
 }
 
-TEST(ContextCodec, ANewFileTakesOverTheSettingsOfAnother) {
+TEST(ContextCodec, ANewFileGetsTheSettingsOfAnother) {
   Document source =
       read(replaced(kOriginalContext, "\"temperature\": 0.7", "\"temperature\": 1.50"));
   Document target;
   target.sessions.push_back(source.sessions.front());
   target.sessions.front().encoded = {};
   EXPECT_NE(write(target).find("\"temperature\": 1.50"), std::string::npos);
-  // The settings of one run are no settings of a file.
+  // The settings of one run are not those of a file.
   target.extra.clear();
   target.sessions.front().stored.session.config = test::raw(R"({"base_url":"http://x"})");
   EXPECT_NE(write(target).find("\"base_url\": \"https://api.openai.com/v1\""), std::string::npos);

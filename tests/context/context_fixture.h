@@ -1,6 +1,6 @@
 #pragma once
 
-// A context file as the original program writes it.
+// A context file as written by the original program.
 
 #include <string_view>
 

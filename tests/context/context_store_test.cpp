@@ -1,4 +1,4 @@
-// The file of a context store among people and other programs.
+// The file of a context store, changed by users and other programs.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ class ContextStore : public testing::Test {
     std::ranges::sort(all);
     return all;
   }
-  // Another program's whole turn, written over what is there without asking anybody.
+  // A whole turn of another program, which replaces the file without a lock.
   static std::string with_turn(std::string_view text, std::string_view words,
                                std::string_view time) {
     std::string out(text);
@@ -66,7 +66,7 @@ class ContextStore : public testing::Test {
   Texts notices_;
 };
 
-TEST_F(ContextStore, GoesOnWithAFileOfAnotherProgram) {
+TEST_F(ContextStore, ContinuesAFileOfAnotherProgram) {
   put(kOriginalContext);
   const auto store = open();
   EXPECT_EQ(texts_in(*store).size(), 4U);
@@ -94,7 +94,7 @@ TEST_F(ContextStore, ReadingChangesNothing) {
   EXPECT_EQ(names(), Texts{"openai.json"});
 }
 
-TEST_F(ContextStore, WhatIsNoJsonIsCopiedAndRegenerated) {
+TEST_F(ContextStore, InvalidJsonIsCopiedAndReplaced) {
   for (const char* const damaged : {"{\"conversation\": [", "not json at all"}) {
     put(damaged);
     {
@@ -121,7 +121,7 @@ TEST_F(ContextStore, WhatIsNoJsonIsCopiedAndRegenerated) {
   EXPECT_EQ(remaining, (Texts{"not json at all", "{\"conversation\": ["})) << "none is overwritten";
 }
 
-TEST_F(ContextStore, WhatDoesNotFitIsKeptAsideWhenTheFileIsWritten) {
+TEST_F(ContextStore, UnsupportedContentsAreQuarantinedOnWrite) {
   constexpr std::string_view kOdd = R"({"model": "mine", "conversation": {"a": 1.0}})";
   put(kOdd);
   const auto store = open();
@@ -136,7 +136,7 @@ TEST_F(ContextStore, WhatDoesNotFitIsKeptAsideWhenTheFileIsWritten) {
   EXPECT_EQ(must(read_file(folder_.path() / *aside)), kOdd);
 }
 
-TEST_F(ContextStore, TodosThatCannotBeReadAreKeptAside) {
+TEST_F(ContextStore, UnreadableTodosAreQuarantined) {
   const std::string text =
       R"({"conversation":[{"role":"user","content":"q"}],"reprise":{"id":"s","todos":5}})";
   put(text);
@@ -156,7 +156,7 @@ TEST_F(ContextStore, AFolderInItsPlaceIsAnError) {
   EXPECT_TRUE(fs::is_directory(file_));
 }
 
-TEST_F(ContextStore, AnUnreadableFileIsAnErrorAndStays) {
+TEST_F(ContextStore, AnUnreadableFileIsAnErrorAndUnchanged) {
   if (::geteuid() == 0) {
     GTEST_SKIP() << "root may read everything";
   }
@@ -169,14 +169,14 @@ TEST_F(ContextStore, AnUnreadableFileIsAnErrorAndStays) {
   EXPECT_EQ(bytes(), kOriginalContext);
 }
 
-TEST_F(ContextStore, LinksAreFollowedAndStay) {
+TEST_F(ContextStore, LinksAreFollowedAndPreserved) {
   fs::create_directory(folder_.path() / "real");
   fs::create_symlink("real/file.json", file_);
   const auto store = open();
   must(store->create(session("s")));
   EXPECT_TRUE(fs::is_symlink(file_));
   EXPECT_TRUE(fs::is_regular_file(folder_.path() / "real" / "file.json"));
-  // One lock, however the file is called.
+  // One lock, whichever path is used for the file.
   const auto other = must(open_context_store(folder_.path() / "real" / "file.json"));
   must(other->append(session_id("s"), {user("hello")}, {}));
   must(store->append(session_id("s"), {assistant("hi")}, {}));
@@ -202,7 +202,7 @@ TEST_F(ContextStore, FilesArePrivateAndKeepTheirMode) {
   EXPECT_EQ(mode(fs::path(file_.native() + ".trash") / "s.json"), 0600U);
 }
 
-TEST_F(ContextStore, AFileThatIsReplacedIsReadAnew) {
+TEST_F(ContextStore, AReplacedFileIsReadAgain) {
   put(kOriginalContext);
   const auto store = open();
   EXPECT_EQ(texts_in(*store).size(), 4U);
@@ -211,13 +211,13 @@ TEST_F(ContextStore, AFileThatIsReplacedIsReadAnew) {
   ask(*store, "ours", "2025-10-23T00:00:00.000Z");
   const Texts all = texts_in(*store);
   EXPECT_EQ(Texts(all.end() - 4, all.end()), (Texts{"theirs", "re: theirs", "ours", "re: ours"}));
-  // Somebody has put an older version there, by hand: what was not ours is gone with it.
+  // The user has restored an older version: turns that are not ours are gone.
   put(kOriginalContext);
   EXPECT_EQ(texts_in(*open()).size(), 4U);
 }
 
-// A program without the lock has read the file before our turn and writes it after.
-TEST_F(ContextStore, ATurnThatWasOverwrittenComesBackAtItsTime) {
+// A program without the lock has read the file before our turn and writes it afterwards.
+TEST_F(ContextStore, AnOverwrittenTurnIsRestoredByTime) {
   put(kOriginalContext);
   const auto store = open();
   ask(*store, "ours", "2025-10-22T00:00:00.000Z");
@@ -235,7 +235,7 @@ TEST_F(ContextStore, ATurnThatWasOverwrittenComesBackAtItsTime) {
   EXPECT_EQ(must(get(*store, only(*store))).usage.input, TokenCount{5}) << "counted once";
 }
 
-TEST_F(ContextStore, AnEarlierTurnOfTheirsStandsBeforeOurs) {
+TEST_F(ContextStore, TheirEarlierTurnIsBeforeOurs) {
   put(kOriginalContext);
   const auto store = open();
   ask(*store, "ours", "2025-10-23T00:00:00.000Z");
@@ -246,11 +246,11 @@ TEST_F(ContextStore, AnEarlierTurnOfTheirsStandsBeforeOurs) {
             (Texts{"first", "re: first", "ours", "re: ours", "last", "re: last"}));
 }
 
-TEST_F(ContextStore, RepeatsAreNoDuplicatesButTheSameLastTurnIs) {
+TEST_F(ContextStore, RepeatsAreNotDuplicatesButTheSameLastTurnIs) {
   put(kOriginalContext);
   const auto store = open();
   ask(*store, "again", "2025-10-22T00:00:00.000Z");
-  // The same words at another time, and our own turn as another program has copied it.
+  // The same text at another time, and our own turn copied by another program.
   const std::string theirs =
       with_turn(with_turn(kOriginalContext, "again", "2025-10-21T00:00:00.000Z"), "again",
                 "2025-10-22T00:00:00.000Z");
@@ -259,7 +259,7 @@ TEST_F(ContextStore, RepeatsAreNoDuplicatesButTheSameLastTurnIs) {
   EXPECT_EQ(Texts(all.begin() + 4, all.end()), (Texts{"again", "re: again", "again", "re: again"}));
 }
 
-TEST_F(ContextStore, WhatWasTakenBackOnPurposeStaysAway) {
+TEST_F(ContextStore, TurnsRemovedOnPurposeAreNotRestored) {
   put(kOriginalContext);
   const auto store = open();
   ask(*store, "ours", "2025-10-22T00:00:00.000Z");
@@ -270,7 +270,7 @@ TEST_F(ContextStore, WhatWasTakenBackOnPurposeStaysAway) {
   EXPECT_EQ(must(store->list({})).sessions.size(), 0U);
 }
 
-// Between reading and replacing the file.
+// A write between reading and replacing the file.
 TEST_F(ContextStore, AWriterInBetweenIsNotOverwritten) {
   put(kOriginalContext);
   const auto store = open();

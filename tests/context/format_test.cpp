@@ -1,4 +1,4 @@
-// What docs/formats/context.md says of the file and those beside it, and no other test looks at.
+// Statements of docs/formats/context.md that no other test checks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class ContextFormat : public testing::Test {
   fs::path file_ = folder_.path() / "openai.json";
 };
 
-TEST_F(ContextFormat, ItsMembersStandInTheirOrderAndTheFileEndsItsLine) {
+TEST_F(ContextFormat, MembersAreInOrderAndTheFileEndsWithALineEnd) {
   must(replace_file(file_, R"({"zeta":1.0,"env_key":"K","meta":{"notes":"n","total_turns":9},)"
                            R"("model":"m","conversation":[],"provider":"openai"})"));
   const auto store = must(open_context_store(file_));
@@ -49,7 +49,7 @@ TEST_F(ContextFormat, ItsMembersStandInTheirOrderAndTheFileEndsItsLine) {
   EXPECT_THAT(text, HasSubstr("\"total_turns\": 10")) << "counted on, not corrected";
 }
 
-TEST_F(ContextFormat, AMessageHasWhatTheOriginalKnows) {
+TEST_F(ContextFormat, AMessageHasTheMembersOfTheOriginal) {
   must(replace_file(file_, kOriginalContext));
   const auto store = must(open_context_store(file_));
   Message cut = assistant("half", at(101, 5'000));
@@ -64,7 +64,7 @@ TEST_F(ContextFormat, AMessageHasWhatTheOriginalKnows) {
   EXPECT_THAT(text, HasSubstr(".005Z")) << "milliseconds";
 }
 
-TEST_F(ContextFormat, TheTrashIsSuchAFileAndTheLockKeepsRoom) {
+TEST_F(ContextFormat, TheTrashHasTheSameFormatAndTheLockReservesSpace) {
   must(replace_file(file_, kOriginalContext));
   const auto store = must(open_context_store(file_));
   const SessionId id = only(*store);
@@ -78,7 +78,7 @@ TEST_F(ContextFormat, TheTrashIsSuchAFileAndTheLockKeepsRoom) {
   EXPECT_GE(status.st_blocks * 512, 256 << 10);
 }
 
-TEST_F(ContextFormat, AFileThatWasNoJsonIsKeptAsideUnderANewName) {
+TEST_F(ContextFormat, AFileThatIsNotJsonIsQuarantinedUnderANewName) {
   for (const char* const garbage : {"no JSON", "still none"}) {
     must(replace_file(file_, garbage));
     const auto store = must(open_context_store(file_));
@@ -94,7 +94,7 @@ TEST_F(ContextFormat, AFileThatWasNoJsonIsKeptAsideUnderANewName) {
   EXPECT_THAT(aside, testing::UnorderedElementsAre("no JSON", "still none"));
 }
 
-TEST_F(ContextFormat, WhatAModelCalledStandsInTheMemberOfTheAnswer) {
+TEST_F(ContextFormat, ToolCallsAreInTheMemberOfTheAnswer) {
   must(replace_file(file_, kOriginalContext));
   const auto store = must(open_context_store(file_));
   Message call = assistant("");

@@ -1,4 +1,4 @@
-// A full disk, and files larger than anybody expects.
+// A full disk, and unusually large files.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class HardFiles : public testing::Test {
  protected:
   fs::path file() const { return folder_.path() / "openai.json"; }
   fs::path trash() const { return folder_.path() / "openai.json.trash"; }
-  // Anew, as the next process does.
+  // Opens the store again, like the next process.
   std::unique_ptr<Store> open(const StoreOptions& options = {}) const {
     return must(open_context_store(file(), options));
   }
@@ -46,7 +46,7 @@ class ContextOnAFullDisk : public HardFiles {
   void fill() const { disk_.fill(); }
   void make_room() const { fs::remove(folder_.path() / "filler"); }
 
-  // More than the room that is kept for deleting.
+  // More than the space reserved for deleting.
   const std::string long_text_ = std::string(600'000, 'x');
 
  private:
@@ -72,8 +72,8 @@ TEST_F(ContextOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
   EXPECT_EQ(stored(id_), (Texts{"first", "second"}));
 }
 
-// Not a block more is there on the disk.
-TEST_F(ContextOnAFullDisk, ALongConversationCanBeDeletedAndComesBack) {
+// The disk has no free block.
+TEST_F(ContextOnAFullDisk, ALongConversationCanBeDeletedAndRestored) {
   must(open()->create(session("s")));
   must(open()->append(id_, {user(long_text_)}, {}));
   fill();
@@ -99,8 +99,8 @@ AppendOptions running(std::string_view answer) {
   return {.begin_partial = PartialStart{operation_id(answer), dead, "p", "m", Time{}}};
 }
 
-// What was held beside the file goes with it, so that the next turn there does not overwrite it.
-TEST_F(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndComesBack) {
+// The pending turn beside the file is moved, too, so that the next turn does not overwrite it.
+TEST_F(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndRestored) {
   {
     const auto store = open();
     must(store->create(session("s")));
@@ -127,7 +127,7 @@ TEST_F(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndCom
   EXPECT_TRUE(fs::is_empty(trash()));
 }
 
-// The file beside it has the turn of one session only.
+// The file beside it has the pending turn of only one session.
 TEST_F(ContextInTheTrash, IsPurgedBesideTheTurnOfAnother) {
   const auto store = open();
   must(store->create(session("s")));
@@ -139,8 +139,8 @@ TEST_F(ContextInTheTrash, IsPurgedBesideTheTurnOfAnother) {
   EXPECT_EQ(stored(session_id("new")), Texts{"asked"});
 }
 
-// As a process leaves it that dies while it moves a session into the trash.
-TEST_F(ContextInTwoPlaces, IsWhereItWasAndPurgedFromBoth) {
+// The state after a process died while moving a session to the trash.
+TEST_F(ContextInTwoPlaces, IsInTheOldPlaceAndPurgedFromBoth) {
   const auto store = open();
   must(store->create(session("s")));
   must(store->append(id_, {user("q")}, {}));

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the program that context files come from asks of one before it goes on with it.
+// The validation of context files by the program that defined the format.
 
 #include <string>
 #include <string_view>
@@ -14,14 +14,14 @@ struct OriginalEntry {
 };
 
 struct OriginalFile {
-  std::string refusal;  // "" when it is accepted
+  std::string refusal;  // "" if it is accepted
   std::vector<OriginalEntry> conversation;
 };
 
 // One JSON object with `conversation`, a list of {role, content, timestamp} whose role is system,
-// user or assistant and whose content has words, and `meta` with a number of turns. Its history is
-// pruned by pairs, so that each question is directly followed by its answer; only the last may be
-// without one.
+// user or assistant and whose content is not empty, and `meta` with a number of turns. Its history
+// is pruned by pairs, so each question must be directly followed by its answer, except the last
+// one.
 OriginalFile load_as_original(std::string_view bytes);
 
 }  // namespace reprise::test

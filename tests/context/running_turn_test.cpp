@@ -1,4 +1,4 @@
-// A turn that runs stands beside the file, and goes into it in one piece.
+// A running turn is beside the file, and is added to it as a whole.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ PartialStart begins(std::string_view answer) {
           .started_at = at(1)};
 }
 
-// The original's turn: it reads the file, and replaces it when the answer is there.
+// A turn of the original program: it reads the file, and replaces it when the answer is complete.
 std::string with_original_turn(std::string text, std::string_view words) {
   const auto entry = [](std::string_view role, std::string_view content) {
     return cat(",\n    {\n      \"role\": \"", role, "\",\n      \"content\": \"", content,
@@ -63,7 +63,7 @@ class RunningTurn : public testing::Test {
                         {.operation = operation_id(cat("end-", words)),
                          .end_partial = operation_id(cat("answer-", words))});
   }
-  static Result<Appended> take_back(Store& store, std::string_view words, Seq question) {
+  static Result<Appended> cancel_turn(Store& store, std::string_view words, Seq question) {
     return store.capabilities().rewriting->replace_suffix(
         only(store), question, {},
         {.expected_head = question.next(),
@@ -76,7 +76,7 @@ class RunningTurn : public testing::Test {
   fs::path beside_ = folder_.path() / "openai.json.answer";
 };
 
-TEST_F(RunningTurn, StandsBesideTheFileUntilItIsWhole) {
+TEST_F(RunningTurn, IsBesideTheFileUntilItIsComplete) {
   const auto store = open();
   EXPECT_EQ(ask(*store, "q").first, Seq{4});
   EXPECT_EQ(bytes(), kOriginalContext);
@@ -98,22 +98,22 @@ TEST_F(RunningTurn, StandsBesideTheFileUntilItIsWhole) {
   EXPECT_EQ(load_as_original(bytes()).conversation.size(), 6U);
 }
 
-TEST_F(RunningTurn, ARefusedQuestionLeavesTheFileAsItWas) {
+TEST_F(RunningTurn, ARefusedQuestionLeavesTheFileUnchanged) {
   const auto store = open();
   const Seq question = ask(*store, "q").first;
-  EXPECT_EQ(must(take_back(*store, "q", question)).head, Seq{4});
+  EXPECT_EQ(must(cancel_turn(*store, "q", question)).head, Seq{4});
   EXPECT_EQ(bytes(), kOriginalContext);
   EXPECT_FALSE(is_beside());
   EXPECT_EQ(texts_in(*store).size(), 4U);
   ask(*store, "again");
   put(with_original_turn(bytes(), "theirs"));
   const std::string theirs = bytes();
-  must(take_back(*store, "again", Seq{4}));
+  must(cancel_turn(*store, "again", Seq{4}));
   EXPECT_EQ(bytes(), theirs) << "also when another program has written meanwhile";
   EXPECT_EQ(texts_in(*store).size(), 6U);
 }
 
-TEST_F(RunningTurn, GoingOnThatIsRefusedChangesNothingEither) {
+TEST_F(RunningTurn, ARefusedContinuationChangesNothing) {
   const auto store = open();
   must(store->append(only(*store), {},
                      {.operation = operation_id("on"), .begin_partial = begins("a")}));
@@ -123,7 +123,7 @@ TEST_F(RunningTurn, GoingOnThatIsRefusedChangesNothingEither) {
   EXPECT_FALSE(must(store->capabilities().partials->find_partial(only(*store))));
 }
 
-TEST_F(RunningTurn, ItsAnswerStandsBesideItsQuestion) {
+TEST_F(RunningTurn, ItsAnswerFollowsItsQuestion) {
   const auto store = open();
   ask(*store, "ours");
   put(with_original_turn(bytes(), "theirs"));
@@ -158,12 +158,12 @@ TEST_F(RunningTurn, AProcessThatDiesLeavesItsQuestion) {
   EXPECT_FALSE(is_beside());
 }
 
-TEST_F(RunningTurn, WhatIsInTheFileAlreadyIsNotThereTwice) {
+TEST_F(RunningTurn, AStoredTurnIsNotDuplicated) {
   const auto store = open();
   ask(*store, "q");
   const std::string left = must(read_file(beside_));
   must(answer(*store, "q"));
-  must(replace_file(beside_, left));  // killed before it was removed
+  must(replace_file(beside_, left));  // the process was killed before removing it
   const auto after = open();
   EXPECT_EQ(texts_in(*after).size(), 6U);
   EXPECT_FALSE(must(after->capabilities().partials->find_partial(only(*after))));
@@ -172,7 +172,7 @@ TEST_F(RunningTurn, WhatIsInTheFileAlreadyIsNotThereTwice) {
   EXPECT_EQ(texts_in(*after).size(), 8U);
 }
 
-TEST_F(RunningTurn, TheTrashTakesItAlong) {
+TEST_F(RunningTurn, IsMovedToTheTrash) {
   const auto store = open();
   ask(*store, "q");
   const SessionId id = only(*store);
@@ -183,7 +183,7 @@ TEST_F(RunningTurn, TheTrashTakesItAlong) {
   EXPECT_EQ(texts(must(read_all(*open(), id))).back(), "q");
 }
 
-TEST_F(RunningTurn, OneThatCannotBeReadIsKeptAside) {
+TEST_F(RunningTurn, AnUnreadableTurnIsQuarantined) {
   must(replace_file(beside_, "{\"turn\":[1]}\n"));
   const auto store = open();
   EXPECT_EQ(texts_in(*store).size(), 4U);
@@ -267,7 +267,8 @@ TEST_F(RunningTurn, EntriesOfAnotherProgramMayFollowCalls) {
   EXPECT_EQ(load_as_original(bytes()).conversation.size(), 9U);
 }
 
-// The original reads the file, waits for its answer, reads again, and replaces it without any lock.
+// Like the original: reads the file, waits for the answer, reads again, and replaces it without a
+// lock.
 int run_original(const fs::path& file, int turns) {
   for (int i = 0; i < turns; ++i) {
     ::usleep(2'000);
@@ -284,7 +285,7 @@ int run_original(const fs::path& file, int turns) {
 constexpr std::string_view kNoConversation =
     "{\n\t\"model\": \"tiny\",   \"conversation\": [],\n\"other\": 1.0 }";
 
-// A conversation that begins: the file has settings only, in somebody's own spelling.
+// A new conversation: the file has only settings, in the user's formatting.
 class StartedConversation : public RunningTurn {
  protected:
   StartedConversation() { put(kNoConversation); }
@@ -297,14 +298,14 @@ class StartedConversation : public RunningTurn {
   SessionId id_ = session_id("b0416d7c-2e49-4408-9615-e32c41d08738");
 };
 
-TEST_F(StartedConversation, ItsRefusedFirstQuestionLeavesTheFileAsItWas) {
+TEST_F(StartedConversation, ARefusedFirstQuestionLeavesTheFileUnchanged) {
   const auto store = open();
   const Session created = begin(*store);
   EXPECT_EQ(must(get(*store, id_)).info.title, created.info.title);
   EXPECT_TRUE(fails(store->capabilities().beginning->begin(created), Code::conflict));
   must(store->update(id_, {.title = "new"}));
   ask(*store, "q");
-  must(take_back(*store, "q", Seq{0}));
+  must(cancel_turn(*store, "q", Seq{0}));
   EXPECT_EQ(bytes(), kNoConversation);
   EXPECT_FALSE(is_beside());
   EXPECT_EQ(must(open()->list({})).sessions.size(), 0U);
@@ -318,7 +319,7 @@ TEST_F(StartedConversation, ItsRefusedFirstQuestionLeavesTheFileAsItWas) {
   EXPECT_NE(bytes().find("\"other\": 1.0"), std::string::npos);
 }
 
-TEST_F(StartedConversation, IsThereWhenItsProcessDiesInTheFirstTurn) {
+TEST_F(StartedConversation, SurvivesIfItsProcessDiesInTheFirstTurn) {
   Session created = begin(*open());
   {
     const auto store = open();
@@ -357,7 +358,7 @@ TEST_F(StartedConversation, MayBeTheFirstThingInANewFile) {
   EXPECT_EQ(texts_in(*open()).size(), 2U);
 }
 
-TEST_F(StartedConversation, OneThatCannotBeReadIsInNoListButDamage) {
+TEST_F(StartedConversation, AnUnreadableOneIsReportedAsDamage) {
   for (const bool is_folder : {false, true}) {
     fs::remove_all(beside_);
     if (is_folder) {
@@ -373,8 +374,8 @@ TEST_F(StartedConversation, OneThatCannotBeReadIsInNoListButDamage) {
   }
 }
 
-// It waits in the trash, and another conversation may begin.
-TEST_F(StartedConversation, OneInTheTrashIsInNobodysWay) {
+// It is in the trash, and another conversation may be started.
+TEST_F(StartedConversation, ATrashedOneDoesNotBlockOthers) {
   {
     const auto store = open();
     begin(*store);
@@ -392,7 +393,7 @@ TEST_F(StartedConversation, OneInTheTrashIsInNobodysWay) {
   EXPECT_EQ(texts(must(read_all(*open(), id_))), Texts{"q"});
 }
 
-TEST_F(StartedConversation, ThatIsDeletedIsGone) {
+TEST_F(StartedConversation, IsGoneWhenDeleted) {
   const auto store = open();
   begin(*store);
   must(store->capabilities().trash->purge(id_));
@@ -422,7 +423,7 @@ TEST_F(RunningTurn, IsVerifiedAndBackedUpWithItsFile) {
   EXPECT_EQ(report.damage.at(0).where, beside_.native());
 }
 
-TEST_F(RunningTurn, TwoProcessesTearNoTurnApart) {
+TEST_F(RunningTurn, TwoProcessesDoNotSplitTurns) {
   constexpr int kTurns = 60;
   const pid_t original = in_child([this] { return run_original(file_, kTurns); });
   const auto store = open();

@@ -1,5 +1,5 @@
-// Files with as many members and elements as fit: each is looked at a few times, whatever stands
-// around it. Looked for among all others, they would take minutes.
+// Files with as many members and elements as fit: reading must take linear time; with a search for
+// each among all others, it would take minutes.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using test::must;
 constexpr std::size_t kCount = REPRISE_TEST_MEMBERS;
 constexpr std::string_view kUuid = "0198f3ab-0000-7000-8000-000000000001";
 
-// kCount pieces with '#' as their number.
+// kCount pieces, with '#' replaced by their number.
 std::string many(std::string_view piece, std::string_view between = ",") {
   std::string out;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -37,8 +37,8 @@ std::string many(std::string_view piece, std::string_view between = ",") {
 
 struct Form {
   std::string name;
-  std::string url;   // of the store in a folder, behind FOLDER/
-  std::string file;  // what stands in it, in that folder
+  std::string url;   // of the store, after FOLDER/
+  std::string file;  // the contents of the file
   std::function<std::string()> text;
 };
 
@@ -124,7 +124,7 @@ std::vector<Form> forms() {
 
 class ManyMembers : public testing::TestWithParam<Form> {};
 
-TEST_P(ManyMembers, CostWhatTheyAre) {
+TEST_P(ManyMembers, TakeLinearTime) {
   const Form& form = GetParam();
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / form.file;
@@ -142,7 +142,7 @@ TEST_P(ManyMembers, CostWhatTheyAre) {
     EXPECT_GE(must(read_all(*store, id)).size(), 1U);
   }
   must(store->capabilities().verifying->verify());
-  // Twice: what was written is read again.
+  // Twice, to read what was written.
   for (const char* const title : {"one", "two"}) {
     must(store->update(id, {.title = title}));
     EXPECT_EQ(must(get(*store, id)).info.title, title);

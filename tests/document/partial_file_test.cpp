@@ -31,8 +31,8 @@ TEST(PartialFile, GrowsByPieces) {
   EXPECT_EQ(must(read_partial(file, answer)), std::vector<Block>{});
 }
 
-// However much has come since, and before.
-TEST(PartialFile, TheLastLeaseCounts) {
+// However much was appended after it, and before.
+TEST(PartialFile, TheLastLeaseIsRead) {
   const test::TemporaryFolder folder;
   const auto file = folder.path() / "a.answer";
   const OperationId answer = operation_id("one");
@@ -54,7 +54,7 @@ TEST(PartialFile, TheLastLeaseCounts) {
   EXPECT_EQ(must(read_lease(file, operation_id("two"))), std::nullopt);
 }
 
-TEST(PartialFile, AnotherAnswersPiecesGo) {
+TEST(PartialFile, PiecesOfAnotherAnswerAreRemoved) {
   const test::TemporaryFolder folder;
   const auto file = folder.path() / "a.answer";
   must(add_partial(file, operation_id("one"), text("old")));
@@ -64,7 +64,7 @@ TEST(PartialFile, AnotherAnswersPiecesGo) {
   EXPECT_EQ(must(read_partial(file, operation_id("two"))), text("new"));
 }
 
-TEST(PartialFile, ACutLineCostsItselfAlone) {
+TEST(PartialFile, ATruncatedLineCostsOnlyItself) {
   const test::TemporaryFolder folder;
   const auto file = folder.path() / "a.answer";
   const OperationId answer = operation_id("one");

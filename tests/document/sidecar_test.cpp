@@ -1,4 +1,4 @@
-// What a format cannot say survives in the sidecar.
+// Sidecars preserve what a format cannot represent.
 
 #include "store/document/sidecar.h"
 
@@ -16,7 +16,7 @@ namespace {
 using test::at;
 using test::must;
 
-// What the poorest format would show: role and text.
+// The message in the most limited format: role and text.
 Message native_of(const Message& message) {
   Message native;
   native.role = message.role;
@@ -24,12 +24,12 @@ Message native_of(const Message& message) {
   return native;
 }
 
-TEST(MessageRest, IsNothingWhereNothingIsLost) {
+TEST(MessageRest, IsEmptyIfNothingIsLost) {
   const Message message = test::full_message();
   EXPECT_EQ(message_sidecar(message, message), "");
 }
 
-TEST(MessageRest, BringsEverythingBack) {
+TEST(MessageRest, RestoresEverything) {
   std::vector<Message> all = {test::full_message(), test::user("hello"), Message{}};
   for (const std::string& text : test::hard_texts()) {
     all.push_back(test::assistant(text));
@@ -42,7 +42,7 @@ TEST(MessageRest, BringsEverythingBack) {
   }
 }
 
-TEST(MessageRest, AChangedTextWins) {
+TEST(MessageRest, AChangedTextTakesPrecedence) {
   const Message message = test::full_message();
   Message native = native_of(message);
   const std::string sidecar = message_sidecar(message, native);
@@ -78,7 +78,7 @@ StoredSession full_stored() {
   return stored;
 }
 
-TEST(SessionRest, BringsEverythingBack) {
+TEST(SessionRest, RestoresEverything) {
   const StoredSession stored = full_stored();
   StoredSession native{.session = Session{.info = {.id = stored.session.info.id}}};
   must(add_session_sidecar(native, session_sidecar(stored, native.session)));
@@ -95,7 +95,7 @@ TEST(SessionRest, BringsEverythingBack) {
   EXPECT_TRUE(native.counted_requests.contains(stored.replaced[0]->usage->request_id));
 }
 
-TEST(SessionRest, IsNothingWhereNothingIsLost) {
+TEST(SessionRest, IsEmptyIfNothingIsLost) {
   const StoredSession stored{.session = test::session("s")};
   EXPECT_EQ(session_sidecar(stored, stored.session), "");
 }

@@ -1,4 +1,4 @@
-// Temporary files of processes that died: the next one that writes to the store takes them away.
+// Temporary files of processes that died: the next writer of the store removes them.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Sweep : public testing::TestWithParam<Swept> {
     const std::size_t colon = named.find(':') + 1;
     return cat(named.substr(0, colon), (folder_.path() / named.substr(colon)).native());
   }
-  // Beside each file of the store.
+  // Creates temporary files beside each file of the store.
   std::vector<fs::path> leave() const {
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
@@ -48,7 +48,7 @@ class Sweep : public testing::TestWithParam<Swept> {
   TemporaryFolder folder_;
 };
 
-TEST_P(Sweep, TakesAwayWhatTheDeadHaveLeft) {
+TEST_P(Sweep, RemovesFilesOfDeadProcesses) {
   const std::string id = "01990000-0000-4000-8000-000000000001";
   must(must(open_store(url()))->create(session(id)));
   const auto left = leave();
@@ -67,8 +67,8 @@ TEST_P(Sweep, TakesAwayWhatTheDeadHaveLeft) {
   EXPECT_TRUE(fs::exists(other));
 }
 
-// Purged words in them are gone with the purge.
-TEST_P(Sweep, LeavesNoWordAfterAPurge) {
+// A purge also removes purged text in them.
+TEST_P(Sweep, LeavesNoTextAfterAPurge) {
   const std::string id = "01990000-0000-4000-8000-000000000001";
   must(must(open_store(url()))->create(session(id)));
   const auto left = leave();

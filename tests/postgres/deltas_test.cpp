@@ -1,4 +1,4 @@
-// Running answers: what their pieces cost the server, and what its crash may take of them.
+// Running answers: the cost of their pieces for the server, and the loss after its crash.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class PostgresDeltas : public testing::Test {
  protected:
   explicit PostgresDeltas(std::string url = new_database()) : url_(std::move(url)) {}
 
-  // A session whose answer runs.
+  // Creates a session with a running answer.
   void begin(Store& store, std::string_view name = "s") const {
     must(store.create(session(std::string(name))));
     must(store.append(session_id(std::string(name)), messages(1),
@@ -46,7 +46,7 @@ class PostgresDeltas : public testing::Test {
   const OperationId answer_ = operation_id("a");
 };
 
-// This server's commits wait for a standby that never comes.
+// This server's commits wait for a standby that does not exist.
 TEST_F(PostgresDeltas, DoNotWaitForTheDisk) {
   const auto store = must(open_store(url_));
   begin(*store);
@@ -58,7 +58,7 @@ TEST_F(PostgresDeltas, DoNotWaitForTheDisk) {
   EXPECT_FALSE(strict->append(session_id("s"), messages(1), {.end_partial = answer_}));
 }
 
-TEST_F(PostgresDeltas, WhatACrashOfTheServerHasTakenIsWrittenAgainByItsWriter) {
+TEST_F(PostgresDeltas, PiecesLostInACrashAreWrittenAgain) {
   const auto store = must(open_store(url_));
   begin(*store);
   for (const char* const text : {"one ", "two ", "three "}) {
@@ -69,7 +69,7 @@ TEST_F(PostgresDeltas, WhatACrashOfTheServerHasTakenIsWrittenAgainByItsWriter) {
   EXPECT_EQ(stored(*store), "one two three four");
 }
 
-TEST_F(PostgresDeltas, WhatFollowsAHoleIsNotShown) {
+TEST_F(PostgresDeltas, PiecesAfterAGapAreNotShown) {
   const auto store = must(open_store(url_));
   begin(*store);
   for (const char* const text : {"one ", "two ", "three "}) {
@@ -105,8 +105,8 @@ TEST_F(PostgresDeltas, OfManyAnswersShareATransaction) {
   EXPECT_LE(std::stoi(count("DISTINCT xmin::text")), 4 * kPieces);
 }
 
-// One that does not run, and one whose session somebody holds.
-TEST_F(PostgresDeltas, OfOthersGoOnWhateverBecomesOfOne) {
+// One that is not running, and one whose session is locked.
+TEST_F(PostgresDeltas, OfOthersContinueWhenOneFails) {
   const auto store = must(open_store(url_, {.busy_timeout = std::chrono::seconds(10)}));
   begin(*store, "held");
   begin(*store, "good");
@@ -123,8 +123,8 @@ TEST_F(PostgresDeltas, OfOthersGoOnWhateverBecomesOfOne) {
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(8)) << "less than the busy time-out";
 }
 
-// The server is killed before it has written what was not synced, and started again.
-TEST(PostgresCrash, NoAnswerHasAHoleAfterwards) {
+// The server is killed before it has synced asynchronous commits, and restarted.
+TEST(PostgresCrash, NoAnswerHasAGapAfterwards) {
   const TemporaryFolder folder;
   const std::string server = cat(PROJECT_POSTGRES_SERVER, " ");
   const std::string place = (folder.path() / "server").string();

@@ -1,4 +1,5 @@
-// The primary dies under two clients, its standby takes over, and they go on by themselves.
+// The primary dies while two clients use it, its standby takes over, and they continue without
+// intervention.
 
 #include <gtest/gtest.h>
 #include <sys/types.h>
@@ -35,7 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr int kWriters = 2;
 constexpr int kOfEach = 300;         // appends of each writer
-constexpr int kBeforeTheCrash = 40;  // are acknowledged to each
+constexpr int kBeforeTheCrash = 40;  // acknowledged to each writer
 
 int failovers() {
   const char* const is_long = std::getenv("REPRISE_LONG");
@@ -55,7 +56,7 @@ class Pair {
 
   std::string primary() const { return must(read_file(folder_.path() / "pair/primary/url")); }
   std::string standby() const { return must(read_file(folder_.path() / "pair/standby/url")); }
-  // Of both, for whoever writes.
+  // The URL of both servers, for a writer.
   std::string url() const {
     const std::string second = standby();
     const std::size_t host = second.find('@') + 1;
@@ -68,8 +69,8 @@ class Pair {
   void end_standby() const { run_script(cat("end-standby ", folder())); }
   void crash_primary() const { run_script(cat("crash ", folder())); }
 
-  // It still wants its commits confirmed by the standby that it was itself, and would wait for
-  // ever.
+  // The promoted server still has itself configured as the synchronous standby, and would wait
+  // forever.
   void promote_standby() const {
     query(standby(), "SELECT pg_promote()");
     EXPECT_EQ(query(standby(), "SELECT current_setting('synchronous_standby_names')"), "standby");
@@ -89,8 +90,7 @@ class Pair {
   TemporaryFolder folder_;
 };
 
-// Appends and says after each acknowledgement how long it took. Only the first client names its
-// operations.
+// Appends messages and reports the duration of each. Only the first client uses operation ids.
 int run_writer(const std::string& url, int client, int acknowledgements) {
   const auto store = must(open_store(url, {.busy_timeout = std::chrono::minutes(2)}));
   for (int number = 0; number < kOfEach; ++number) {
@@ -133,7 +133,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Until so many have come, or no more will.
+  // Waits for `count` acknowledgements, or the end of the writer.
   void wait_for(int count) {
     double ms = 0;
     while (acknowledged_ < count && ::read(acknowledgements_, &ms, sizeof ms) == sizeof ms) {
@@ -169,7 +169,7 @@ void expect_each_once(const std::string& url) {
 
 class PostgresFailover : public testing::TestWithParam<int> {};
 
-TEST_P(PostgresFailover, ClientsGoOnAndNothingIsLostOrDoubled) {
+TEST_P(PostgresFailover, ClientsContinueAndNothingIsLostOrDuplicated) {
   const Pair pair;
   must(must(open_store(pair.url()))->create(session("shared")));
   {
@@ -196,8 +196,8 @@ struct Ask {
   std::chrono::steady_clock::duration took = {};
 };
 
-// One `reprise ask` after the other, each a process of its own, in one session: a new one, or the
-// one that is named.
+// Runs `reprise ask` repeatedly, each in a separate process, in one session: a new one, or the
+// given one.
 class Asker {
  public:
   Asker(const std::string& url, const fs::path& home, std::string name, std::string session = "")
@@ -210,7 +210,8 @@ class Asker {
     });
   }
 
-  // Until one that is begun from now on has ended, or with `begun` only until it is begun.
+  // Waits until a process started from now on has ended, or with `is_started` only until it is
+  // started.
   void wait(bool is_started) const {
     const std::size_t from = started_;
     while ((is_started ? started_ : ended_) <= from) {
@@ -224,7 +225,7 @@ class Asker {
   const std::string& name() const { return name_; }
   const std::vector<Ask>& asks() const { return asks_; }  // after end()
   std::string output() const { return must(read_file(home_ / "said")); }
-  // What it could not save.
+  // Imports what it could not save.
   int bring_in() const { return run("copy spill: \"$REPRISE_STORE\""); }
 
  private:
@@ -258,7 +259,7 @@ class Asker {
   std::jthread thread_;
 };
 
-// How often each text was asked, and how often answered: perhaps with one before it that was not.
+// How often each text was asked, and how often answered; an unanswered one may precede it.
 std::map<std::string, std::pair<int, int>> count_texts(const std::string& url) {
   std::map<std::string, std::pair<int, int>> counts;
   const auto store = must(open_store(url));
@@ -274,8 +275,8 @@ std::map<std::string, std::pair<int, int>> count_texts(const std::string& url) {
   return counts;
 }
 
-// What ended with 0 is on the server that took over; who gave up has waited for it first, and has
-// kept what was said.
+// Everything that exited with 0 is on the promoted server; processes that gave up have waited for
+// it first, and have spilled their messages.
 TEST(PostgresFailoverOfPrograms, WaitsForTheStandby) {
   const Pair pair;
   const TemporaryFolder home;
@@ -317,7 +318,7 @@ TEST(PostgresFailoverOfPrograms, WaitsForTheStandby) {
   EXPECT_NE(std::ranges::count(askers[2].asks(), 2, &Ask::code), 0);
 }
 
-// Nothing written from now on is seen on the standby.
+// Writes from now on are not visible on the standby.
 void stop_replay(const std::string& standby) {
   query(standby, "SELECT pg_wal_replay_pause()");
   while (query(standby, "SELECT pg_get_wal_replay_pause_state()") != "paused") {
@@ -329,7 +330,7 @@ std::size_t count_listed(Store& store) {
   return must(store.list({})).sessions.size();
 }
 
-TEST(PostgresLists, ComeFromTheStandbyWhileItIsThereAndEverythingElseFromThePrimary) {
+TEST(PostgresLists, ComeFromTheStandbyWhileItRunsAndEverythingElseFromThePrimary) {
   const Pair pair;
   must(must(open_store(pair.url()))->create(session("old")));  // applied there, too
   const auto store = must(

@@ -45,7 +45,8 @@ bool send_all(int socket, std::string_view bytes) {
   return true;
 }
 
-// A few bytes at a time; of a long answer only the beginning, which has a piece of everything.
+// Sends a few bytes at a time; of a long response only the beginning, which has all kinds of
+// messages.
 bool send_slowly(int socket, std::string_view bytes) {
   constexpr std::size_t kSlowBytes = 20'000;
   const std::size_t end = bytes.size();
@@ -153,9 +154,9 @@ class FaultProxy::Server {
     }
   }
 
-  // What one connection says, both ways, until one side ends it.
+  // Forwards the data of one connection in both directions until one side closes it.
   void pass(int client, int server) {
-    Fault fault = Fault::none;  // that has happened to this one
+    Fault fault = Fault::none;  // the fault of this connection
     while (true) {
       std::array<pollfd, 2> sides{pollfd{client, POLLIN, 0}, pollfd{server, POLLIN, 0}};
       if (::poll(sides.data(), sides.size(), -1) < 0) {
@@ -220,7 +221,7 @@ class FaultProxy::Server {
     }
   }
 
-  // As the server says it, and that it is ready again.
+  // Like the server's error, followed by ReadyForQuery.
   static std::string internal_error() {
     const std::string fields("SERROR\0CXX000\0Mfailure on another node\0\0", 40);
     const std::string ready("Z\0\0\0\5I", 6);
@@ -242,7 +243,7 @@ class FaultProxy::Server {
   std::atomic<int> connections_ = 0;
   std::mutex mutex_;
   std::vector<int> sockets_;         // guarded by mutex_
-  std::list<std::jthread> passing_;  // grows in accept_all() only
+  std::list<std::jthread> passing_;  // only accept_all() adds to it
   std::jthread accepting_;
 };
 

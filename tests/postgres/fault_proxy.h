@@ -1,6 +1,6 @@
 #pragma once
 
-// Stands between a store and its server on loopback and does to a connection what networks do.
+// A proxy on loopback between a store and its server that injects network faults.
 
 #include <cstdint>
 #include <functional>
@@ -12,19 +12,19 @@ namespace reprise::test {
 
 enum class Fault : std::uint8_t {
   none,
-  cut_before,  // the next request does not reach the server, both sides are cut
-  cut_within,  // half of it does
-  cut_during,  // it does; what the server answers does not come back
-  cut_after,   // the answer comes back, then both sides are cut
-  half_open,   // from the next request on nothing passes, and nobody is told
-  delayed,     // the answer waits for release()
-  late,        // the request does, and arrives then although nobody waits for it any more
-  slow,        // everything passes in pieces of a few bytes
-  unclear,     // it does; the answer that comes back is an internal error (XX000)
+  cut_before,  // the next request does not reach the server, both sides are closed
+  cut_within,  // half of it does, both sides are closed
+  cut_during,  // it does; its response is dropped
+  cut_after,   // after the response, both sides are closed
+  half_open,   // from the next request on, all data is dropped silently
+  delayed,     // the response waits for release()
+  late,        // the request waits for release(), when its client has given up
+  slow,        // all data is forwarded in pieces of a few bytes
+  unclear,     // the request is executed, but its response is an internal error (XX000)
 };
 
-// A fault happens to the first connection that sends something after set(), or after so many more
-// requests; all others pass.
+// A fault affects the first connection that sends something after set(), or after the given number
+// of further requests; all others are forwarded.
 class FaultProxy {
  public:
   // `url` of the real server.
@@ -33,13 +33,13 @@ class FaultProxy {
   FaultProxy(const FaultProxy&) = delete;
   FaultProxy& operator=(const FaultProxy&) = delete;
 
-  std::string url() const;  // the same by way of this proxy
+  std::string url() const;  // the same server through this proxy
   void set(Fault fault, int after = 0);
-  void release();             // what is delayed goes on
-  bool has_happened() const;  // the fault that was set
-  void go_away();             // ends what there is, and refuses what comes
+  void release();             // forwards what is delayed
+  bool has_happened() const;  // whether the fault has occurred
+  void go_away();             // closes all connections and refuses new ones
   void come_back();
-  int connections() const;  // how many have come, refused ones too
+  int connections() const;  // the number of connections so far, including refused ones
 
  private:
   class Server;

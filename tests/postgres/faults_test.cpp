@@ -1,4 +1,4 @@
-// What was asked for happens exactly once, whatever becomes of connections and transactions.
+// Operations are executed exactly once, whatever happens to connections and transactions.
 
 #include <gtest/gtest.h>
 
@@ -33,9 +33,9 @@ class PostgresFaults : public testing::TestWithParam<FaultCase> {
     must(store_->append(id_, messages(2, "before"), {}));
   }
 
-  // Runs it with the fault at its first word to the server.
+  // Runs `change` with the fault at its first request.
   void with_fault(const std::function<void()>& change) {
-    must(store_->find(id_));  // so that there is a connection, which the fault happens to
+    must(store_->find(id_));  // opens the connection that the fault affects
     proxy_.set(GetParam().fault);
     change();
     EXPECT_TRUE(proxy_.has_happened());
@@ -47,8 +47,7 @@ class PostgresFaults : public testing::TestWithParam<FaultCase> {
 
   const SessionId id_ = session_id("s");
   FaultProxy proxy_{postgres_url(new_tenant())};
-  // Half of the time is for an answer that does not come; what is slow comes, and takes long under
-  // a sanitizer.
+  // Half of the time is for a missing response; slow ones arrive, but take long under a sanitizer.
   const std::chrono::seconds timeout_{GetParam().fault == Fault::slow ? 60 : 4};
   std::unique_ptr<Store> store_ = must(open_store(proxy_.url(), {.busy_timeout = timeout_}));
 };
@@ -70,7 +69,7 @@ TEST_P(PostgresFaults, AnAppendHappensOnce) {
   EXPECT_TRUE(must(store().append(id_, {}, {.operation = operation_id("op")})).repeated);
 }
 
-// As where an engine has distributed the tables: the head first, then what follows from it.
+// Like with distributed tables: first the head, then the inserts.
 TEST_P(PostgresFaults, AnAppendInTwoStepsHappensOnce) {
   const std::string url = new_database();
   must(must(open_store(url))->create(session("s")));
@@ -84,7 +83,7 @@ TEST_P(PostgresFaults, AnAppendInTwoStepsHappensOnce) {
     EXPECT_TRUE(works(store->append(id_, messages(2, std::to_string(step)), {.operation = name})));
     EXPECT_TRUE(proxy.has_happened());
     proxy.set(Fault::none);
-    must(store->find(id_));  // on a connection that works
+    must(store->find(id_));  // on a working connection
     EXPECT_TRUE(must(store->append(id_, {}, {.operation = name})).repeated);
   }
   EXPECT_EQ(texts(must(read_all(*must(open_store(url)), id_))),
@@ -103,7 +102,7 @@ TEST_P(PostgresFaults, RetriesAndUnknownOutcomesAreCounted) {
   EXPECT_TRUE(works(store->append(id_, messages(1), {})));
   EXPECT_TRUE(proxy_.has_happened());
   const StoreCounts after = statistics.counts();
-  // What is cut after its answer, or comes slowly, has been answered.
+  // Requests closed after the response, and slow ones, are answered.
   const bool is_answered = GetParam().fault == Fault::cut_after || GetParam().fault == Fault::slow;
   EXPECT_EQ(after.retries, is_answered ? 0 : 1);
   EXPECT_EQ(after.unknown_outcomes, is_answered ? 0 : 1);
@@ -127,7 +126,7 @@ TEST_P(PostgresFaults, ASessionIsCreatedOnce) {
   with_fault([&] { EXPECT_TRUE(fails(store().create(session("new")), Code::conflict)); });
 }
 
-TEST_P(PostgresFaults, AnAnswerGrowsByWhatCame) {
+TEST_P(PostgresFaults, AnAnswerGrowsByItsDeltas) {
   const OperationId answer = operation_id("a");
   must(store().append(id_, {}, {.begin_partial = PartialStart{answer, this_process(), "p", "m"}}));
   for (const char* piece : {"one ", "two ", "three"}) {
@@ -145,7 +144,7 @@ TEST_P(PostgresFaults, AnAnswerGrowsByWhatCame) {
   EXPECT_EQ(stored().size(), 3U);
 }
 
-TEST_P(PostgresFaults, WhatStandsBesideTheMessagesChangesOnce) {
+TEST_P(PostgresFaults, DataBesideTheMessagesChangesOnce) {
   with_fault([&] {
     EXPECT_TRUE(
         works(capabilities().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
@@ -170,7 +169,7 @@ TEST_P(PostgresFaults, ASessionGoesToTheTrashAndBackAndIsPurged) {
   EXPECT_EQ(must(store().find(id_)), std::nullopt);
 }
 
-TEST_P(PostgresFaults, ReadingGoesOnWhereItWas) {
+TEST_P(PostgresFaults, ReadingContinuesWhereItWas) {
   must(store().append(id_, messages(6000, "more"), {}));  // more than a batch
   std::vector<std::string> seen;
   must(store().read(id_, {}, [&](Message&& message) {
@@ -186,8 +185,8 @@ TEST_P(PostgresFaults, ReadingGoesOnWhereItWas) {
   EXPECT_EQ(seen[2], "more 0");
 }
 
-// The second request is for the messages, which come in more than one piece.
-TEST_P(PostgresFaults, VerifyingFindsNothingThatIsNot) {
+// The second request is for the messages, which arrive in several pieces.
+TEST_P(PostgresFaults, VerifyingReportsNoFalseDamage) {
   if (GetParam().fault == Fault::unclear) {
     GTEST_SKIP() << "who reads is told of an internal error at once";
   }
@@ -199,7 +198,7 @@ TEST_P(PostgresFaults, VerifyingFindsNothingThatIsNot) {
   EXPECT_EQ(report.damage, std::vector<Damage>{});
 }
 
-TEST_P(PostgresFaults, WhoReadsMayUseTheStore) {
+TEST_P(PostgresFaults, ReadersMayUseTheStore) {
   must(store().append(id_, messages(2000, "more"), {}));
   std::size_t seen = 0;
   must(store().read(id_, {}, [&](Message&&) {
@@ -224,8 +223,7 @@ INSTANTIATE_TEST_SUITE_P(Network, PostgresFaults,
                                          FaultCase{"unclear", Fault::unclear}),
                          [](const auto& one) { return one.param.name; });
 
-// A commit that is only late: who gives up waiting finds it done.
-// The server goes away, and who was given a message takes longer than the store waits for a server.
+// A late commit: after giving up, the client finds it done.
 TEST(PostgresSlowReader, ReadingGoesOn) {
   constexpr std::chrono::seconds kTime(1);
   FaultProxy proxy(postgres_url(new_tenant()));
@@ -254,7 +252,7 @@ TEST(PostgresDelay, AnAppendWhoseAnswerIsLateHappensOnce) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
-// A request that arrives when its client has given it up and made it again elsewhere.
+// A request that arrives when its client has given up and repeated it on another connection.
 TEST(PostgresDelay, ARequestThatArrivesLateDoesNothingMore) {
   const std::string tenant = new_tenant();
   FaultProxy proxy(cat(postgres_url(tenant), "&application_name=", tenant));
@@ -275,7 +273,7 @@ TEST(PostgresDelay, ARequestThatArrivesLateDoesNothingMore) {
     EXPECT_TRUE(round == 0 ? works(store->capabilities().partials->add_partial(id, answer, delta))
                            : works(store->append(id, messages(1), {})));
     proxy.release();
-    // Whose connection ends when it has been heard.
+    // The late connection ends when its request was received.
     while (std::stoi(query(postgres_url(tenant), count)) > 1) {
     }
   }

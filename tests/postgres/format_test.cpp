@@ -1,4 +1,4 @@
-// What docs/formats/postgres.md says of the tables, seen by plain SQL.
+// Statements of docs/formats/postgres.md, checked with plain SQL.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 class PostgresFormat : public testing::Test {
  protected:
   std::string one(std::string_view sql) const { return query(url_, sql); }
-  // Rows of one column, each on a line.
+  // The rows of one column, one per line.
   std::string rows(std::string_view sql) const {
     return query(url_, cat("SELECT coalesce(string_agg(x, E'\n'), '') FROM (", sql, ") AS t(x)"));
   }
@@ -26,7 +26,7 @@ class PostgresFormat : public testing::Test {
   SessionId id_ = session_id("s");
 };
 
-TEST_F(PostgresFormat, ItsTablesHaveTheKeysThatAreDescribed) {
+TEST_F(PostgresFormat, TablesHaveTheDocumentedKeys) {
   EXPECT_EQ(rows("SELECT tc.table_name || '(' || string_agg(k.column_name, ', ' ORDER BY"
                  " k.ordinal_position) || ')' FROM information_schema.table_constraints AS tc JOIN"
                  " information_schema.key_column_usage AS k USING (constraint_name, table_name)"
@@ -51,7 +51,7 @@ TEST_F(PostgresFormat, ItsTablesHaveTheKeysThatAreDescribed) {
             "-8\n-7\n-6\n-5\n-4\n-3\n-2\n-1\n1\n2\n3\n4");
 }
 
-TEST_F(PostgresFormat, ASessionIsAHeadFactsAndValues) {
+TEST_F(PostgresFormat, ASessionIsAHeadARowAndValues) {
   Session whole = full_session("s");
   whole.info.state = SessionState::closed;
   whole.info.working_dir = cat("/", std::string(300, 'd'));
@@ -77,7 +77,7 @@ TEST_F(PostgresFormat, ASessionIsAHeadFactsAndValues) {
             "3 1 true");
 }
 
-TEST_F(PostgresFormat, LongContentsStandInParts) {
+TEST_F(PostgresFormat, LongContentsAreStoredInParts) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("short"), user(std::string(600'000, 'x'))}, {}));
   EXPECT_EQ(rows("SELECT seq || ' ' || more || ' ' || (detail IS NULL) || ' ' ||"
@@ -88,7 +88,7 @@ TEST_F(PostgresFormat, LongContentsStandInParts) {
             "1 1 true\n1 2 true");
 }
 
-TEST_F(PostgresFormat, WhatHappensOnceHasAName) {
+TEST_F(PostgresFormat, OperationsHaveNames) {
   must(store_->create(session("s")));
   Message answer = assistant("a");
   answer.usage = usage("req-1", 1, 1);
@@ -99,7 +99,7 @@ TEST_F(PostgresFormat, WhatHappensOnceHasAName) {
             "operation:op 0 2\nrequest:req-1 0 2\nsum:cache_written 5 0");
 }
 
-TEST_F(PostgresFormat, ReplacingAndForkingBeginBranchesAndMoveNothing) {
+TEST_F(PostgresFormat, ReplacingAndForkingCreateBranchesAndMoveNothing) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("1"), assistant("2")}, {}));
   must(store_->capabilities().rewriting->replace_suffix(id_, Seq{1}, {assistant("new")}, {}));
@@ -112,7 +112,7 @@ TEST_F(PostgresFormat, ReplacingAndForkingBeginBranchesAndMoveNothing) {
             "s 0 0\ns 0 1\ns 1 1");
 }
 
-TEST_F(PostgresFormat, ARunningAnswerIsPiecesThatGoWithIt) {
+TEST_F(PostgresFormat, PiecesAreRemovedWithTheirAnswer) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("q")}, {.begin_partial = running_answer("a")}));
   for (const char* piece : {"one", "two"}) {
@@ -126,7 +126,7 @@ TEST_F(PostgresFormat, ARunningAnswerIsPiecesThatGoWithIt) {
   EXPECT_EQ(one("SELECT answer IS NULL FROM reprise_heads"), "true");
 }
 
-TEST_F(PostgresFormat, BlobsAndArtefactsStandInParts) {
+TEST_F(PostgresFormat, BlobsAndArtefactsAreStoredInParts) {
   must(store_->create(session("s")));
   const BlobHash hash = must(store_->capabilities().blobs->put_blob(std::string(600'000, 'b')));
   EXPECT_EQ(rows("SELECT part || ' ' || length(bytes) || ' ' || (put_us > 0) || ' ' ||"

@@ -1,4 +1,4 @@
-// Lists by title and mode, which stand beside what lists are ordered by.
+// Lists by title and mode, which are not in the heads.
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@
 namespace reprise::test {
 namespace {
 
-constexpr int kMany = 4500;  // more than are few and than are looked at together
+constexpr int kMany = 4500;  // more than kFewSessions and kLookedAt
 
 using Ids = std::vector<std::string>;
 
-// Sessions s1 to s4500 of "many", the newest at the end; their titles are "Title of N".
+// Sessions s1 to s4500 of "many", the newest last; their titles are "Title of N".
 class PostgresLookup : public testing::Test {
  protected:
   PostgresLookup() {
@@ -58,7 +58,7 @@ class PostgresLookup : public testing::Test {
   void change(std::string_view set, std::string_view where) const {
     run(url_, cat("UPDATE reprise_sessions SET ", set, " WHERE tenant = 'many' AND ", where));
   }
-  // How often the index was read, once the clients that did so are gone.
+  // The number of index scans, complete once the clients are disconnected.
   int scans_of(const char* index) const {
     return std::stoi(query(
         url_, cat("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '", index, "'")));
@@ -104,8 +104,8 @@ TEST_F(PostgresLookup, ModesFarBackAreFoundPageByPage) {
   EXPECT_EQ(pages(*store, {.mode = "code", .limit = 1000}).size(), kMany - 3U);
 }
 
-// More than are few at first, and all of them behind more than are looked at for long.
-TEST_F(PostgresLookup, ManyThatAreFarBackTakeFewStatements) {
+// More than are considered few at first, and all of them after more sessions than are scanned.
+TEST_F(PostgresLookup, ManyOldMatchesNeedFewStatements) {
   constexpr int kNewer = 40'000;
   change("mode = 'plan'", "true");
   run(url_,
@@ -134,7 +134,7 @@ TEST_F(PostgresLookup, ManyThatAreFarBackTakeFewStatements) {
   }
 }
 
-// Bytes that no text may hold, and titles of which the index has only the beginning.
+// Bytes that are not allowed in text, and titles of which the index has only the beginning.
 TEST_F(PostgresLookup, AnyTitleIsFoundByAnyPartOfIt) {
   const auto store = open();
   const std::string odd("\xff\0\\ 1:\xc3'%_ ", 11);
@@ -161,8 +161,8 @@ TEST_F(PostgresLookup, AnyTitleIsFoundByAnyPartOfIt) {
   }
 }
 
-// Nothing reads the sessions of a tenant one by one for what is nowhere.
-TEST_F(PostgresLookup, WhatIsNowhereIsToldByAnIndex) {
+// A search without matches does not scan all sessions of a tenant.
+TEST_F(PostgresLookup, SearchesWithoutMatchesUseAnIndex) {
   run(url_, "ANALYZE");
   const std::string read =
       "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname ="
@@ -170,7 +170,7 @@ TEST_F(PostgresLookup, WhatIsNowhereIsToldByAnIndex) {
   const std::string before = query(url_, read);
   {
     const auto store = open();
-    for (int time = 0; time < 8; ++time) {  // also with the plan that serves all values
+    for (int time = 0; time < 8; ++time) {  // also with the generic plan
       EXPECT_EQ(pages(*store, {.title_contains = cat("nobody's ", time)}), Ids{});
       EXPECT_EQ(pages(*store, {.mode = cat("none ", time)}), Ids{});
     }
@@ -184,9 +184,9 @@ TEST_F(PostgresLookup, WhatIsNowhereIsToldByAnIndex) {
   EXPECT_EQ(query(url_, read), before);
 }
 
-// Where the indexes are not: in tables that nobody has migrated, and behind walls, where the server
-// does not use that of titles.
-TEST_F(PostgresLookup, WithoutTheIndexesTheSameIsFound) {
+// Without the indexes: in tables that were not migrated, and with row-level security, where the
+// server does not use the index of titles.
+TEST_F(PostgresLookup, FindsTheSameWithoutTheIndexes) {
   change("title = 'Needle', title_lower = 'needle', mode = 'plan'", "session_id IN ('s2', 's9')");
   const auto check = [](Store& store) {
     EXPECT_EQ(pages(store, {.title_contains = "needle", .limit = 1}), (Ids{"s9", "s2"}));
@@ -204,8 +204,8 @@ TEST_F(PostgresLookup, WithoutTheIndexesTheSameIsFound) {
   check(*open({.access = Access::read}));
 }
 
-// A row that is missing where a look ends does not end the list.
-TEST_F(PostgresLookup, MissingRowsDoNotEndALook) {
+// A missing row at the end of a scan does not end the list.
+TEST_F(PostgresLookup, MissingRowsDoNotEndAScan) {
   change("title = 'x!', title_lower = 'x!'", "session_id = 's1'");
   run(url_, "DELETE FROM reprise_sessions WHERE session_id = 's3501' OR session_id = 's2501'");
   EXPECT_EQ(pages(*open(), {.title_contains = "x!"}), Ids{"s1"});

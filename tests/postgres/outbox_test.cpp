@@ -1,4 +1,4 @@
-// What a conversation says while its server is away comes into the store later, exactly once.
+// Messages of a conversation while its server is unavailable are stored later, exactly once.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace reprise::test {
 namespace {
 
-// Says when something is appended.
+// Calls back before each append.
 class Watched final : public Store {
  public:
   Watched(Store& inner, std::function<void()> before) : inner_(inner), before_(std::move(before)) {}
@@ -57,7 +57,7 @@ class PostgresSpill : public testing::Test {
   std::unique_ptr<Outbox> make_spill() {
     return store::outbox::make_outbox_file(folder_.path() / "spill", "postgres://here");
   }
-  // Everything that is kept, into the store, when its server is back.
+  // Imports all outbox files when the server is available again.
   CopiedSession replay_outbox() {
     proxy_.come_back();
     const auto files = must(store::outbox::find_outboxes(folder_.path() / "spill"));
@@ -76,7 +76,7 @@ class PostgresSpill : public testing::Test {
   std::unique_ptr<Provider> provider_ = must(make_provider("echo", {}));
 };
 
-TEST_F(PostgresSpill, AServerThatComesBackGetsWhatWasSaidMeanwhile) {
+TEST_F(PostgresSpill, AServerThatComesBackGetsTheMessages) {
   const auto spill = make_spill();
   StoreStatistics statistics;
   {
@@ -101,7 +101,7 @@ TEST_F(PostgresSpill, AServerThatComesBackGetsWhatWasSaidMeanwhile) {
   EXPECT_EQ(stored(), all);
 }
 
-// The commit happens, its answer never comes, and nobody can be asked any more.
+// The commit succeeds, its response is lost, and the server is unavailable afterwards.
 TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
   for (const int lost : {1, 2}) {  // the question, the answer
     const Seq before = must(get(*direct_, id_)).info.head;
@@ -137,7 +137,7 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
   }
 }
 
-TEST_F(PostgresSpill, ASessionThatOthersWentOnWithIsForked) {
+TEST_F(PostgresSpill, ASessionContinuedByOthersIsForked) {
   const auto spill = make_spill();
   {
     Conversation conversation(*provider_, store_.get(), must(get(*store_, id_)),

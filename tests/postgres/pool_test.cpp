@@ -1,4 +1,5 @@
-// The connections of a process: how many there are, who gets the next one, and what tenants share.
+// The connections of a process: their number, the order of waiting threads, and sharing among
+// tenants.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ class PostgresPool : public testing::Test {
         postgres_url(tenant_),
         cat("SELECT count(*) FROM pg_stat_activity WHERE application_name = '", tenant_, "'")));
   }
-  // A session whose reader holds a connection from its first message on.
+  // A session whose reader uses a connection from its first message on.
   static void fill(Store& store) {
     must(store.create(session("s")));
     must(store.append(session_id("s"), messages(3), {}));
@@ -48,7 +49,7 @@ class PostgresPool : public testing::Test {
   const std::string tenant_ = new_tenant();
 };
 
-TEST_F(PostgresPool, ManyThreadsUseFewConnectionsAndNoneIsTurnedAway) {
+TEST_F(PostgresPool, ManyThreadsShareFewConnections) {
   const auto store = open(2);
   constexpr int kThreads = 12;
   constexpr int kAppends = 10;
@@ -78,7 +79,8 @@ TEST_F(PostgresPool, ManyThreadsUseFewConnectionsAndNoneIsTurnedAway) {
   }
 }
 
-// Returns when `thread` of this process has slept for a while, as one does that waits in a queue.
+// Returns when `thread` of this process has been asleep for a while, like a thread waiting in a
+// queue.
 void wait_until_asleep(pid_t thread) {
   int asleep = 0;
   for (int i = 0; i < 1'000 && asleep < 3; ++i) {
@@ -92,7 +94,7 @@ void wait_until_asleep(pid_t thread) {
   EXPECT_EQ(asleep, 3) << "thread " << thread << " does not wait";
 }
 
-TEST_F(PostgresPool, AThreadThatReadsGetsASecondConnectionWhileOthersWaitInTheirTurn) {
+TEST_F(PostgresPool, AReadingThreadGetsASecondConnectionWhileOthersWait) {
   const auto store = open(1);
   fill(*store);
   std::vector<std::jthread> waiting;
@@ -102,7 +104,7 @@ TEST_F(PostgresPool, AThreadThatReadsGetsASecondConnectionWhileOthersWaitInTheir
       std::promise<pid_t> thread;
       waiting.emplace_back([&store, &thread, i] {
         thread.set_value(gettid());
-        // One turn at the pool; the server orders what is stored.
+        // Uses the pool once; the server orders the appends.
         must(store->append(session_id("s"), messages(1, cat("thread ", i)), {}));
       });
       wait_until_asleep(thread.get_future().get());
@@ -119,7 +121,7 @@ TEST_F(PostgresPool, AThreadThatReadsGetsASecondConnectionWhileOthersWaitInTheir
   EXPECT_EQ(count_connections(), 1);
 }
 
-TEST_F(PostgresPool, WhoWaitsInVainIsToldWhyAndTheServerCountsAsThere) {
+TEST_F(PostgresPool, ATimeoutNamesThePoolAndTheServerCountsAsAvailable) {
   const auto store = open(1, milliseconds(300));
   fill(*store);
   must(store->read(session_id("s"), {.newest_first = false}, [&](const Message&) {
@@ -162,7 +164,7 @@ TEST_F(PostgresPool, AWaitForAConnectionIsCountedAndNamed) {
   waiting.join();
   const StoreCounts counts = statistics.counts();
   EXPECT_EQ(counts.connection_waits.count, 1);
-  // Three looks at the thread, 10 ms apart.
+  // The thread was checked three times, 10 ms apart.
   EXPECT_GE(counts.connection_waits.total, milliseconds(20));
   EXPECT_EQ(counts.connections.count, 1);
   EXPECT_THAT(slow, testing::Contains("find: connection wait"));
@@ -184,13 +186,13 @@ TEST_F(PostgresPool, TenantsShareItsConnectionsAndNothingElse) {
     must(view.get()->list({}));
   }
   EXPECT_EQ(count_connections(), 1);
-  store.reset();  // which the views outlive
+  store.reset();  // the views outlive it
   EXPECT_EQ(must(read_all(*views[0], session_id("s"))).size(), 2U);
   const auto again = must(open_store(postgres_url(cat(tenant_, "-0"))));
   EXPECT_EQ(must(read_all(*again, session_id("s"))).size(), 2U);
 }
 
-TEST_F(PostgresPool, NamesThatAreNoTenantsAreRefused) {
+TEST_F(PostgresPool, InvalidTenantsAreRefused) {
   const auto store = open(1);
   for (const std::string_view name : {"", "/x", "a b", "-a"}) {
     EXPECT_TRUE(fails(store->capabilities().tenants->of(name), Code::invalid_argument)) << name;
@@ -200,7 +202,7 @@ TEST_F(PostgresPool, NamesThatAreNoTenantsAreRefused) {
   EXPECT_TRUE(fails(open_store(postgres_url(tenant_), none), Code::invalid_argument));
 }
 
-// Tables in which every look at a session takes half a minute.
+// Tables in which reading a session takes half a minute.
 class PostgresAbandoned : public testing::Test {
  protected:
   PostgresAbandoned() {
@@ -214,7 +216,7 @@ class PostgresAbandoned : public testing::Test {
                            " AND datname = current_database() AND pid <> pg_backend_pid()"
                            " AND query LIKE '%reprise_%'"));
   }
-  // Whether it is so many within ten seconds.
+  // Whether the number is reached within ten seconds.
   bool becomes(int running) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (count_running() != running) {
@@ -229,7 +231,7 @@ class PostgresAbandoned : public testing::Test {
   const std::string url_ = new_database();
 };
 
-TEST_F(PostgresAbandoned, WhatAClientHasGivenUpEndsOnTheServer) {
+TEST_F(PostgresAbandoned, CancelledStatementsEndOnTheServer) {
   StoreOptions options;
   options.busy_timeout = milliseconds(1'500);
   const auto store = must(open_store(url_, options));
@@ -237,7 +239,7 @@ TEST_F(PostgresAbandoned, WhatAClientHasGivenUpEndsOnTheServer) {
   EXPECT_TRUE(becomes(0)) << count_running();
 }
 
-TEST_F(PostgresAbandoned, WhatAKilledClientDidEndsOnTheServer) {
+TEST_F(PostgresAbandoned, StatementsOfAKilledClientEndOnTheServer) {
   const pid_t child = in_child([this] {
     StoreOptions options;
     options.busy_timeout = std::chrono::minutes(2);

@@ -33,7 +33,7 @@ SessionId session_of(int client) {
   return session_id(cat("shared-", client % kSessions));
 }
 
-// Every fifth goes only where the client has looked, and is tried until it was first.
+// Every fifth append has an expected head, and is retried until it succeeds.
 Result<> append_number(Store& store, int client, int number) {
   const SessionId id = session_of(client);
   const std::vector<Message> one = {user(cat(client, " ", number))};
@@ -97,7 +97,7 @@ TEST(PostgresProcesses, AppendToSharedSessionsWithoutGapsOrLosses) {
   EXPECT_EQ(stored, kClients * appends_of_each());
 }
 
-// What was acknowledged is there, and the session goes on where it was.
+// Acknowledged messages exist, and the session continues after them.
 TEST(PostgresProcesses, AKilledClientLosesNothingThatWasAcknowledged) {
   const std::string url = postgres_url(new_tenant());
   const auto store = must(open_store(url));
@@ -130,7 +130,7 @@ TEST(PostgresProcesses, AKilledClientLosesNothingThatWasAcknowledged) {
     const auto all = must(read_all(*store, id));
     EXPECT_GE(all.size(), 2 * acknowledged);
     EXPECT_EQ(all.size() % 2, 0U);
-    // What the client had sent when it was killed may still come in between.
+    // Requests that the client sent before it was killed may still be executed.
     const Seq first = must(store->append(id, messages(2), {})).first;
     EXPECT_GE(first.value, static_cast<std::int64_t>(all.size()));
     EXPECT_EQ(first.value % 2, 0);

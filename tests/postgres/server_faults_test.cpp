@@ -1,5 +1,5 @@
-// What a server does to its clients: it is away, ends connections, refuses two writers at once,
-// confirms what its standby has not, or lets somebody hold a session.
+// Faults of servers: they are unavailable, close connections, detect conflicting writers,
+// acknowledge commits that the standby has not confirmed, or a client locks a session.
 
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ TEST(PostgresAway, AServerThatStaysAwayIsWaitedForOnce) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
-// A process that starts while one server has failed and the other has not taken over yet.
-TEST(PostgresAway, OneOfSeveralServersIsWaitedForByWhoStarts) {
+// A process that starts after one server has failed and before the other takes over.
+TEST(PostgresAway, AStartingProcessWaitsForOneOfSeveralServers) {
   FaultProxy first(postgres_url(new_tenant()));
   FaultProxy second(postgres_url(new_tenant()));
   first.go_away();
@@ -62,7 +62,7 @@ TEST(PostgresAway, OneOfSeveralServersIsWaitedForByWhoStarts) {
   EXPECT_EQ(notices.size(), 1U);
 }
 
-// A server that can be reached, and cannot reach the one behind it that it needs.
+// A server that is reachable, but cannot reach a node that it needs.
 TEST(PostgresAway, ANodeThatStaysAwayIsWaitedForOnce) {
   const std::string url = new_database();
   const auto store = must(open_store(url, {.busy_timeout = std::chrono::seconds(2)}));
@@ -77,8 +77,8 @@ TEST(PostgresAway, ANodeThatStaysAwayIsWaitedForOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
-// Connections that the server ends, as it does when it is shut down.
-TEST(PostgresEnds, AppendsGoOnWhileTheServerEndsConnections) {
+// Connections closed by the server, like at shutdown.
+TEST(PostgresEnds, AppendsContinueWhileTheServerClosesConnections) {
   const std::string tenant = new_tenant();
   const std::string url = postgres_url(tenant);
   const auto store = must(open_store(cat(url, "&application_name=", tenant)));
@@ -111,8 +111,8 @@ std::string database_in(std::string_view url) {
   return std::string(url.substr(slash, url.find('?') - slash));
 }
 
-// Where every transaction is serializable, many of them fail with 40001 and are made again.
-TEST(PostgresSerializable, AppendsOfManyAreMadeAgainUntilTheyFit) {
+// If all transactions are serializable, many fail with 40001 and are retried.
+TEST(PostgresSerializable, AppendsAreRetriedUntilTheySucceed) {
   const std::string url = new_database();
   must(open_store(url));
   run(url, cat("ALTER DATABASE ", database_in(url),
@@ -136,8 +136,8 @@ TEST(PostgresSerializable, AppendsOfManyAreMadeAgainUntilTheyFit) {
   EXPECT_EQ(all.back().seq.value, kThreads * kAppends * 2 - 1);
 }
 
-// The server says that a commit which waited for its standby and was cancelled is done. It is, but
-// would be lost with the server.
+// The server reports a commit whose wait for the standby was cancelled as done. It is, but would be
+// lost with the server.
 TEST(PostgresStandby, ACommitThatItHasNotConfirmedIsNotAcknowledged) {
   const std::string url = new_database();
   must(must(open_store(url))->create(session("s")));
@@ -166,7 +166,7 @@ TEST(PostgresStandby, ACommitThatItHasNotConfirmedIsNotAcknowledged) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
-// Somebody who holds a session and does not let go.
+// A client that keeps a session locked.
 TEST(PostgresLock, AHeldSessionIsBusyInTimeAndCanBeRead) {
   const std::string tenant = new_tenant();
   const auto store =

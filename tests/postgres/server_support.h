@@ -1,6 +1,6 @@
 #pragma once
 
-// What tests do to the server beside the store.
+// Direct access of tests to the server.
 
 #include <memory>
 #include <string>
@@ -14,14 +14,14 @@ namespace reprise::test {
 std::string new_tenant();
 // The URL of a new, empty database on the shared server.
 std::string new_database();
-// A statement that returns nothing.
+// Runs a statement without a result.
 void run(std::string_view url, std::string_view sql);
-// What one statement returns in its first row and column.
+// The first row and column of the result of a statement.
 std::string query(std::string_view url, std::string_view sql);
-// How the server would run each of them, as JSON.
+// The server's plan for each statement, as JSON.
 std::vector<std::string> plans(std::string_view url, const std::vector<std::string>& statements);
 
-// A transaction that runs the statement and does not end before this does.
+// A transaction that runs the statement and remains open during the lifetime of the object.
 class Holder {
  public:
   Holder(std::string_view url, std::string_view sql);

@@ -1,4 +1,4 @@
-// The statements keep to what PostgreSQL and the engines that speak its protocol have in common.
+// The statements only use what PostgreSQL and compatible engines have in common.
 
 #include "store/postgres/statements.h"
 
@@ -32,7 +32,7 @@ std::vector<std::string> tables() {
   return found;
 }
 
-// Of words, with the types of text search, which are PostgreSQL's.
+// Excludes statements of the index of words, which use PostgreSQL's types of text search.
 std::vector<std::string> without_text_search(const std::vector<std::string>& statements) {
   const std::regex types("tsvector|tsquery|float4\\[\\]");
   std::vector<std::string> all;
@@ -61,7 +61,7 @@ std::vector<std::string> everything() {
   return all;
 }
 
-// Each with a word that only it has.
+// Features that not all engines have, each with a characteristic word.
 constexpr const char* kNotEverywhere[] = {
     "sequence",        "serial",   "identity",   "nextval", "advisory",   "listen",  "notify",
     "trigger",         "function", "language",   "set",     "reset",      "temp",    "temporary",
@@ -70,13 +70,13 @@ constexpr const char* kNotEverywhere[] = {
     "gen_random_uuid", "pg_\\w+",  "references", "exclude", "merge",      "returns",
 };
 
-TEST(PostgresStatements, UseNothingThatOnlySomeEnginesHave) {
+TEST(PostgresStatements, UseOnlyCommonFeatures) {
   std::string words;
   for (const char* word : kNotEverywhere) {
     words += words.empty() ? word : std::string("|") + word;
   }
   const std::regex forbidden("\\b(" + words + ")\\b", std::regex::icase);
-  const std::regex update("UPDATE (\\w+ )?(AS \\w+ )?SET ");  // is no setting
+  const std::regex update("UPDATE (\\w+ )?(AS \\w+ )?SET ");  // not a setting
   for (const std::string& statement : everything()) {
     const std::string rest = std::regex_replace(statement, update, "UPDATE $1 ");
     std::smatch found;
@@ -94,7 +94,7 @@ TEST(PostgresStatements, EveryKeyBeginsWithTheTenant) {
       EXPECT_TRUE(std::regex_search(statement, key)) << statement;
       EXPECT_EQ(statement.find("UNIQUE"), std::string::npos) << statement;
     } else if (statement.find("USING gin (words)") != std::string::npos) {
-      continue;  // each word of it stands beside the tenant's mark
+      continue;  // each of its words is combined with the tenant's mark
     } else if (statement.starts_with("CREATE")) {
       EXPECT_TRUE(std::regex_search(statement, index) || std::regex_search(statement, grams))
           << statement;
@@ -102,29 +102,29 @@ TEST(PostgresStatements, EveryKeyBeginsWithTheTenant) {
   }
 }
 
-TEST(PostgresStatements, EveryStatementIsOneTenants) {
+TEST(PostgresStatements, EveryStatementHasOneTenant) {
   for (const std::string& statement : rows_statements()) {
     const bool is_about_rows = statement.find("reprise_") != std::string::npos;
     EXPECT_EQ(is_about_rows, statement.find("$1::text") != std::string::npos) << statement;
   }
 }
 
-// What is compared with a column must have its type, or no index is used.
-TEST(PostgresStatements, EveryParameterSaysItsType) {
+// Parameters compared with a column must have its type, or no index is used.
+TEST(PostgresStatements, EveryParameterHasAType) {
   const std::regex bare("\\$[0-9]+(?![0-9]|::(int8|text|bytea)\\b)");
   for (const std::string& statement : everything()) {
     EXPECT_FALSE(std::regex_search(statement, bare)) << statement;
   }
 }
 
-TEST(PostgresStatements, AreNamedByWhatTheyDoToTheirFirstTable) {
+TEST(PostgresStatements, AreNamedByOperationAndFirstTable) {
   EXPECT_EQ(postgres::statement_name(postgres::kBegin), "BEGIN");
   EXPECT_EQ(postgres::statement_name(postgres::kFindHead), "SELECT reprise_heads");
   EXPECT_EQ(postgres::statement_name(postgres::kInsertMessage), "INSERT reprise_messages");
   EXPECT_EQ(postgres::statement_name(postgres::append_statement({}).text), "UPDATE reprise_heads");
 }
 
-// With values that a plan can be made for.
+// The statement with values, so that it can be planned.
 std::string with_values(const std::string& statement) {
   std::string text = statement;
   const std::pair<const char*, const char*> values[] = {
@@ -140,8 +140,9 @@ std::string with_values(const std::string& statement) {
   return text;
 }
 
-// On Citus (tests/postgres/citus): all that a tenant has is on one node, so that each statement has
-// one task there. `verify` counts over all at once; the append at once is for plain tables.
+// On Citus (tests/postgres/citus): all rows of a tenant are on one node, so each statement has one
+// task there. `verify` counts in all tables at once; the append in one statement is for plain
+// tables.
 TEST(PostgresStatements, GoToOneShardWhereTablesAreDistributed) {
   const std::string url = postgres_url("shards");
   if (query(url, "SELECT count(*) FROM pg_class WHERE relname = 'pg_dist_node'") == "0") {

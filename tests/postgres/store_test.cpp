@@ -1,4 +1,4 @@
-// What only this store has: tenants, its URL, tables that many clients make at once.
+// Specific to this store: tenants, its URL, tables created concurrently by many clients.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 namespace reprise::test {
 namespace {
 
-TEST(PostgresStore, TenantsKnowNothingOfEachOther) {
+TEST(PostgresStore, TenantsAreIsolated) {
   const std::string tenant = new_tenant();
   const auto one = must(open_store(postgres_url(tenant)));
   const auto other = must(open_store(postgres_url(cat(tenant, "-2"))));
@@ -41,7 +41,7 @@ TEST(PostgresStore, KnowsItsUser) {
   EXPECT_EQ(must(store->capabilities().user_reader->user()), must(Author::parse("reprise")));
 }
 
-TEST(PostgresStore, UrlsThatAreNoneAreRefusedWithoutTheirPassword) {
+TEST(PostgresStore, InvalidUrlsAreRefusedWithoutTheirPassword) {
   for (const char* url :
        {"postgres://u:sesame@127.0.0.1:1/d?tenant=", "postgres://u:sesame@127.0.0.1:1/d?tenant=/x",
         "postgres://u:sesame@127.0.0.1:1/d?list_from=anywhere",
@@ -54,7 +54,7 @@ TEST(PostgresStore, UrlsThatAreNoneAreRefusedWithoutTheirPassword) {
 
 class LockedRole : public testing::Test {
  protected:
-  // One of those that the server wants a password of; each test has its own.
+  // Creates a role that needs a password; each test has its own.
   void make(std::string_view role) {
     must(open_store(url_));
     run(url_, cat("DROP ROLE IF EXISTS ", role));
@@ -107,14 +107,14 @@ TEST_F(LockedRole, HasItsPasswordInAFile) {
   ::unsetenv("PGPASSFILE");
 }
 
-TEST(PostgresStore, AServerThatIsNotThereIsSaidAtOnce) {
+TEST(PostgresStore, AnUnavailableServerIsReportedAtOnce) {
   const auto opened = open_store("postgres://u:sesame@127.0.0.1:1/d");
   ASSERT_TRUE(fails(opened, Code::io));
   EXPECT_NE(opened.error().message.find("127.0.0.1"), std::string::npos) << opened.error().message;
   EXPECT_EQ(opened.error().message.find("sesame"), std::string::npos) << opened.error().message;
 }
 
-// With several hosts: those that are not there are passed by.
+// With several hosts, unavailable ones are skipped.
 TEST(PostgresStore, AnyOfSeveralHostsWillDo) {
   std::string url = postgres_url(new_tenant());
   const std::size_t host = url.find("127.0.0.1");
@@ -128,7 +128,7 @@ TEST(PostgresStore, AnyOfSeveralHostsWillDo) {
   }
 }
 
-TEST(PostgresStore, TenClientsMakeTheTablesAtOnce) {
+TEST(PostgresStore, TenClientsCreateTheTablesAtOnce) {
   const std::string url = new_database();
   std::atomic<int> opened = 0;
   {
@@ -147,8 +147,8 @@ TEST(PostgresStore, TenClientsMakeTheTablesAtOnce) {
   EXPECT_EQ(query(url, "SELECT count(*) FROM reprise_schema"), cat(postgres::migrations().size()));
 }
 
-// Also before the server knows anything about the tables: an append that looks for its session in
-// an index by activity walks over all that the appends before it have left there.
+// Even without table statistics: an append that finds its session by an index of activity scans all
+// dead entries of previous appends.
 TEST(PostgresStore, ASessionIsFoundByItsKey) {
   const std::string url = new_database();
   {
@@ -163,15 +163,16 @@ TEST(PostgresStore, ASessionIsFoundByItsKey) {
     return query(url,
                  cat("SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname ", index));
   };
-  while (std::stoi(scans("= 'reprise_heads_pkey'")) < 4) {  // told when its connection has ended
+  while (std::stoi(scans("= 'reprise_heads_pkey'")) <
+         4) {  // complete when the connection has ended
     std::this_thread::yield();
   }
   EXPECT_EQ(scans("IN ('reprise_by_slot', 'reprise_by_folder_slot', 'reprise_answering_slot')"),
             "0");
 }
 
-// However many sessions the tenant has.
-TEST(PostgresStore, SessionsAreFoundByTheBeginningOfTheirIdsInAnIndex) {
+// The cost must not depend on the number of sessions.
+TEST(PostgresStore, SessionsAreFoundByIdPrefixInAnIndex) {
   const std::string url = new_database();
   {
     const auto store = must(open_store(url));
@@ -188,14 +189,14 @@ TEST(PostgresStore, SessionsAreFoundByTheBeginningOfTheirIdsInAnIndex) {
                           "), 0) FROM pg_stat_user_indexes WHERE indexrelname ",
                           column == "idx_scan" ? "= 'reprise_by_short_id'" : "LIKE '%slot'"));
   };
-  while (std::stoi(tuples("idx_scan")) < 2) {  // told when its connection has ended
+  while (std::stoi(tuples("idx_scan")) < 2) {  // complete when the connection has ended
     std::this_thread::yield();
   }
   EXPECT_EQ(tuples("idx_tup_read"), "0");
 }
 
-// Else each would write an entry in every index of the heads, for as long as the session grows.
-TEST(PostgresStore, AppendsOfOneMinuteChangeNoIndexOfTheHeads) {
+// Otherwise each append would add an entry to every index of the heads.
+TEST(PostgresStore, AppendsWithinASlotChangeNoIndexOfTheHeads) {
   const std::string url = new_database();
   {
     const auto store = must(open_store(url));
@@ -209,7 +210,7 @@ TEST(PostgresStore, AppendsOfOneMinuteChangeNoIndexOfTheHeads) {
                           " FROM pg_stat_user_tables"
                           " WHERE relname = 'reprise_heads'"));
   };
-  while (std::stoi(updates("n_tup_upd")) < 10) {  // told when its connection has ended
+  while (std::stoi(updates("n_tup_upd")) < 10) {  // complete when the connection has ended
     std::this_thread::yield();
   }
   EXPECT_EQ(updates("n_tup_hot_upd"), "10");
@@ -253,7 +254,7 @@ TEST(PostgresStore, ADamagedMessageCostsOnlyItself) {
   }
 }
 
-// Pages are asked for as if no message were missing, before it is known that some are.
+// Pages are requested ahead, before it is known that messages are missing.
 TEST(PostgresStore, MissingMessagesAreCountedOnceAndTheOthersReadOnce) {
   const std::string url = new_database();
   const auto store = must(open_store(url));
@@ -278,8 +279,8 @@ TEST(PostgresStore, MissingMessagesAreCountedOnceAndTheOthersReadOnce) {
   }
 }
 
-// A connection prepares it once for both, and nothing that failed to be prepared counts as such.
-TEST(PostgresConnection, AStatementCanStandTwiceInOneRoundTrip) {
+// A connection prepares it once for both, and a failed preparation does not count.
+TEST(PostgresConnection, AStatementCanBeUsedTwiceInOneRoundTrip) {
   const auto place = must(postgres::parse_url(postgres_url("default")));
   const auto connection = must(postgres::Connection::open(
       place.servers.front(), std::chrono::steady_clock::now() + std::chrono::minutes(1)));

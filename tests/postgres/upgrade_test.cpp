@@ -1,4 +1,4 @@
-// Tables of earlier versions are read as they are, and made current by whoever writes.
+// Tables of earlier versions can be read without migration, and are migrated by writers.
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@
 namespace reprise::test {
 namespace {
 
-// A database as version `version` left it, with sessions a, b and c: c is the one of last activity,
-// then a, some hours before.
+// A database of version `version` with sessions a, b and c: c has the latest activity, then a, some
+// hours earlier.
 std::string database_of(std::int64_t version) {
   const std::string url = new_database();
   run(url, postgres::schema_statements()[0]);
@@ -59,7 +59,7 @@ std::string order_of(Store& store) {
 
 class PostgresUpgrade : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(PostgresUpgrade, OldTablesAreReadAsTheyAre) {
+TEST_P(PostgresUpgrade, OldTablesAreReadWithoutMigration) {
   const std::string url = database_of(GetParam());
   const auto store = must(open_store(url, {.access = Access::read}));
   EXPECT_EQ(order_of(*store), "cab");
@@ -68,7 +68,7 @@ TEST_P(PostgresUpgrade, OldTablesAreReadAsTheyAre) {
   EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(GetParam()));
 }
 
-TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
+TEST_P(PostgresUpgrade, WritersMigrateThemWithAllData) {
   const std::string url = database_of(GetParam());
   {
     std::vector<std::jthread> clients;
@@ -84,7 +84,7 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
   EXPECT_EQ(order_of(*store), "bca");
   must(store->update(session_id("a"), {.pinned = true}));
   EXPECT_EQ(order_of(*store), "abc");
-  // A program that does not know pins takes the version that it knows, and leaves them alone.
+  // An older program without pins uses its own version and ignores them.
   run(url,
       "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
       " VALUES('default', 'd', 0, 0, 8, 0, '/')");
@@ -101,7 +101,7 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
   EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
 }
 
-// As somebody who may use the tables and owns none.
+// As a role that may use the tables, but does not own them.
 std::string as_clerk(std::string url) {
   run(url,
       "DO $$ BEGIN CREATE ROLE clerk LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
@@ -109,7 +109,7 @@ std::string as_clerk(std::string url) {
   return url.replace(user, url.find('@') - user, "clerk");
 }
 
-TEST(PostgresRole, ThatMayNotChangeOldTablesIsToldWhatTheirOwnerRuns) {
+TEST(PostgresRole, ThatMayNotMigrateOldTablesGetsAHint) {
   const std::string url = database_of(1);
   const std::string other = as_clerk(url);
   run(url, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO clerk");
@@ -124,7 +124,7 @@ TEST(PostgresRole, ThatMayNotChangeOldTablesIsToldWhatTheirOwnerRuns) {
   EXPECT_TRUE(works(open_store(other)));
 }
 
-TEST(PostgresRole, ThatMayNotMakeTablesIsToldWhatAnAdministratorRuns) {
+TEST(PostgresRole, ThatMayNotCreateTablesGetsAHint) {
   const std::string url = new_database();
   const std::string other = as_clerk(url);
   run(url, "REVOKE CREATE ON SCHEMA public FROM PUBLIC");
@@ -136,7 +136,7 @@ TEST(PostgresRole, ThatMayNotMakeTablesIsToldWhatAnAdministratorRuns) {
   EXPECT_TRUE(works(open_store(other)));
 }
 
-// As an administrator does it, while others write.
+// Like an administrator, while others write.
 TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
   const std::string url = database_of(GetParam());
   run(url,
@@ -152,7 +152,7 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
   std::atomic<int> written = 0;
   std::vector<std::jthread> writers;
   for (int writer = 0; writer < 4; ++writer) {
-    writers.emplace_back([&, writer] {  // as a program of the first version
+    writers.emplace_back([&, writer] {  // like a program of the first version
       const std::string change =
           cat("UPDATE reprise_heads SET head = head + 1 WHERE tenant = 'many'"
               " AND session_id = 's",
@@ -186,8 +186,8 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
   EXPECT_EQ(order_of(*must(open_store(url))), "cab");
 }
 
-// Who may not make tables uses those that are there, and says what is to be done where none are.
-TEST(PostgresRole, WithoutTheRightToMakeTablesUsesThem) {
+// A role that may not create tables uses existing ones, and gets a hint if there are none.
+TEST(PostgresRole, WithoutTheRightToCreateTablesUsesThem) {
   const std::string url = new_database();
   const std::string role = cat("r", url.substr(url.rfind('/') + 2, 12));
   run(url, cat("CREATE ROLE ", role, " LOGIN"));
@@ -206,7 +206,7 @@ TEST(PostgresRole, WithoutTheRightToMakeTablesUsesThem) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
-// An index that was broken off is of no use, and built again.
+// An index whose build was interrupted is unusable, and is built again.
 TEST(PostgresMigration, BuildsABrokenIndexAgain) {
   const std::string url = new_database();
   must(open_store(url));
@@ -218,7 +218,7 @@ TEST(PostgresMigration, BuildsABrokenIndexAgain) {
   EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
 }
 
-// The rows of sessions that nobody has touched for long have served.
+// Operations of sessions without recent activity have expired.
 TEST(PostgresSweep, OperationsOfOldSessionsAreForgotten) {
   const std::string url = new_database();
   const auto store = must(open_store(url));

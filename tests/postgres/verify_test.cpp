@@ -1,4 +1,4 @@
-// What verifying finds in tables that somebody has changed.
+// Verification of tables with manual changes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class PostgresVerify : public testing::Test {
     must(store_->append(session_id("s"), {seen}, {}));
   }
 
-  // What is wrong, one line for each.
+  // The damage, one line each.
   std::vector<std::string> found() {
     std::vector<std::string> lines;
     for (const Damage& damage : must(store_->capabilities().verifying->verify()).damage) {
@@ -40,14 +40,14 @@ class PostgresVerify : public testing::Test {
   std::unique_ptr<Store> store_ = must(open_store(url_));
 };
 
-TEST_F(PostgresVerify, FindsNothingWhereNothingIsWrong) {
+TEST_F(PostgresVerify, FindsNoDamageInIntactTables) {
   const VerifyReport report = must(store_->capabilities().verifying->verify());
   EXPECT_EQ(report.sessions, 2);
   EXPECT_EQ(report.messages, 6);
   EXPECT_EQ(report.damage, std::vector<Damage>{});
 }
 
-TEST_F(PostgresVerify, FindsEachThingThatIsWrong) {
+TEST_F(PostgresVerify, FindsEachKindOfDamage) {
   using testing::Contains;
   using testing::ElementsAre;
   using testing::HasSubstr;

@@ -1,4 +1,4 @@
-// The scripts of docs/teams.md: one holds each role to the tenant of its name, the other a
+// The scripts of docs/teams.md: one limits each role to the tenant with its name, the other a
 // service's role to the tenant that it serves.
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::string script(std::string_view mark) {
   return page.substr(begin, page.find("```", begin) - begin);
 }
 
-// That all messages have.
+// A word in all messages.
 const WordQuery kWord{.phrases = {{.words = {"word"}}}};
 std::size_t found_after_indexing(WordIndex& words) {
   const auto entry_of = [](const Message&) { return WordEntry{.parts = {{"word"}}}; };
@@ -88,10 +88,10 @@ class PostgresWallsBySetting : public testing::Test {
   }
 
   const std::string url_ = new_database();
-  std::string plain_ = url_;  // as the service's role
+  std::string plain_ = url_;  // as the role of the service
 };
 
-// Everything that a session goes through, of two tenants in turn over one connection.
+// All operations on a session, for two tenants alternately over one connection.
 TEST_F(PostgresWallsBySetting, AServiceSeesTheTenantThatItServes) {
   const auto service = must(open_store(cat(plain_, "&set_tenant=yes"), {.connections_max = 1}));
   Tenants& tenants = *service->capabilities().tenants;
@@ -126,11 +126,11 @@ TEST_F(PostgresWallsBySetting, AServiceSeesTheTenantThatItServes) {
   EXPECT_EQ(must(read_all(*other, id)).size(), 302U);
 }
 
-TEST_F(PostgresWallsBySetting, NothingIsSeenWithoutTheSettingOrUnderAnothersName) {
+TEST_F(PostgresWallsBySetting, NothingIsVisibleWithoutTheSettingOrWithAnotherTenant) {
   const auto service = must(open_store(cat(plain_, "&set_tenant=yes")));
   const auto one = must(service->capabilities().tenants->of("one"));
   must(one->create(session("s")));
-  // A program that forgets the setting, and a statement that names another tenant than it has set.
+  // A program without the setting, and a statement with another tenant than the setting.
   const auto forgetful = must(open_store(plain_));
   const auto same = must(forgetful->capabilities().tenants->of("one"));
   EXPECT_TRUE(must(same->list({})).sessions.empty());
@@ -144,8 +144,8 @@ TEST_F(PostgresWallsBySetting, NothingIsSeenWithoutTheSettingOrUnderAnothersName
             "1");
 }
 
-// Tables that came later, and have no policies yet: nobody is shown other tenants' words.
-TEST_F(PostgresWallsBySetting, WordsWithoutPoliciesAreLeftAlone) {
+// Newer tables without policies: words of other tenants are not visible.
+TEST_F(PostgresWallsBySetting, WordsWithoutPoliciesAreNotUsed) {
   run(url_, "ALTER TABLE reprise_words DISABLE ROW LEVEL SECURITY");
   const auto service = must(open_store(cat(plain_, "&set_tenant=yes")));
   EXPECT_EQ(service->capabilities().word_index, nullptr);

@@ -1,5 +1,5 @@
-// The words that searches look for, indexed in the server: who indexes, what a purge leaves, and
-// which programs go without.
+// The index of words in the server: which client indexes, what a purge removes, and programs
+// without the index.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ namespace {
 
 using Places = std::vector<std::string>;
 
-// A machine of the team, with an index of its own for other sources.
+// A machine of a team, with its own index for other sources.
 class Machine {
  public:
   explicit Machine(std::string url, SearchIndexOptions options = {})
@@ -33,7 +33,7 @@ class Machine {
 
   Store& store() { return *store_; }
   Result<bool> catch_up() { return index_->catch_up({url_, store_.get()}); }
-  Places look(std::string_view words) {  // without catching up
+  Places look(std::string_view words) {  // without indexing
     const SearchSource sources[] = {{url_, store_.get()}};
     Places places;
     for (const SearchHit& hit :
@@ -105,8 +105,8 @@ TEST_F(PostgresWords, APurgeLeavesNoWordInTheTables) {
   EXPECT_EQ(machine.find("common").size(), 2U);
 }
 
-// As a program of the version before does it.
-TEST_F(PostgresWords, WhatWasPurgedWithoutItsWordsLosesThemWithTheNextSearch) {
+// Like a program of the previous version.
+TEST_F(PostgresWords, WordsOfPurgedSessionsAreRemovedByTheNextSearch) {
   Machine machine(url_);
   machine.add("a", {user("zanzibar")});
   machine.add("b", {user("mombasa")});
@@ -129,9 +129,9 @@ TEST_F(PostgresWords, OneIndexesAndTheOthersSearchMeanwhile) {
     const Holder other(url_, "SELECT 1 FROM reprise_indexing FOR UPDATE");
     EXPECT_FALSE(must(machine.catch_up()));
     EXPECT_EQ(machine.look("word"), Places{"a#0"});
-    machine.add("a", {user("word once more")});  // nobody else waits for it
+    machine.add("a", {user("word once more")});  // nobody waits for the indexing
   }
-  while (!must(machine.catch_up())) {  // the server has not yet seen that it left
+  while (!must(machine.catch_up())) {  // the server has not noticed yet that it left
   }
   EXPECT_EQ(machine.find("word"), (Places{"a#2", "a#1", "a#0"}));
 }
@@ -157,7 +157,7 @@ TEST_F(PostgresWords, TwoProcessesIndexEachMessageOnce) {
   EXPECT_EQ(one("SELECT messages FROM reprise_indexing"), "2400");
 }
 
-// A purge and indexing of the same sessions at once leave no words of what is gone.
+// A concurrent purge and indexing of the same sessions leave no words of purged messages.
 TEST_F(PostgresWords, NothingPurgedIsIndexed) {
   Machine machine(url_);
   for (int i = 0; i < 40; ++i) {
@@ -178,7 +178,7 @@ TEST_F(PostgresWords, NothingPurgedIsIndexed) {
   EXPECT_EQ(one("SELECT count(*) FROM reprise_indexed"), "0");
 }
 
-TEST_F(PostgresWords, ManySessionsAreLookedAtByTheirLastActivity) {
+TEST_F(PostgresWords, ManySessionsAreComparedByLastActivity) {
   Machine machine(url_);
   machine.add("a", {user("word", system_clock().now())});
   EXPECT_EQ(machine.find("word"), Places{"a#0"});
@@ -213,7 +213,7 @@ TEST_F(PostgresWords, ATenantFindsItsOwnWordsOnly) {
   EXPECT_EQ(theirs.look("common").size(), 2U);
 }
 
-// In the tables' text as well as in what a query can say.
+// Both in stored words and in queries.
 TEST_F(PostgresWords, HostileBytesAreWordsOrNothing) {
   Machine machine(url_);
   std::vector<Message> messages;
@@ -240,7 +240,7 @@ TEST_F(PostgresWords, HostileBytesAreWordsOrNothing) {
   }
 }
 
-// Forks and rewinds, of what is indexed once and stands in several sessions.
+// Forks and rewinds: a message is indexed once and may be in several sessions.
 TEST_F(PostgresWords, AMessageIsFoundWhereASessionShowsIt) {
   Machine machine(url_);
   Store& store = machine.store();
@@ -262,7 +262,7 @@ TEST_F(PostgresWords, AMessageIsFoundWhereASessionShowsIt) {
   EXPECT_EQ(words(), "5");
 }
 
-// Of the version before, whose owner has not migrated them.
+// Tables of the previous version that were not migrated.
 TEST_F(PostgresWords, OlderTablesAreSearchedFromTheOwnIndexUntilTheyAreMigrated) {
   must(open_store(url_));
   run(url_, "DROP TABLE reprise_words, reprise_indexed, reprise_indexing");

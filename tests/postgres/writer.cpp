@@ -1,7 +1,7 @@
-// Clients that append numbered messages, each to a session of its own, retried under their
-// operation ids until they are acknowledged; then everything is read and compared.
+// Clients that append numbered messages, each to its own session, retried with operation ids until
+// they are acknowledged; then all messages are read and compared.
 //
-// usage: postgres_writer URL CLIENTS TENANTS SECONDS    1 when something is lost or stored twice
+// usage: postgres_writer URL CLIENTS TENANTS SECONDS    1 if something is lost or stored twice
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +47,7 @@ class Writer {
     }
   }
 
-  // Also what was never acknowledged may be there.
+  // Unacknowledged messages may exist, too.
   void compare() {
     std::map<std::string, int> seen;
     int last = -1;

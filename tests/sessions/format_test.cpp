@@ -1,4 +1,4 @@
-// What docs/formats/sessions.md says of the folder and its files, and no other test looks at.
+// Statements of docs/formats/sessions.md that no other test checks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST_F(SessionsFormat, TheTrashAndBackChangesNoByte) {
   EXPECT_EQ(bytes(name_), before);
 }
 
-TEST_F(SessionsFormat, ARunningAnswerStandsBesideItsFileUntilItEnds) {
+TEST_F(SessionsFormat, ARunningAnswerIsBesideItsFileUntilItEnds) {
   const auto store = must(open_sessions_store(root()));
   must(store->create(session(kFixtureId)));
   must(store->append(id_, {user("q")}, {.begin_partial = running_answer("a")}));
@@ -94,7 +94,7 @@ TEST_F(SessionsFormat, AFileIsPrettyWithoutALineEndAndItsKeysAreInOrder) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(SessionsFormat, SumsAreWrittenOnceSomethingWasUsed) {
+TEST_F(SessionsFormat, UsageIsWrittenOnlyIfNonzero) {
   const auto store = must(open_sessions_store(root()));
   must(store->create(session(kFixtureId)));
   Message answer = assistant("a");
@@ -119,7 +119,7 @@ TEST_F(SessionsFormat, AMessageWithoutAnIdGetsOneWhenItIsWritten) {
   EXPECT_THAT(text, HasSubstr(R"("id": "reprise-1")"));
 }
 
-TEST_F(SessionsFormat, TimesAreReadInTheSpellingsThatThereAre) {
+TEST_F(SessionsFormat, TimesAreReadInAllFormats) {
   const auto time_of = [](std::string_view spelled) {
     const store::FileSession session = read(file_with(entry("user", "x", spelled)));
     return session.stored.log->at(0)->created_at;
@@ -131,7 +131,7 @@ TEST_F(SessionsFormat, TimesAreReadInTheSpellingsThatThereAre) {
   }
 }
 
-TEST_F(SessionsFormat, WhatIsNoFileOfItsIsReportedAndStays) {
+TEST_F(SessionsFormat, OtherFilesAreReportedAndPreserved) {
   put("later.json", R"({"version":2,"conversation":[]})");
   put("list.json", "[]");
   fs::create_directories(root() / "folder.json");
@@ -152,8 +152,8 @@ TEST_F(SessionsFormat, AnAppendThatMakesAFileTooLargeFailsAndChangesNothing) {
   EXPECT_EQ(bytes(cat("active/", name_)), before);
 }
 
-// Lists do not check what it costs much to check.
-TEST_F(SessionsFormat, AListShowsWhatFailedItsSignatureWithoutAWord) {
+// Lists do not verify signatures, which is expensive.
+TEST_F(SessionsFormat, AListShowsSessionsWithFailedSignatures) {
   std::string changed = fixture();
   changed.replace(changed.find("\"version\""), 0, "\"added\": 1, ");
   put(name_, changed);

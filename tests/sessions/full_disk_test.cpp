@@ -1,4 +1,4 @@
-// A full disk: nothing is lost, and what is there can be read and deleted.
+// A full disk: nothing is lost, and sessions can be read and deleted.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ std::unique_ptr<Store> open_at(const fs::path& folder, StoreOptions options = {}
   return must(open_sessions_store(folder / "sessions", options));
 }
 
-// The places that have the session's file.
+// The folders that have the session's file.
 std::vector<fs::path> places_of(const fs::path& folder) {
   std::vector<fs::path> places;
   for (const auto& entry : fs::recursive_directory_iterator(folder / "sessions")) {

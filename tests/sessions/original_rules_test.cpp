@@ -1,5 +1,5 @@
-// What is written keeps the rules by which the original program takes a file, and leaves what it
-// did not change as it stood, damaged or not.
+// Written files satisfy the rules of the original program, and unchanged parts are preserved,
+// damaged or not.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ void add(FileSession& file, Message message) {
   store::add_message(file.stored, std::move(message));
 }
 
-// The checks of the original's loader; it refuses the whole file when one fails.
+// The checks of the original's loader, which refuses the whole file if one fails.
 void expect_taken_by_the_original(const std::string& file) {
   for (const std::string_view name :
        {"version", "id", "name", "project_path", "config", "created_at", "updated_at", "closed_at",
@@ -87,7 +87,7 @@ std::string_view value_in(std::string_view part) {
   return trimmed(part.substr(part.find(':') + 1));
 }
 
-// A file in which `part`, a member, stands in the place of the one of this name.
+// A file with the member of the same name replaced by `part`.
 std::string file_having(std::string_view conversation, std::string_view part) {
   std::string json = file_with(conversation);
   const std::string_view there = json::find_member(json, name_in(part));
@@ -112,7 +112,7 @@ TEST(NewSessions, HaveIdsOfVersion4) {
             UuidVersion::v7);
 }
 
-TEST(Names, AreAsLongAsTheOriginalTakesThemAndTheTitleStays) {
+TEST(Names, AreTruncatedForTheOriginalAndTheTitleIsPreserved) {
   std::string families;
   for (int i = 0; i < 60; ++i) {
     families += "\U0001F468\u200D\U0001F469\u200D\U0001F467";
@@ -140,7 +140,7 @@ TEST(Names, ThatAnotherProgramChangedAreTheTitle) {
   EXPECT_EQ(read(json).stored.session.info.title, "other");
 }
 
-TEST(Roles, AreThoseTheOriginalKnows) {
+TEST(Roles, AreThoseOfTheOriginal) {
   const std::string json = written(
       session_with("t", {message("developer", "a"), message("tool", "b"), message("odd", "c")}));
   expect_taken_by_the_original(json);
@@ -161,7 +161,7 @@ TEST(PromptHistory, HasEachPromptTheNewestFirst) {
   EXPECT_EQ(prompts_in(written(again)), (Texts{"three", "two", "two", "one"}));
 }
 
-TEST(PromptHistory, OfTheOriginalIsGoneOnWith) {
+TEST(PromptHistory, OfTheOriginalIsContinued) {
   FileSession file = read(file_with(entry("assistant", "a", "2025-12-16T15:00:01Z"),
                                     R"(,"prompt_history":["/help","old"])"));
   add(file, user("new"));
@@ -171,7 +171,7 @@ TEST(PromptHistory, OfTheOriginalIsGoneOnWith) {
   EXPECT_EQ(again.stored.session.prompt_history, (Texts{"/help", "old"}));
   add(again, user("newer"));
   EXPECT_EQ(prompts_in(written(again)), (Texts{"newer", "new", "/help", "old"}));
-  // The original drops our member and keeps the list; the words are not said twice.
+  // The original drops our member and keeps the list; prompts are not duplicated.
   std::string theirs = json;
   const std::size_t at = theirs.find("  \"reprise\": ");
   theirs.erase(at, theirs.find('\n', at) + 1 - at);
@@ -181,7 +181,7 @@ TEST(PromptHistory, OfTheOriginalIsGoneOnWith) {
   EXPECT_EQ(prompts_in(written(back)), (Texts{"newer", "new", "/help", "old"}));
 }
 
-TEST(PromptHistory, IsNoLongerThanTheOriginalKeepsIt) {
+TEST(PromptHistory, IsLimitedLikeInTheOriginal) {
   std::string given;
   for (int i = 0; i < 100; ++i) {
     given += cat(i == 0 ? "" : ",", "\"old ", i, "\"");
@@ -197,12 +197,12 @@ TEST(PromptHistory, IsNoLongerThanTheOriginalKeepsIt) {
   EXPECT_EQ(prompts.at(0), "new 2");
   EXPECT_EQ(prompts.at(2), "new 0");
   EXPECT_EQ(prompts.at(3), "old 0");
-  // What is said twice must not keep a session from being written at all.
+  // Derived copies of prompts must not make a session too large to write.
   FileSession large = session_with("t", {user(std::string(300'000, 'x')), user("small")});
   EXPECT_EQ(prompts_in(written(large)), Texts{"small"});
 }
 
-TEST(Damage, OfEveryKindIsReportedAndStaysAsItWas) {
+TEST(Damage, OfEveryKindIsReportedAndPreserved) {
   const Texts parts = {"\"name\":7",
                        "\"name\": \"n\xFF\"",
                        "\"project_path\":[1, 2]",
@@ -234,7 +234,7 @@ TEST(Damage, OfEveryKindIsReportedAndStaysAsItWas) {
   }
 }
 
-TEST(Damage, OfMessagesAndEntriesIsReportedAndStaysAsItWas) {
+TEST(Damage, OfMessagesAndEntriesIsReportedAndPreserved) {
   const Texts entries = {
       "{\"role\":\"user\",\"content\":\"a\xFF\",  "
       "\"timestamp\":\"2025-12-16T15:00:01Z\",\"id\":\"m\"}",
@@ -256,7 +256,7 @@ TEST(Damage, OfMessagesAndEntriesIsReportedAndStaysAsItWas) {
   }
 }
 
-TEST(Damage, NextToWhatIsChangedStays) {
+TEST(Damage, BesideChangesIsPreserved) {
   std::string json =
       file_having("", "\"config\":{\"model\":\"m\",\"temperature\":\"\xFE\",\"provider\":\"p\"}");
   const std::string none = "\"todos\":[]";

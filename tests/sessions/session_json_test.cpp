@@ -43,7 +43,7 @@ std::vector<std::string> damaged_parts(const FileSession& session) {
 
 using Texts = std::vector<std::string>;
 
-TEST(ReadSession, TakesEveryMember) {
+TEST(ReadSession, ReadsEveryMember) {
   const FileSession file = read(fixture());
   EXPECT_EQ(file.damage, std::vector<Damage>{});
   const Session& session = file.stored.session;
@@ -96,7 +96,7 @@ TEST(WriteSession, AddsOneMemberToAFileOfTheOriginals) {
   EXPECT_EQ(ours, theirs);
 }
 
-TEST(WriteSession, LooksAsTheOriginals) {
+TEST(WriteSession, LooksLikeTheOriginal) {
   FileSession file = read(fixture());
   store::add_message(file.stored, user("more", at(5)));
   const std::string json = written(file);
@@ -135,14 +135,14 @@ TEST(ReadSession, LeavesTheOrderThatWeWroteEvenIfTheClockWentBack) {
   store::add_message(file.stored, user("third", at(75)));
   const std::string json = written(file);
   EXPECT_EQ(texts_of(read(json)), (Texts{"first", "second", "third"}));
-  // The original drops our member, and then only the time can tell.
+  // The original drops our member; then only the times determine the order.
   std::string theirs = json;
   const std::size_t at = theirs.find("  \"reprise\"");
   theirs.erase(at, theirs.find('\n', at) + 1 - at);
   EXPECT_EQ(texts_of(read(theirs)), (Texts{"second", "third", "first"}));
 }
 
-TEST(ReadSession, TellsWhenTheQuestionsAreMissing) {
+TEST(ReadSession, ReportsMissingQuestions) {
   const std::string answers = entry("assistant", "a", "2025-12-16T15:00:01Z");
   const FileSession with_prompts =
       read(file_with(answers, R"(,"prompt_history":["newest","older"])"));
@@ -238,7 +238,7 @@ TEST(ReadSession, ABadTodoCostsItself) {
       << "the original asks for one";
 }
 
-TEST(ReadSession, KeepsWhatItDoesNotKnow) {
+TEST(ReadSession, PreservesUnknownMembers) {
   const std::string strange =
       R"({"content":"a","id":"m","meta":{"b":1.50,"a":[123456789012345678901234]},)"
       R"("role":"tool","timestamp":"2025-12-16T15:00:01Z","usage":{"input_tokens":1,"x":1e3}})";
@@ -267,7 +267,7 @@ TEST(ReadSession, ADifferentIdInsideStays) {
   EXPECT_EQ(read(written(file)).stored.session, file.stored.session);
 }
 
-// Each known member as something it should not be: what it was stays, all else is read.
+// Each known member has a wrong type: it is preserved, and everything else is read.
 TEST(ReadSession, AMemberOfAnotherTypeCostsItself) {
   for (const std::string_view name : kMembers) {
     if (name == "conversation" || name == "config" || name == "signature" || name == "id") {
@@ -288,7 +288,7 @@ TEST(ReadSession, AMemberOfAnotherTypeCostsItself) {
   }
 }
 
-TEST(ReadSession, RefusesWhatIsNoSession) {
+TEST(ReadSession, RefusesOtherJson) {
   for (const char* json :
        {"", "null", "[]", "7", "\"text\"", "{}", R"({"name":"app","version":"1"})",
         R"({"conversation":{}})", R"({"conversation":[]} {})"}) {
@@ -299,7 +299,7 @@ TEST(ReadSession, RefusesWhatIsNoSession) {
   EXPECT_TRUE(fails(read_session(placed(), file_with("", R"(,"version":2)")), Code::unsupported));
 }
 
-TEST(ReadSession, RefusesAFileThatWasCutAnywhere) {
+TEST(ReadSession, RefusesTruncatedFiles) {
   const std::string ours = written(read(fixture()));
   for (const std::string& whole : {fixture(), ours}) {
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
@@ -325,7 +325,7 @@ TEST(WriteSession, LosesNothingOfAMessage) {
   }
 }
 
-TEST(WriteSession, WritesOnlyWhatIsNewAnew) {
+TEST(WriteSession, EncodesOnlyNewMessages) {
   FileSession file = read(fixture());
   const std::string before = file.encoded.text;
   store::add_message(file.stored, user("more", at(5)));

@@ -1,4 +1,4 @@
-// The folder of session files: its places, files of others, files that are none.
+// The folder of session files: its subfolders, files of others, invalid files.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ class SessionsStore : public testing::Test {
   fs::path trashed(std::string_view id) const {
     return root() / "trash" / "active" / cat(id, ".json");
   }
-  // All files below the root, the lock file apart.
+  // All files below the root except the lock file.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(root())) {
@@ -74,7 +74,7 @@ class SessionsStore : public testing::Test {
 
 using Names = std::vector<std::string>;
 
-TEST_F(SessionsStore, ASessionIsWhereItsStateSays) {
+TEST_F(SessionsStore, ASessionIsInTheFolderOfItsState) {
   const SessionId id = session_id("s");
   must(store_->create(session("s")));
   must(store_->append(id, messages(2), {}));
@@ -105,7 +105,7 @@ TEST_F(SessionsStore, IsPrivate) {
   }
 }
 
-TEST_F(SessionsStore, WhatCannotBeReadIsReportedAndTheListGoesOn) {
+TEST_F(SessionsStore, UnreadableFilesAreReportedAndTheListContinues) {
   put(closed("good"), file_with(entry("user", "a", "2025-12-16T15:00:01Z")));
   must(store_->create(session("ours")));
   fs::create_directory(closed("folder"));
@@ -132,7 +132,7 @@ TEST_F(SessionsStore, WhatCannotBeReadIsReportedAndTheListGoesOn) {
   EXPECT_EQ(must(read_file(closed("array"))), "[]") << "nothing is mended or removed by looking";
 }
 
-TEST_F(SessionsStore, WhatMayNotBeReadIsReported) {
+TEST_F(SessionsStore, InaccessibleFilesAreReported) {
   if (::geteuid() == 0) {
     GTEST_SKIP() << "root may read everything";
   }
@@ -168,7 +168,7 @@ TEST_F(SessionsStore, ReadingChangesNothing) {
       fails(open_sessions_store(root() / "none", {.access = Access::read}), Code::not_found));
 }
 
-TEST_F(SessionsStore, TakesTheFileThatWasShown) {
+TEST_F(SessionsStore, UsesTheListedFile) {
   put(closed("shown"), fixture());
   const SessionId id = session_id("shown");
   EXPECT_EQ(listed(), Names{"shown"});
@@ -178,7 +178,7 @@ TEST_F(SessionsStore, TakesTheFileThatWasShown) {
             std::string::npos);
 }
 
-TEST_F(SessionsStore, SeesWhatAnotherProgramPutThere) {
+TEST_F(SessionsStore, ReadsFilesOfAnotherProgram) {
   const SessionId id = session_id(kFixtureId);
   put(closed(kFixtureId), fixture());
   must(store_->append(id, {user("ours")}, {}));
@@ -191,7 +191,7 @@ TEST_F(SessionsStore, SeesWhatAnotherProgramPutThere) {
   EXPECT_TRUE(fails(store_->append(id, {user("gone")}, {}), Code::not_found));
 }
 
-TEST_F(SessionsStore, AFailedResumeLeavesTheFileAsItWas) {
+TEST_F(SessionsStore, AFailedResumeLeavesTheFileUnchanged) {
   put(closed(kFixtureId), fixture());
   put(root() / "active", "no folder");
   const SessionId id = session_id(kFixtureId);
@@ -209,7 +209,7 @@ TEST_F(SessionsStore, NothingIsMovedOverAnotherFile) {
   EXPECT_EQ(must(get(*store_, session_id("s"))).info.state, SessionState::active);
 }
 
-TEST_F(SessionsStore, RefusesToGrowBeyondWhatItReads) {
+TEST_F(SessionsStore, RefusesToGrowBeyondItsLimit) {
   const SessionId id = session_id("s");
   must(store_->create(session("s")));
   must(store_->append(id, {user(std::string(9 << 20, 'x'))}, {}));
@@ -220,7 +220,7 @@ TEST_F(SessionsStore, RefusesToGrowBeyondWhatItReads) {
   EXPECT_TRUE(works(store_->append(id, {user("small")}, {})));
 }
 
-TEST_F(SessionsStore, FilesCutAnywhereLoseOnlyThemselves) {
+TEST_F(SessionsStore, TruncatedFilesCostOnlyThemselves) {
   put(closed("whole"), fixture());
   for (std::size_t cut = 0; cut < fixture().size(); cut += 13) {
     put(closed("cut"), fixture().substr(0, cut));
@@ -229,7 +229,7 @@ TEST_F(SessionsStore, FilesCutAnywhereLoseOnlyThemselves) {
   }
 }
 
-TEST_F(SessionsStore, RepairKeepsTheMessagesBeforeACut) {
+TEST_F(SessionsStore, RepairPreservesMessagesBeforeATruncation) {
   must(store_->create(session("whole")));
   must(store_->append(session_id("whole"), messages(20), {}));
   const std::string whole = must(read_file(active("whole")));
@@ -265,7 +265,7 @@ TEST_F(SessionsStore, ABackupHasEveryFile) {
   EXPECT_TRUE(fs::exists(target / "active" / "open.json"));
 }
 
-TEST_F(SessionsStore, IsKnownByItsContent) {
+TEST_F(SessionsStore, IsRecognizedByItsContent) {
   const auto is_here = [this] { return must(store::sessions::is_sessions_folder(root())); };
   EXPECT_FALSE(is_here());
   put(root() / "package.json", R"({"name":"app"})");
@@ -290,7 +290,7 @@ TEST_F(SessionsStore, ASecondStoreBesideItSeesEveryStep) {
   EXPECT_EQ(must(get(*other, id)).info.state, SessionState::active);
 }
 
-// A list reads the two ends of a file; what it shows is what the whole file says.
+// A list reads only the two ends of a file; it must show the same as the whole file.
 class Listing : public SessionsStore {
  protected:
   SessionInfo from_ends(const fs::path& file) {
@@ -337,7 +337,7 @@ TEST_F(Listing, OfFilesOfTheOriginalCountsTheirMessages) {
 }
 
 // Texts and other programs' line ends that look like the end of a conversation.
-TEST_F(Listing, IsNotDeceived) {
+TEST_F(Listing, IsNotMisled) {
   const std::string created = "\n  \"created_at\": \"1999-01-01T00:00:00Z\"";
   const std::string lines = created + ",\n  \"name\": \"false\"\n}";
   Session tricky = session("tricky");
@@ -351,14 +351,14 @@ TEST_F(Listing, IsNotDeceived) {
                             ",\n  \"id\": \"m\", \"name\": \"false\", \"updated_at\": \"x\"\n}";
   put(closed("foreign"), file_with(inner + "," + entry("user", std::string(9000, 'x'), "x")));
   EXPECT_EQ(from_ends(closed("foreign")), must(get(*store_, session_id("foreign"))).info);
-  // The same at the very end, as the last thing before the root closes.
+  // The same at the very end, just before the root closes.
   std::string last = file_with("");
   last.pop_back();
   put(closed("last"), last + R"(,"zzz":)" + inner + "}");
   EXPECT_EQ(from_ends(closed("last")), must(get(*store_, session_id("last"))).info);
 }
 
-// Programs that know no lock are waited for like a lock, however often they write meanwhile.
+// Programs that ignore the lock are waited for like a lock, however often they write meanwhile.
 TEST_F(SessionsStore, AnEditOutlastsAnotherProgramThatKeepsWriting) {
   const SessionId id = session("busy").info.id;
   must(store_->create(session("busy")));

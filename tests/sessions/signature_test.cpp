@@ -29,7 +29,7 @@ std::string signature_of(const std::string& payload, const SigningKey& key) {
   return must(key.sign(pieces));
 }
 
-TEST(Signature, IsTheOriginals) {
+TEST(Signature, MatchesTheOriginal) {
   const SignedText text = must(read_signed(fixture()));
   EXPECT_EQ(text.signature, "oD0AFupdoviLVTTie5IMw4WOr8iR+nloLvtjZ1DHa3c=");
   EXPECT_EQ(text.host, "");
@@ -61,7 +61,7 @@ TEST(Signature, CoversEverythingElse) {
   }
 }
 
-TEST(Signature, OfWhatWeWriteIsOverTheWholeFile) {
+TEST(Signature, CoversWholeWrittenFiles) {
   store::FileSession file = read(fixture());
   store::add_message(file.stored, full_message());
   file.stored.session.extra.push_back({"zeta", raw(R"({"b":1e3,"a":"\u0041"})")});
@@ -72,7 +72,7 @@ TEST(Signature, OfWhatWeWriteIsOverTheWholeFile) {
     const SignedText text = must(read_signed(json));
     EXPECT_EQ(text.host, "fixture");
     EXPECT_EQ(signature_of(text.payload, key), text.signature) << round;
-    // Now from what was remembered of the last time, and from what stands in the file.
+    // Once from the cached encoding, and once from the file.
     store::add_message(file.stored, user("more", at(round)));
     if (round == 1) {
       file = read(json);
@@ -80,7 +80,7 @@ TEST(Signature, OfWhatWeWriteIsOverTheWholeFile) {
   }
 }
 
-TEST(Signature, OfNullOrNothingIsNone) {
+TEST(Signature, OfNullIsMissing) {
   EXPECT_EQ(must(read_signed("{}")).signature, std::nullopt);
   EXPECT_EQ(must(read_signed(R"({"signature":null})")).signature, std::nullopt);
   EXPECT_EQ(must(read_signed(R"({"signature":7})")).signature, "") << "not the same as none";
@@ -97,7 +97,7 @@ TEST(SigningKey, NeedsALongSecret) {
   EXPECT_EQ(must(store::sessions::read_secret(file)), kFixtureSecret);
 }
 
-// A store with a secret beside it, as the original's.
+// A store with a secret beside it, like that of the original program.
 class SignedStore : public testing::Test {
  protected:
   SignedStore() {
@@ -112,7 +112,7 @@ class SignedStore : public testing::Test {
     const auto store = open();
     return must(store->capabilities().signatures->signature(session_id(id)));
   }
-  // As the original would have written it here.
+  // Writes a file like the original would on this host.
   void put_signed(std::string_view id, std::string_view host) {
     std::string json = file_with(entry("user", "a", "2025-12-16T15:00:01Z"));
     json.replace(json.find(kFixtureId), kFixtureId.size(), id);
@@ -130,7 +130,7 @@ class SignedStore : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(SignedStore, TellsFourAnswers) {
+TEST_F(SignedStore, HasFourResults) {
   put_signed(kFixtureId, host_name());
   EXPECT_EQ(signature(), Signature::verified);
   change(file());
@@ -144,7 +144,7 @@ TEST_F(SignedStore, TellsFourAnswers) {
   EXPECT_EQ(signature(), Signature::unverifiable);
 }
 
-TEST_F(SignedStore, CannotTellWhenAllWereSignedOnAnotherHost) {
+TEST_F(SignedStore, IsUnverifiableIfAllWereSignedOnAnotherHost) {
   put_signed("one", "elsewhere");
   EXPECT_EQ(signature("one"), Signature::failed) << "alone it may as well have been changed";
   put_signed("two", "elsewhere");
@@ -165,7 +165,7 @@ TEST_F(SignedStore, SignsWhatItWrites) {
   EXPECT_EQ(signature(), Signature::failed);
 }
 
-// It says which host it was: another one with the same secret can check it.
+// The file names its host: another host with the same secret can verify it.
 TEST_F(SignedStore, ChecksOurFilesOfAnotherHost) {
   const store::FileSession session = read(file_with(""));
   const SigningKey key = must(SigningKey::derive(kFixtureSecret, "elsewhere"));
@@ -175,7 +175,7 @@ TEST_F(SignedStore, ChecksOurFilesOfAnotherHost) {
   EXPECT_EQ(signature(), Signature::failed);
 }
 
-TEST_F(SignedStore, RefusesToChangeWhatFailedUntilItIsAccepted) {
+TEST_F(SignedStore, RefusesToChangeFailedFilesUntilAccepted) {
   put_signed(kFixtureId, host_name());
   change(file());
   const std::string before = must(read_file(file()));

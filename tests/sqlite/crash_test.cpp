@@ -1,4 +1,4 @@
-// What is acknowledged survives: kill -9, torn logs, other processes, full disks.
+// Acknowledged messages survive kill -9, torn logs, other processes and full disks.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(Killing, LosesNothingThatWasAcknowledged) {
     ::close(pipe[1]);
     const auto wait = std::chrono::microseconds(5'000 + random() % 40'000);
     std::int64_t head = 0;
-    // The first one at least; then death at any point.
+    // Waits for the first append, then kills at any time.
     ASSERT_EQ(::read(pipe[0], &head, sizeof head), static_cast<ssize_t>(sizeof head));
     std::this_thread::sleep_for(wait);
     ::kill(child, SIGKILL);
@@ -138,7 +138,7 @@ TEST(Processes, AppendToOneSessionWithoutGapsOrLosses) {
     EXPECT_EQ(there[i].seq.value, static_cast<std::int64_t>(i));
     const std::string text = plain_text(there[i]);
     auto& expected = next.at(static_cast<std::size_t>(text[0] - '0'));
-    EXPECT_EQ(text, cat(text[0], " ", expected++));  // each process's own in its order
+    EXPECT_EQ(text, cat(text[0], " ", expected++));  // those of each process are in order
   }
 }
 
@@ -152,7 +152,7 @@ TEST(StoppedHolder, MakesOthersBusyInBoundedTimeAndReadersNot) {
   const pid_t child = in_child([&] {
     const auto lock = must(LockFile::open(file.string() + "-lock"));
     const auto hold = must(lock->acquire(std::chrono::steady_clock::now() + milliseconds(5000)));
-    (void)!::write(pipe[1], "x", 1);  // a parent that is gone ends the wait by killing us anyway
+    (void)!::write(pipe[1], "x", 1);  // if the parent is gone, this process is killed anyway
     ::pause();
     return 0;
   });
@@ -188,7 +188,7 @@ TEST(OriginalHoldingItsLock, IsWaitedForABoundedTime) {
   EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
 }
 
-// Files cannot grow beyond the limit: what a full disk looks like to a program without root.
+// Simulates a full disk without root: files cannot grow beyond the limit.
 TEST(FileSizeLimit, FailsTheWriteAndKeepsTheRest) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "r.db";
@@ -243,7 +243,7 @@ TEST(FullDisk, FailsTheWriteAndCanBeRead) {
     }
     EXPECT_EQ(must(read_all(*store, kSession)).size(), static_cast<std::size_t>(head));
   }
-  // Without its shared memory file, which there is no room for.
+  // Without the shared memory file, for which there is no space.
   fs::remove(file.string() + "-shm");
   disk.fill();
   for (const Access access : {Access::read, Access::write, Access::read}) {

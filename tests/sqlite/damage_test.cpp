@@ -1,5 +1,4 @@
-// What is left of a damaged database: what repair and readers give is compared with what was
-// stored.
+// Damaged databases: the results of repair and readers are compared with what was stored.
 
 #include <gtest/gtest.h>
 
@@ -27,10 +26,10 @@ constexpr int kStoredSessions = 60;
 struct Loss {
   std::string_view name;
   void (*damage)(std::string& bytes);
-  double messages_min;  // the part of them that must come through
+  double messages_min;  // the fraction of messages that must be recovered
   bool is_all_there = false;
   bool is_in_log = false;
-  bool is_harmless = false;  // the log has the page
+  bool is_harmless = false;  // the log has an intact copy of the page
 };
 
 void PrintTo(const Loss& loss, std::ostream* out) {
@@ -52,7 +51,7 @@ void flip_size_and_count(std::string& bytes) {
   bytes[28] = '\x7F';
 }
 
-// A page that no table has any more, with rows as they were before a change.
+// Adds a page that no table uses any more, with rows from before a change.
 void add_old_rows(std::string& bytes) {
   constexpr std::string_view kNow = "question 0";
   std::string page = bytes.substr(bytes.find(kNow) / kDiskPage * kDiskPage, kDiskPage);
@@ -84,7 +83,7 @@ class SqliteDamage : public testing::TestWithParam<Loss> {
       must(store->create(session(id.str())));
       stored_[id.str()] = {};
     }
-    // One after the other, as people write: each session's messages stand in many pages.
+    // Alternately, so that each session's messages are in many pages.
     for (int turn = 0; turn < 6; ++turn) {
       for (auto& [id, messages] : stored_) {
         const std::string words(static_cast<std::size_t>(turn == 5 ? 9'000 : 300), 'w');
@@ -109,7 +108,7 @@ class SqliteDamage : public testing::TestWithParam<Loss> {
     }
   }
 
-  // The database with the fault, and nothing beside it but its log.
+  // The damaged database, with no other file than its log.
   fs::path damaged() {
     std::string bytes = GetParam().is_in_log ? main_ : whole();
     GetParam().damage(bytes);
@@ -136,7 +135,7 @@ class SqliteDamage : public testing::TestWithParam<Loss> {
     return count;
   }
 
-  // Every message there is one that was stored, at its place; how many there are.
+  // Checks that every message is equal to the stored one with the same seq; returns their number.
   std::size_t compare(Store& store) {
     std::size_t count = 0;
     SessionQuery query;
@@ -165,7 +164,7 @@ class SqliteDamage : public testing::TestWithParam<Loss> {
   std::size_t sessions_ = 0;
 };
 
-TEST_P(SqliteDamage, RepairBringsBackWhatCanBeRead) {
+TEST_P(SqliteDamage, RepairRecoversReadableMessages) {
   const fs::path file = damaged();
   const fs::path target = folder_.path() / "repaired.db";
   VerifyReport report;
@@ -174,7 +173,7 @@ TEST_P(SqliteDamage, RepairBringsBackWhatCanBeRead) {
     EXPECT_EQ(must(store->capabilities().repair->verify()).damage.empty(), GetParam().is_harmless);
     report = must(store->capabilities().repair->repair_into(target));
   }
-  EXPECT_EQ(bytes_of(file), bytes_);  // nothing is done to it
+  EXPECT_EQ(bytes_of(file), bytes_);  // the original is not changed
   EXPECT_EQ(report.damage.empty(), GetParam().is_harmless);
   const auto store = open_at(target);
   EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
@@ -190,11 +189,11 @@ TEST_P(SqliteDamage, RepairBringsBackWhatCanBeRead) {
   } else {
     EXPECT_GT(report.messages_lost, 0);
   }
-  // It is a store like any other.
+  // The result is a normal store.
   must(store->append(session_id("s3"), {user("after the repair")}, {}));
 }
 
-TEST_P(SqliteDamage, ReadersDeliverTheSameAndSayWhatIsMissing) {
+TEST_P(SqliteDamage, ReadersDeliverTheSameAndReportDamage) {
   const fs::path file = damaged();
   const fs::path target = folder_.path() / "repaired.db";
   const auto store = open_at(file, {.access = Access::read});
@@ -231,14 +230,14 @@ fs::path small_store(const fs::path& file) {
   return file;
 }
 
-// Nothing that came through is not a repair.
+// A repair without any recovered rows fails.
 TEST(SqliteDamaged, AnEmptyResultIsNoRepair) {
   const TemporaryFolder folder;
   const fs::path file = small_store(folder.path() / "r.db");
   std::string bytes = bytes_of(file);
   for (std::size_t at = kDiskPage; at < bytes.size(); at += kDiskPage) {
     if (bytes.substr(at, kDiskPage).find("CREATE ") == std::string::npos) {
-      wipe(bytes, (at / kDiskPage) + 1, 1);  // only the schema is left
+      wipe(bytes, (at / kDiskPage) + 1, 1);  // only the schema remains
     }
   }
   must(replace_file(file, bytes));
@@ -259,7 +258,7 @@ TEST(SqliteDamaged, AnEmptyResultIsNoRepair) {
   EXPECT_NE(letter.error().message.find("not a SQLite database"), std::string::npos);
 }
 
-// Bytes that somebody chose: whatever they are, reading ends, with what was stored or with less.
+// Hostile bytes: reading terminates, with the stored messages or fewer.
 TEST(SqliteDamaged, RandomBytesNeitherCrashNorLoop) {
   const TemporaryFolder folder;
   const std::string whole = bytes_of(small_store(folder.path() / "whole.db"));
@@ -272,7 +271,7 @@ TEST(SqliteDamaged, RandomBytesNeitherCrashNorLoop) {
     std::string bytes = whole;
     for (std::size_t faults = 1 + below(12); faults != 0; --faults) {
       const std::size_t page = below(bytes.size() / kDiskPage);
-      // Headers and pointers of pages more often than what stands in them.
+      // Changes headers and pointers of pages more often than their contents.
       const std::size_t at = (page * kDiskPage) + (below(2) == 0 ? below(64) : below(kDiskPage));
       bytes[at] = static_cast<char>(below(4) == 0 ? 0xFF : below(256));
       if (below(20) == 0) {
@@ -289,7 +288,7 @@ TEST(SqliteDamaged, RandomBytesNeitherCrashNorLoop) {
     if (!store) {
       continue;
     }
-    (void)(*store)->list({});  // may fail, like each of them
+    (void)(*store)->list({});  // this and the following calls may fail
     (void)read_all(**store, session_id("a"));
     (void)(*store)->capabilities().repair->verify();
     const fs::path target = folder.path() / cat("repaired", round, ".db");
@@ -303,8 +302,8 @@ TEST(SqliteDamaged, RandomBytesNeitherCrashNorLoop) {
   EXPECT_GT(repaired, 100);
 }
 
-// A backup of several steps shows one state, whatever is written between them.
-TEST(SqliteProgress, IsToldAndABackupStaysASnapshot) {
+// A backup in several steps is a snapshot, whatever is written in between.
+TEST(SqliteProgress, IsReportedAndABackupIsASnapshot) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "r.db";
   must(open_at(file)->create(session("s")));

@@ -1,4 +1,4 @@
-// What docs/formats/sqlite.md says of the database and the files beside it, seen by plain SQL.
+// Statements of docs/formats/sqlite.md about the database and its files, checked with plain SQL.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class SqliteFormat : public testing::Test {
   std::unique_ptr<Store> store_ = open_at(file_);
 };
 
-TEST_F(SqliteFormat, ItsHeaderSaysWhatItIs) {
+TEST_F(SqliteFormat, TheHeaderHasItsVersion) {
   EXPECT_EQ(rows("PRAGMA application_id"), Rows{std::to_string(0x52505253)});
   EXPECT_EQ(rows("PRAGMA user_version"), Rows{"2"});
   EXPECT_EQ(rows("PRAGMA journal_mode"), Rows{"wal"});
@@ -46,7 +46,7 @@ TEST_F(SqliteFormat, ItsHeaderSaysWhatItIs) {
                   "reprise_slot_updated"}));
 }
 
-TEST_F(SqliteFormat, ItsTablesHaveTheColumnsThatAreDescribed) {
+TEST_F(SqliteFormat, TablesHaveTheDocumentedColumns) {
   EXPECT_EQ(columns("sessions"), (Rows{"base",
                                        "base_count",
                                        "cached_tokens",
@@ -111,7 +111,7 @@ TEST_F(SqliteFormat, ASessionIsARow) {
       Rows{cat("trashed|", to_string(whole.info.state), "|", at(7).time_since_epoch().count())});
 }
 
-TEST_F(SqliteFormat, AMessageSaysOnlyWhatThereIsToSay) {
+TEST_F(SqliteFormat, AMessageStoresOnlyNonDefaultDetails) {
   must(store_->create(session("s")));
   Message tool = user("");
   tool.role = role::kTool;
@@ -144,7 +144,7 @@ TEST_F(SqliteFormat, UsageIsSummedInTheSessionsRow) {
             (Rows{"request:req-1|-", "sum:cache_written|5"}));
 }
 
-TEST_F(SqliteFormat, ARunningAnswerIsRowsThatGoWithIt) {
+TEST_F(SqliteFormat, RowsAreRemovedWithTheirAnswer) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("q")}, {.begin_partial = running_answer("a")}));
   for (const char* piece : {"one", "two"}) {
@@ -157,7 +157,7 @@ TEST_F(SqliteFormat, ARunningAnswerIsRowsThatGoWithIt) {
   EXPECT_EQ(rows("SELECT count(*) FROM reprise_answers"), Rows{"0"});
 }
 
-TEST_F(SqliteFormat, LargeBytesStandInPieces) {
+TEST_F(SqliteFormat, LargeBlobsAreStoredInPieces) {
   must(store_->create(session("s")));
   const std::string bytes(600'000, 'b');
   const BlobHash hash = must(store_->capabilities().blobs->put_blob(bytes));
@@ -174,7 +174,7 @@ TEST_F(SqliteFormat, LargeBytesStandInPieces) {
             (Rows{"1|log|0|one", "1|log|1|two"}));
 }
 
-TEST_F(SqliteFormat, AForkIsOneRowAndAReplacedSuffixAKeptSession) {
+TEST_F(SqliteFormat, AForkIsOneRowAndAReplacedSuffixARetainedSession) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("1"), assistant("2"), user("3")}, {}));
   must(store_->capabilities().forking->fork(id_, Seq{2}, session("child")));
@@ -194,7 +194,7 @@ TEST_F(SqliteFormat, AForkIsOneRowAndAReplacedSuffixAKeptSession) {
   EXPECT_FALSE(PlainDatabase(file_).try_run("DELETE FROM sessions WHERE id = 's'"));
 }
 
-TEST_F(SqliteFormat, TheLockFileNamesItsHolderAndKeepsRoom) {
+TEST_F(SqliteFormat, TheLockFileNamesItsHolderAndReservesSpace) {
   must(store_->create(session("s")));
   const fs::path lock = folder_.path() / "reprise.db-lock";
   const std::string bytes = must(read_file(lock));
@@ -206,7 +206,7 @@ TEST_F(SqliteFormat, TheLockFileNamesItsHolderAndKeepsRoom) {
   EXPECT_GE(status.st_blocks * 512, 256 << 10) << "blocks beyond the end";
 }
 
-TEST_F(SqliteFormat, ARepairedCopyListsWhatCouldNotBeRead) {
+TEST_F(SqliteFormat, ARepairedCopyListsUnreadableData) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("good"), user("bad")}, {}));
   PlainDatabase(file_).run("UPDATE messages SET content = 'no JSON' WHERE seq = 1");

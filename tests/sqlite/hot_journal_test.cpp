@@ -1,5 +1,5 @@
-// A program that was killed in a transaction leaves a rollback journal beside the database, and in
-// the database pages that were never committed. What is read is what SQLite makes of the two.
+// A program killed in a transaction leaves a rollback journal beside the database, and uncommitted
+// pages in the database. Readers must see what SQLite makes of the two.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -53,10 +53,10 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
 class HotJournal : public testing::Test {
  protected:
   enum class Death : std::uint8_t {
-    in_transaction,  // with most of what it changed written already: its cache is small
-    in_commit,       // when the first pages are written, and the file is to grow
+    in_transaction,  // with most changed pages already written, because of a small cache
+    in_commit,       // while the first pages are written and the file grows
   };
-  // Runs `statements` in one transaction of a program which is killed before it ends.
+  // Runs `statements` in one transaction of a program that is killed before it ends.
   void die_in(const std::vector<std::string>& statements, Death death) const {
     std::array<int, 2> pipe{};
     ASSERT_EQ(::pipe(pipe.data()), 0);
@@ -96,7 +96,7 @@ class HotJournal : public testing::Test {
     ASSERT_NE(bytes_of(journal_).front(), 0) << "the journal is not hot";
   }
 
-  // What the library itself says of a copy of database and journal.
+  // The result of SQLite itself with a copy of database and journal.
   std::vector<std::string> expected(const std::string& sql) const {
     const TemporaryFolder copy;
     must(replace_file(copy.path() / "x.db", bytes_of(file_)));
@@ -106,7 +106,7 @@ class HotJournal : public testing::Test {
     return PlainDatabase(copy.path() / "x.db").rows(sql);
   }
 
-  // The sessions and their messages as the store has them, one line each.
+  // The sessions and messages of the store, one line each.
   static std::vector<std::string> all_of(Store& store) {
     std::vector<std::string> lines;
     for (const SessionInfo& info : must(store.list({})).sessions) {
@@ -159,7 +159,7 @@ void HotJournal::expect_as_the_library_says() {
   EXPECT_EQ(files_in(folder_.path()), before) << "reading changed something";
   EXPECT_TRUE(fs::is_empty(copies.path())) << "a private copy stays";
   usual.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", usual.c_str(), 1);
-  // Who writes rolls back where the database is.
+  // Writers roll back in place.
   const auto store = open_at(file_);
   EXPECT_EQ(all_of(*store), lines);
   EXPECT_FALSE(fs::exists(journal_));
@@ -177,7 +177,7 @@ TEST_F(HotJournal, OfTheOriginalProgramIsRolledBackInAPrivateCopy) {
         plain.run(insert_messages(cat("s-", i), 0, 10 + 10 * round));
       }
     }
-    // What is gone, what is new and what is changed, outbox one after the other.
+    // Deleted, new and changed rows, one after the other.
     std::vector<std::string> statements = {insert_messages("s-1", 200, 400)};
     if (round % 2 == 1) {
       statements.emplace_back("DELETE FROM messages WHERE session_id <> 's-1'");
@@ -208,7 +208,7 @@ TEST_F(HotJournal, OfOneOfOursIsRolledBackInAPrivateCopy) {
   }
 }
 
-// Killed between the changes of a migration and its end, and while it becomes a WAL database.
+// Killed between the changes of a migration and its end, and while switching to WAL mode.
 TEST_F(HotJournal, OfAMigrationIsRolledBack) {
   {
     PlainDatabase plain(file_);
@@ -223,7 +223,7 @@ TEST_F(HotJournal, OfAMigrationIsRolledBack) {
        "PRAGMA application_id=1380995923", "PRAGMA user_version=2", insert_messages("s", 301, 900)},
       Death::in_commit);
   std::string bytes = bytes_of(file_);
-  bytes[18] = bytes[19] = 2;  // as it is while the journal mode changes
+  bytes[18] = bytes[19] = 2;  // like while the journal mode is changed
   must(replace_file(file_, bytes));
   expect_as_the_library_says();
 }
@@ -244,7 +244,7 @@ TEST_F(HotJournal, BesideAnEmptyDatabaseIsNoStoreYet) {
   EXPECT_TRUE(must(open_at(file_)->list({})).sessions.empty());
 }
 
-TEST_F(HotJournal, IsSeenToBeGoneByAStoreThatIsOpen) {
+TEST_F(HotJournal, RemovalIsNoticedByAnOpenStore) {
   {
     PlainDatabase plain(file_);
     plain.run(std::string(kFirstRelease));
@@ -262,7 +262,7 @@ TEST_F(HotJournal, IsSeenToBeGoneByAStoreThatIsOpen) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 25U);
 }
 
-TEST_F(HotJournal, OfAProgramThatIsAtWorkIsLeftAlone) {
+TEST_F(HotJournal, OfARunningTransactionIsNotTouched) {
   PlainDatabase plain(file_);
   plain.run(std::string(kFirstRelease));
   plain.run("INSERT INTO sessions(id, title, model) VALUES('s', 'T', 'm')");

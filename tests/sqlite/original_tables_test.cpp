@@ -1,5 +1,5 @@
-// The original program goes on with what is written into its database: it finds results of tools
-// under the role it gives them, its count of tokens, and what only its own tables hold.
+// The original program can continue with a database written by us: it finds tool results under its
+// role, its token counts, and the contents of its own tables.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_F(OriginalTables, ResultsOfToolsAreFoundByTheOriginalsRule) {
                                         result_of("c2"), call_of("c3"),   cut,
                                         user("next")};
   must(store->append(a_, written, {}));
-  // It leaves out each call without a result in a message of the user's.
+  // It omits calls without a result in a message of the user.
   PlainDatabase plain(file_);
   EXPECT_EQ(plain.rows("SELECT b.value ->> 'id' FROM messages, json_each(content) AS b"
                        " WHERE role = 'assistant' AND b.value ->> 'type' = 'tool_use'"
@@ -92,7 +92,7 @@ TEST_F(OriginalTables, ResultsOfToolsAreFoundByTheOriginalsRule) {
   EXPECT_EQ(plain.rows("SELECT DISTINCT role FROM messages ORDER BY role"),
             (Rows{"assistant", "user"}));
   EXPECT_EQ(must(read_all(*store, a_, {.from = Seq{1}})), numbered(written, Seq{1}));
-  // As earlier versions wrote it, and as another program writes a user's result.
+  // As written by earlier versions, and by another program.
   plain.run("UPDATE messages SET role = 'tool', state = NULL WHERE seq = 2");
   plain.run("UPDATE messages SET state = NULL WHERE seq = 4");
   const auto again = must(read_all(*store, a_));
@@ -129,7 +129,7 @@ TEST_F(OriginalTables, AForkOfTheOriginalsKeepsItsParentFromBeingPurged) {
   const auto messages = must(read_all(*store, session_id("b")));
   EXPECT_EQ(blob(*store, result_in(messages).blob.value()), std::string(9000, 'x'));
   must(trash.purge(session_id("b")));
-  // One of ours that begins with nothing needs nothing.
+  // A fork of ours that shares nothing does not prevent a purge.
   must(store->capabilities().forking->fork(a_, Seq{0}, session("empty")));
   must(store->append(session_id("empty"), {user("x")}, {}));
   EXPECT_TRUE(works(trash.purge(a_)));
@@ -153,7 +153,7 @@ TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
   EXPECT_EQ(must(copy_session(*source, *target, a_)).outcome, CopyOutcome::unchanged);
   EXPECT_TRUE(must(target->capabilities().verifying->verify()).damage.empty());
 
-  // And back into a database of the original's.
+  // And back into a database of the original program.
   const fs::path back = folder_.path() / "back.db";
   {
     PlainDatabase plain(back);
@@ -165,7 +165,7 @@ TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
             Rows{cat("a|", kSnapshot, "|12|2026-01-18 20:00:05")});
 }
 
-// The original program would resume from it and not see what was added.
+// The original program would resume from it without the new messages.
 TEST_F(OriginalTables, AStaleSnapshotIsSetAside) {
   const auto store = open_at(file_);
   Artefacts& artefacts = *store->capabilities().artefacts;
@@ -176,7 +176,7 @@ TEST_F(OriginalTables, AStaleSnapshotIsSetAside) {
   EXPECT_EQ(must(artefacts.find_artefact(a_, Step{0}, "session_snapshot.json")), before);
 }
 
-TEST_F(OriginalTables, GoWithTheirSession) {
+TEST_F(OriginalTables, ArePurgedWithTheirSession) {
   const auto store = open_at(file_);
   must(store->create(session("other")));
   PlainDatabase plain(file_);

@@ -1,4 +1,4 @@
-// Databases of the original program: read without a changed byte, taken over with all they hold.
+// Databases of the original program: read without changes, and migrated with all data.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ class OriginalDatabase : public testing::TestWithParam<bool> {
       plain.run("INSERT INTO session_snapshots VALUES('s-1', '[]', 3, '2026-01-18 23:00:00')");
     }
     plain.run(std::string(kFill));
-    // Written as text with a NUL inside, as a program would.
+    // Text with a NUL inside, as another program might write it.
     plain.run("INSERT INTO sessions(id, model) VALUES('s-5', 'm')");
   }
 
@@ -93,7 +93,7 @@ void OriginalDatabase::expect_oddities(Store& store) {
   EXPECT_EQ(plain_text(found[5]), "blob");
   EXPECT_EQ(std::get<UnknownBlock>(found[6].blocks[0]).json.text(),
             R"({"type":"image","source":{"x":1.50},"cache_control":{}})");
-  // The torn content, the date that is none, and the control character inside a JSON string.
+  // The torn content, the invalid date, and the control character inside a JSON string.
   ASSERT_EQ(report.damaged, 3);
   EXPECT_TRUE(report.damage[0].where.ends_with(": messages row 4"));
   EXPECT_EQ(report.damage[0].excerpt, R"([{"type":"tex)");
@@ -135,8 +135,8 @@ TEST_P(OriginalDatabase, IsReadWithoutChangingAByte) {
   EXPECT_EQ(files, 1U);
 }
 
-TEST_P(OriginalDatabase, IsTakenOverAfterACopy) {
-  for (int time = 0; time < 2; ++time) {  // the second time there is nothing to do
+TEST_P(OriginalDatabase, IsMigratedAfterACopy) {
+  for (int time = 0; time < 2; ++time) {  // the second time, nothing is to be done
     const auto store = open_at(file_);
     if (time == 0) {
       expect_oddities(*store);
@@ -160,7 +160,7 @@ TEST_P(OriginalDatabase, IsTakenOverAfterACopy) {
   EXPECT_EQ(plain.rows("PRAGMA integrity_check"), std::vector<std::string>{"ok"});
 }
 
-TEST_P(OriginalDatabase, TakesTheOriginalsOwnStatementsAfterwards) {
+TEST_P(OriginalDatabase, AcceptsTheOriginalsStatementsAfterwards) {
   const auto store = open_at(file_);
   PlainDatabase plain(file_);
   plain.run(
@@ -198,13 +198,13 @@ TEST_P(OriginalDatabase, TakesTheOriginalsOwnStatementsAfterwards) {
             std::vector<std::string>{"0"});
 }
 
-TEST_P(OriginalDatabase, CannotLoseWhatForksShareToTheOriginal) {
+TEST_P(OriginalDatabase, CannotLoseSharedMessagesToTheOriginal) {
   const auto store = open_at(file_);
   ASSERT_TRUE(
       works(store->capabilities().forking->fork(session_id("s-1"), Seq{2}, session("fork"))));
   PlainDatabase plain(file_);
   EXPECT_FALSE(plain.try_run("DELETE FROM sessions WHERE id = 's-1'"));
-  // The original counts only the rows that are the fork's own; its message goes to the end.
+  // The original counts only the fork's own rows; its message must be appended at the end.
   plain.run(
       "INSERT INTO messages (session_id, seq, role, content, created_at) VALUES ('fork',"
       " COALESCE((SELECT MAX(seq) FROM messages WHERE session_id = 'fork'), -1) + 1, 'user',"
@@ -216,7 +216,7 @@ TEST_P(OriginalDatabase, CannotLoseWhatForksShareToTheOriginal) {
 INSTANTIATE_TEST_SUITE_P(Forms, OriginalDatabase, testing::Bool(),
                          [](const auto& form) { return form.param ? "Later" : "FirstRelease"; });
 
-TEST(OriginalDatabases, AreTakenOverOnceByTenProcesses) {
+TEST(OriginalDatabases, AreMigratedOnceByTenProcesses) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "old.db";
   {

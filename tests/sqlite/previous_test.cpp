@@ -1,5 +1,5 @@
-// Databases of version 1: read without a changed byte, made current once, usable where they cannot
-// be.
+// Databases of version 1: read without changes, migrated once, and usable if migration is
+// impossible.
 
 #include <gtest/gtest.h>
 #include <sys/types.h>
@@ -36,7 +36,7 @@ std::vector<std::string> listed(Store& store, const SessionQuery& query = {.limi
   return ids;
 }
 
-// As version 1 added a session: none of its statements know slots.
+// Inserts a session like version 1, without slots.
 std::string insert(const std::string& id, Time updated_at) {
   const std::string time = std::to_string(updated_at.time_since_epoch().count());
   return "INSERT INTO sessions(id, model, created_us, updated_us) VALUES('" + id + "', '', " +
@@ -88,7 +88,7 @@ TEST_F(PreviousDatabase, IsReadWithoutChangingAByte) {
   EXPECT_EQ(bytes_of(file_), before);
 }
 
-TEST_F(PreviousDatabase, IsMadeCurrentOnceByTenProcessesAfterACopy) {
+TEST_F(PreviousDatabase, IsMigratedOnceByTenProcessesAfterACopy) {
   std::vector<pid_t> children;
   children.reserve(10);
   for (int i = 0; i < 10; ++i) {
@@ -112,7 +112,7 @@ TEST_F(PreviousDatabase, IsMadeCurrentOnceByTenProcessesAfterACopy) {
   EXPECT_EQ(must(get(*copy, kLeagues)).info.head, Seq{6});
 }
 
-TEST_F(PreviousDatabase, GoesOnAsItIsWhereItCannotBeMadeCurrent) {
+TEST_F(PreviousDatabase, IsUsableIfItCannotBeMigrated) {
   auto lock = must(LockFile::open(file_.string() + "-lock"));
   std::unique_ptr<Store> store;
   {
@@ -135,7 +135,7 @@ TEST_F(PreviousDatabase, GoesOnAsItIsWhereItCannotBeMadeCurrent) {
   EXPECT_EQ(listed(*other), now);
 }
 
-TEST_F(PreviousDatabase, TakesAuthorsAlsoWhereItCannotBeMadeCurrent) {
+TEST_F(PreviousDatabase, AcceptsAuthorsEvenIfItCannotBeMigrated) {
   auto lock = must(LockFile::open(file_.string() + "-lock"));
   std::unique_ptr<Store> store;
   {
@@ -154,7 +154,7 @@ TEST_F(PreviousDatabase, TakesAuthorsAlsoWhereItCannotBeMadeCurrent) {
   EXPECT_EQ(must(read_all(*other, kLeagues)).back().author, question.author);
 }
 
-TEST_F(PreviousDatabase, LeavesNoCopyWhereItCannotBeChanged) {
+TEST_F(PreviousDatabase, LeavesNoCopyIfItCannotBeChanged) {
   PlainDatabase(file_).run("DROP INDEX reprise_by_folder");
   for (int time = 0; time < 2; ++time) {
     const auto store = open_at(file_);
@@ -165,7 +165,7 @@ TEST_F(PreviousDatabase, LeavesNoCopyWhereItCannotBeChanged) {
   EXPECT_TRUE(copies().empty());
 }
 
-TEST_F(PreviousDatabase, GoesOnWithoutRoomForACopy) {
+TEST_F(PreviousDatabase, IsUsableWithoutSpaceForACopy) {
   const TemporaryFolder folder;
   const SmallDisk disk(folder.path());
   if (!disk.is_mounted()) {
@@ -203,7 +203,7 @@ TEST_F(PreviousDatabase, IsRepairedIntoACurrentOne) {
   EXPECT_EQ(listed(*open_at(file_)), in_order_);
 }
 
-// What a database consists of: tables with their columns, indexes and triggers.
+// The schema of a database: tables with their columns, indexes and triggers.
 std::set<std::string> parts_of(const fs::path& file) {
   PlainDatabase plain(file);
   std::set<std::string> parts;
@@ -216,7 +216,7 @@ std::set<std::string> parts_of(const fs::path& file) {
   return parts;
 }
 
-TEST_F(PreviousDatabase, OfAnyStepBecomesWhatANewOneIs) {
+TEST_F(PreviousDatabase, OfAnyVersionGetsTheSchemaOfANewOne) {
   const fs::path fresh = folder_.path() / "new.db";
   must(open_at(fresh)->create(session("a")));
   for (std::size_t steps = 0; steps <= sqlite::migrations().size(); ++steps) {

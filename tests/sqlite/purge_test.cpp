@@ -1,4 +1,4 @@
-// Purging: what goes, what it costs, and what others have just stored beside it.
+// Purging: what is removed, its cost, and concurrent writes of others.
 
 #include "store/sqlite/purge.h"
 
@@ -37,7 +37,7 @@ class LaterClock final : public Clock {
   std::chrono::hours later{0};
 };
 
-// The virtual machine's steps of all statements of this process, from now on.
+// Counts the virtual machine's steps of all statements of this process.
 std::int64_t steps_taken = 0;
 
 int count_steps(unsigned /*what*/, void* /*context*/, void* statement, void* /*time*/) {
@@ -66,7 +66,7 @@ class SqlitePurge : public testing::Test {
   fs::path file_ = folder_.path() / "r.db";
 };
 
-TEST_F(SqlitePurge, CostsWhatTheSessionHasAndNotTheStore) {
+TEST_F(SqlitePurge, CostDependsOnTheSessionNotOnTheStore) {
   const auto hook = reinterpret_cast<void (*)()>(count_steps_of);
   sqlite3_auto_extension(hook);
   std::vector<std::int64_t> costs;
@@ -85,7 +85,7 @@ TEST_F(SqlitePurge, CostsWhatTheSessionHasAndNotTheStore) {
     must(store->append(session_id("one"), {showing(must(blobs.put_blob("one")))}, {}));
     clock_.later = kBlobPinned + std::chrono::hours(1);
     for (int i = 0; i < others / 10; ++i) {
-      must(blobs.put_blob("again"));  // looks at some of the others each time
+      must(blobs.put_blob("again"));  // examines some of the others each time
     }
     steps_taken = 0;
     must(store->capabilities().trash->purge(session_id("one")));
@@ -96,8 +96,9 @@ TEST_F(SqlitePurge, CostsWhatTheSessionHasAndNotTheStore) {
   EXPECT_LT(costs[1], costs[0] + 500);
 }
 
-// One that puts blobs and names them, one that makes sessions with the same blobs and purges them.
-TEST_F(SqlitePurge, LeavesAloneWhatAnotherProcessIsAboutToName) {
+// One process puts blobs and references them; the other creates sessions with the same blobs and
+// purges them.
+TEST_F(SqlitePurge, KeepsBlobsThatAnotherProcessIsAboutToReference) {
   constexpr int kRounds = 40;
   must(open()->create(session("writer")));
   const auto result = [](int round) { return cat("result ", round % 4, std::string(70'000, 'x')); };
@@ -133,7 +134,7 @@ TEST_F(SqlitePurge, LeavesAloneWhatAnotherProcessIsAboutToName) {
   EXPECT_EQ(damage(), std::vector<std::string>{});
 }
 
-TEST_F(SqlitePurge, PinsWhatAnEarlierProgramHasPut) {
+TEST_F(SqlitePurge, PinsBlobsOfEarlierVersions) {
   must(open()->create(session("old")));
   PlainDatabase(file_).run(
       "DROP TRIGGER reprise_blob_unnamed; DROP TABLE reprise_pins;"
@@ -152,7 +153,7 @@ TEST_F(SqlitePurge, PinsWhatAnEarlierProgramHasPut) {
   EXPECT_EQ(there(), "0");
 }
 
-TEST_F(SqlitePurge, CollectsWhatTheOriginalProgramLeavesWithoutAName) {
+TEST_F(SqlitePurge, CollectsBlobsUnreferencedByTheOriginal) {
   const auto store = open();
   must(store->create(session("one")));
   must(store->create(session("two")));
@@ -166,7 +167,7 @@ TEST_F(SqlitePurge, CollectsWhatTheOriginalProgramLeavesWithoutAName) {
   EXPECT_EQ(plain.rows("SELECT count(*) FROM reprise_blobs"), std::vector<std::string>{"1"});
 }
 
-// Which of the folder's files hold the text.
+// The files of the folder that contain the text.
 std::vector<std::string> files_with(const fs::path& folder, std::string_view text) {
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -198,7 +199,7 @@ void fill_with_words(Store& store, const SessionId& id) {
   must(store.capabilities().artefacts->save_artefact(id, {1}, "answer", kWord));
 }
 
-TEST_F(SqlitePurge, TakesTheWordsOutOfAllFiles) {
+TEST_F(SqlitePurge, RemovesTheTextFromAllFiles) {
   const auto store = open();
   fill_with_words(*store, session_id("s"));
   EXPECT_FALSE(files_with(folder_.path(), kWord).empty());
@@ -208,7 +209,7 @@ TEST_F(SqlitePurge, TakesTheWordsOutOfAllFiles) {
   EXPECT_EQ(must(store->capabilities().trash->remnants()), std::vector<Remnant>{});
 }
 
-TEST_F(SqlitePurge, NamesWhatStillHoldsTheWords) {
+TEST_F(SqlitePurge, ReportsFilesThatStillHaveTheText) {
   const auto store = open();
   fill_with_words(*store, session_id("s"));
   must(store->create(session("other")));
@@ -244,8 +245,8 @@ TEST_F(SqlitePurge, LeavesNoCopiesOfDeadProcesses) {
   EXPECT_EQ(files_with(folder_.path(), kWord).size(), 2U) << "those of others";
 }
 
-// Rows of two tables have the same number: what was done with the one says nothing of the other.
-TEST_F(SqlitePurge, TakesTheWordsOutOfEachTableInSteps) {
+// Rows of two tables have the same rowid: progress in one must not count for the other.
+TEST_F(SqlitePurge, RemovesTheTextFromEachTableInSteps) {
   const SessionId id = session_id("s");
   {
     const auto store = open();
@@ -259,7 +260,7 @@ TEST_F(SqlitePurge, TakesTheWordsOutOfEachTableInSteps) {
   }
   const auto connection =
       must(sqlite::Connection::open(file_, sqlite::OpenMode::write, std::chrono::seconds(1)));
-  must(connection->script("PRAGMA secure_delete=ON"));  // as every writer has it
+  must(connection->script("PRAGMA secure_delete=ON"));  // like every writer
   sqlite::PurgeSteps steps(id);
   must(steps.hide(*connection, clock_));
   while (must(steps.step(*connection))) {
@@ -269,8 +270,8 @@ TEST_F(SqlitePurge, TakesTheWordsOutOfEachTableInSteps) {
   EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
 }
 
-// Its process was killed after some of them: what is left is in the trash, and goes with the next
-// purge.
+// The process was killed after some steps: the remainder is in the trash, and is removed by the
+// next purge.
 TEST_F(SqlitePurge, CompletesAPurgeWhoseStepsWereInterrupted) {
   const SessionId id = session_id("s");
   std::int64_t all = 0;
@@ -310,7 +311,7 @@ TEST_F(SqlitePurge, CompletesAPurgeWhoseStepsWereInterrupted) {
   EXPECT_EQ(damage(), std::vector<std::string>{});
 }
 
-// What a session holds, as (messages, bytes of each).
+// The contents of a session, as (messages, bytes of each).
 class FullDiskPurge : public testing::TestWithParam<std::pair<int, std::size_t>> {};
 
 TEST_P(FullDiskPurge, Works) {

@@ -1,4 +1,4 @@
-// What is this store's own: its files, its log, its groups, what it keeps aside.
+// Specific to this store: its files, its log, group commits, retained messages.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -66,7 +66,7 @@ TEST_F(SqliteStoreTest, KeepsItsLogShort) {
   EXPECT_EQ(fs::file_size(path("-wal")), 0U);
 }
 
-TEST_F(SqliteStoreTest, ChecksItsLogInAtTheEndWhenItIsLong) {
+TEST_F(SqliteStoreTest, CheckpointsALongLogAtTheEnd) {
   {
     const auto store = open_at(path());
     must(store->create(session("s")));
@@ -88,7 +88,7 @@ TEST_F(SqliteStoreTest, BeginsASessionThatOthersSeeAtOnce) {
   EXPECT_EQ(must(read_all(*open_at(path()), kId)).size(), 1U);
 }
 
-// After 16,384 titles the whole table is looked at, in its own order.
+// After 16,384 titles, the whole table is scanned in its own order.
 TEST_F(SqliteStoreTest, FindsTitlesFarFromTheNewest) {
   const auto store = open_at(path());
   PlainDatabase(path()).run(
@@ -143,7 +143,7 @@ TEST_F(SqliteStoreTest, SharesCommitsBetweenThreads) {
           const auto made = sqlite::make_batch(batch, options);
           done += database->write(Durability::disk,
                                   [&](sqlite::Connection& connection) -> Result<> {
-                                    // As slow as a disk: the others come meanwhile.
+                                    // As slow as a disk: the other writers arrive meanwhile.
                                     std::this_thread::sleep_for(std::chrono::microseconds(300));
                                     REPRISE_TRY(append_messages(connection, kId, made));
                                     return {};
@@ -182,7 +182,7 @@ TEST_F(SqliteStoreTest, FailsOneOfAGroupAlone) {
   EXPECT_EQ(must(get(*store, kId)).info.head, Seq{40});
 }
 
-TEST_F(SqliteStoreTest, ReadsOneStateWhileASuffixIsReplaced) {
+TEST_F(SqliteStoreTest, ReadsASnapshotWhileASuffixIsReplaced) {
   const auto store = open_at(path());
   must(store->create(session("s")));
   must(store->append(kId, messages(1000, "old"), {}));
@@ -251,7 +251,7 @@ TEST_F(SqliteStoreTest, FindsAPageByIndexes) {
     }
     EXPECT_NE(plan.find(index), std::string::npos) << plan;
     EXPECT_NE(plan.find("updated_slot<?"), std::string::npos) << plan;
-    // Only what is in one slot is sorted.
+    // Only the sessions of one slot are sorted.
     EXPECT_EQ(plan.find("TEMP B-TREE FOR ORDER BY"), std::string::npos) << plan;
   };
   uses("state = 'active'", "reprise_by_slot ");
@@ -261,7 +261,7 @@ TEST_F(SqliteStoreTest, FindsAPageByIndexes) {
 TEST_F(SqliteStoreTest, ListsByTimeWithinAMinuteAndBeyond) {
   const auto store = open_at(path());
   constexpr int kSessions = 40;
-  for (int i = 0; i < kSessions; ++i) {  // ids in another order than times, five a minute
+  for (int i = 0; i < kSessions; ++i) {  // ids in another order than times, five per minute
     must(store->create(session(cat("s", (i * 7) % kSessions + 10), at(i * 13))));
   }
   std::vector<Time> times;
@@ -289,7 +289,7 @@ TEST_F(SqliteStoreTest, WritesLittleForATurn) {
   for (int i = 0; i < 50; ++i) {
     must(store->append(kId, messages(10), {.durability = Durability::os}));
   }
-  // Sums that grow by a byte make the row longer and move the long prompt, once in a while.
+  // Occasionally, a sum grows by a byte, which makes the row longer and moves the long prompt.
   Message earlier = assistant("words");
   earlier.usage = usage("earlier request", 100'000, 100'000);
   must(store->append(kId, {earlier}, {}));
@@ -308,7 +308,7 @@ TEST_F(SqliteStoreTest, WritesLittleForATurn) {
   EXPECT_LE(written, 80U << 10U);
 }
 
-TEST_F(SqliteStoreTest, PutsALongAnswerWhereItsPiecesWere) {
+TEST_F(SqliteStoreTest, ReusesThePagesOfPiecesForALongAnswer) {
   constexpr std::uintmax_t kBytes = 12'000'000;
   auto store = open_at(path());
   must(store->create(session("s")));
@@ -319,7 +319,7 @@ TEST_F(SqliteStoreTest, PutsALongAnswerWhereItsPiecesWere) {
   for (int i = 0; i < 12; ++i) {
     must(store->capabilities().partials->add_partial(kId, answer, piece));
   }
-  // Somebody reads, so that the log stays as it is written.
+  // A reader prevents checkpoints, so that the log remains.
   PlainDatabase reader(path());
   reader.run("BEGIN");
   ASSERT_EQ(reader.rows("SELECT count(*) FROM sessions").size(), 1U);
@@ -332,7 +332,7 @@ TEST_F(SqliteStoreTest, PutsALongAnswerWhereItsPiecesWere) {
   EXPECT_LT(logged, kBytes * 9 / 4) << logged;
 }
 
-TEST_F(SqliteStoreTest, BacksUpWhatIsThere) {
+TEST_F(SqliteStoreTest, BacksUpEverything) {
   const auto store = open_at(path());
   must(store->create(session("s")));
   must(store->append(kId, messages(100), {}));
@@ -346,7 +346,7 @@ TEST_F(SqliteStoreTest, BacksUpWhatIsThere) {
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_.path())) {
     ++files;
   }
-  EXPECT_EQ(files, 2U);  // the folder of the store, and the copy without anything beside it
+  EXPECT_EQ(files, 2U);  // the store, and the copy without other files
   const auto copy = open_at(target);
   EXPECT_EQ(must(read_all(*copy, kId)), must(read_all(*store, kId)));
 }
@@ -362,7 +362,7 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
     plain.run("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   std::string bytes = bytes_of(path());
-  // Pages in the middle of the messages.
+  // Damages pages in the middle of the messages.
   constexpr std::size_t kPage = 4096;
   for (const std::size_t page : {std::size_t{30}, std::size_t{31}, std::size_t{60}}) {
     ASSERT_LT((page + 1) * kPage, bytes.size());
@@ -389,8 +389,8 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
             std::vector<std::string>{R"([{"type":)"});
 }
 
-// The database that repair writes has none.
-TEST_F(SqliteStoreTest, WritesWithALogWhateverTheDatabaseHadBefore) {
+// A database written by repair has no log.
+TEST_F(SqliteStoreTest, SwitchesTheDatabaseToALog) {
   const fs::path target = folder_.path() / "repaired.db";
   must(open_at(path())->create(session("s")));
   must(open_at(path())->capabilities().repair->repair_into(target));
@@ -401,7 +401,7 @@ TEST_F(SqliteStoreTest, WritesWithALogWhateverTheDatabaseHadBefore) {
   EXPECT_TRUE(fs::exists(fs::path(target) += "-wal"));
 }
 
-// A connection that is used again still has its setting.
+// A reused connection still has its settings.
 TEST_F(SqliteStoreTest, KeepsFourReadersAtMost) {
   must(open_at(path())->create(session("s")));
   for (const int count : {1, 4, 5, 8}) {
@@ -419,7 +419,7 @@ TEST_F(SqliteStoreTest, KeepsFourReadersAtMost) {
   }
 }
 
-// Or the next writer would share what they could open for reading alone.
+// Otherwise the next writer would share files that they could only open for reading.
 TEST_F(SqliteStoreTest, LetsGoOfReadersWhenAWriteHasFailed) {
   const SmallDisk disk(folder_.path());
   if (!disk.is_mounted()) {
@@ -437,7 +437,7 @@ TEST_F(SqliteStoreTest, LetsGoOfReadersWhenAWriteHasFailed) {
   EXPECT_NE(must(must(database->reader())->integer("PRAGMA cache_size")), 777);
 }
 
-// What is no file might block whoever reads it for ever.
+// Reading something other than a file might block forever.
 TEST(SqlitePlace, IsNoPipeAndNoDevice) {
   const TemporaryFolder folder;
   const fs::path pipe = folder.path() / "pipe.db";

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the SQLite store's tests share: databases made by hand, child processes, sizes.
+// Support for tests of the SQLite store: handmade databases, child processes, sizes.
 
 #include "reprise/open_store.h"
 #include "support/must.h"
@@ -17,14 +17,14 @@ class PlainDatabase {
   PlainDatabase& operator=(const PlainDatabase&) = delete;
   void run(const std::string& sql);
   bool try_run(const std::string& sql);
-  // The rows, columns joined by '|'.
+  // The rows, with columns joined by '|'.
   std::vector<std::string> rows(const std::string& sql);
 
  private:
   void* handle_;
 };
 
-// The tables as the first release and the later form of the original program made them.
+// The tables of the first release and of the later form of the original program.
 extern const std::string_view kFirstRelease;
 extern const std::string_view kLaterForm;
 

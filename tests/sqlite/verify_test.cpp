@@ -1,4 +1,4 @@
-// What `verify` must find: one fault at a time, put in behind the store's back.
+// The damage that `verify` must find: one kind at a time, made without the store.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 
 struct Fault {
   std::string_view name;
-  std::string_view statement;  // what another program might have done
-  std::string_view where;      // the end of what the report says
+  std::string_view statement;  // the change by another program
+  std::string_view where;      // the end of the reported place
   std::string_view reason;     // a part of it
 };
 
@@ -53,7 +53,8 @@ constexpr Fault kFaults[] = {
 
 class SqliteVerify : public testing::TestWithParam<Fault> {
  protected:
-  // Sessions s with three messages, f that shares two of them, and lonely; a blob that s names.
+  // Sessions s with three messages, f that shares two of them, and lonely; a blob that s
+  // references.
   void SetUp() override {
     const auto store = open_at(file_);
     must(store->create(session("s")));
