@@ -30,7 +30,7 @@ bool has_one_more(const Snapshot& seen) {
 
 Result<> purge_all(Store& store) {
   Trash* const trash = store.capabilities().trash;
-  for (const int number : {3, 2, 1}) {  // what shares with another goes first
+  for (const int number : {3, 2, 1}) {  // forks go before what they share
     REPRISE_ASSIGN(const auto found, store.find(session(number)));
     if (found && trash != nullptr) {
       REPRISE_TRY(trash->trash(session(number), at(201)));

@@ -1,10 +1,9 @@
 // rel_app PROGRAM CORPUS [COUNT]
 //
-// The terminal app on stores that nobody should have, on a pseudo-terminal of 80x24: half of them
-// files with bytes changed, half of them stores that are whole and full of texts that a terminal
-// would obey. A session is picked, read up and down, left. The program ends by itself, in time and
-// in 512 MiB, with an exit code of its own, and of what the terminal is told nothing comes from a
-// text.
+// The terminal app with hostile stores, on a pseudo-terminal of 80x24: half of them are files with
+// changed bytes, half of them intact stores with text that a terminal would interpret. A session is
+// opened, scrolled and left. The program must end by itself, in time, within 512 MiB and with one
+// of its own exit codes, and no escape sequence from a text may reach the terminal.
 
 #include <array>
 #include <chrono>
@@ -29,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMemoryMax = std::size_t{512} << 20;
 constexpr std::chrono::milliseconds kQuiet{25};
 
-// Whether the program itself may write this: a sequence of ncurses with ordinary numbers.
+// Whether the program itself may write this: a sequence of ncurses with plausible numbers.
 bool is_own_sequence(std::string_view bytes) {
   const std::string_view next = bytes.substr(1, 1);
   if (next != "[") {
@@ -37,13 +36,13 @@ bool is_own_sequence(std::string_view bytes) {
   }
   const auto end = bytes.find_first_not_of("0123456789;?<>=", 2);
   if (end == std::string_view::npos) {
-    return true;  // the rest is on its way
+    return true;  // incomplete: the remainder follows
   }
   return !bytes.substr(2, end - 2).contains(kNobodysNumber) &&
          std::string_view("ABCDEFGHIJKLMPSTXZ@`bdfhlmrtu").contains(bytes[end]);
 }
 
-// The program's own titles of the window lose what makes them one; their text stays.
+// Removes the marks of the program's own window titles, but not their text.
 std::string without_title_marks(std::string_view shown) {
   constexpr std::string_view kTitle = "\x1b]2;";
   std::string out;
@@ -101,7 +100,7 @@ class App {
                 .memory_max = kMemoryMax};
     start.words.emplace_back(number % 3 == 0 ? "chat" : "resume");
     Program app(start);
-    // A terminal that the program has not taken yet would interpret the keys.
+    // Before the program has set up the terminal, keys would be interpreted by it.
     app.read_until([](std::string_view shown) { return shown.contains("\x1b[?1049h"); });
     const bool is_shown = !is_whole || app.read_until([](std::string_view shown) {
       return shown.contains(kHarmless);
@@ -129,7 +128,7 @@ class App {
     return read_bytes(file);
   }
 
-  // Picks what there is, looks at all of it, and leaves, whatever has become of each key before.
+  // Opens a session, scrolls through it, and leaves, whatever the effect of each key.
   static void use(Program& app) {
     constexpr std::array<std::string_view, 16> kKeys = {
         "\t",      "\x1b[B",    "\x1b[A",  "\r",        "\x14",   "\x1b[5~",

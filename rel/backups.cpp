@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kDone = "done";
 
-// The folder that the copy is the store of. Calls below the store's own folder alone are seen.
+// The folder of the copy. Only calls below the store's own folder are watched.
 fs::path copied_store(const History& history) {
   return history.place() / "backup";
 }

@@ -189,7 +189,7 @@ int symlinkat(const char* target, int folder, const char* path) noexcept {
   return reprise::rel::symlink_watched(target, folder, path);
 }
 
-// openat2 has no function of its own.
+// openat2 has no wrapper function.
 long syscall(long number, ...) noexcept {
   va_list rest;
   va_start(rest, number);

@@ -28,7 +28,7 @@ namespace {
 
 enum class Sort : std::uint8_t { reading, changing, writing };
 
-// The C library's own: under its name stands ours, which looks at openat2.
+// The C library's syscall(): ours, which intercepts openat2, replaces it under its name.
 template <class... Arguments>
 long real_syscall(long number, Arguments... arguments) {
   using Syscall = long (*)(long, ...);
@@ -36,8 +36,8 @@ long real_syscall(long number, Arguments... arguments) {
   return real(number, arguments...);  // NOLINT(cppcoreguidelines-pro-type-vararg)
 }
 
-// Everything here must work before main() and in a forked child, so there is nothing to construct
-// but a string and a list.
+// This must work before main() and in a forked child, so only a string and a list have
+// constructors.
 struct Watched {
   std::string folder;
   Trap trap;
@@ -87,7 +87,7 @@ std::string absolute(int folder, const char* path) {
   return base + "/" + path;
 }
 
-// Counts a call; true when it is to fail, with errno set.
+// Counts a call. True if it must fail; then errno is set.
 bool is_trapped(Sort sort) {
   Watched& now = watched();
   const std::int64_t number = ++now.all;
@@ -108,7 +108,7 @@ bool is_trapped(Sort sort) {
   return false;
 }
 
-// How much of it is written.
+// How many bytes the trap allows to be written.
 std::size_t granted(std::size_t size) {
   Watched& now = watched();
   if (now.trap.what == Trap::What::short_write && now.all >= now.trap.at && size > 1 &&
@@ -122,7 +122,7 @@ ChangeListener* listener() {
   return watched().listener;
 }
 
-// A call that changes nothing in the listener's eyes until it has worked.
+// Makes a call, and reports it to the listener if it succeeds.
 template <class Call, class Report>
 long change(Sort sort, Call call, Report report) {
   if (is_trapped(sort)) {
@@ -131,7 +131,7 @@ long change(Sort sort, Call call, Report report) {
   const long done = call();
   if (done >= 0 && listener() != nullptr) {
     const int saved_errno = errno;
-    is_watching = false;  // the listener's own calls are none of ours
+    is_watching = false;  // do not watch the listener's own calls
     report(done);
     is_watching = true;
     errno = saved_errno;
@@ -143,7 +143,7 @@ long change(Sort sort, Call call, Report report) {
 
 namespace {
 
-// `raw` opens.
+// Opens with `raw`.
 template <class Raw>
 int open_as(int folder, const char* path, int flags, Raw raw) {
   const std::string place = absolute(folder, path);
@@ -217,7 +217,7 @@ ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* 
       });
 }
 
-// As the C library may do it, too: one write takes the first part only.
+// Writes only the first part, which the C library may do, too.
 ssize_t writev_watched(int fd, const iovec* parts, int count) {
   if (!counts(fd)) {
     return real_syscall(SYS_writev, fd, parts, count);
@@ -241,14 +241,14 @@ ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place) 
 
 namespace {
 
-// A call that only asks.
+// Counts a call that only reads.
 bool is_overlooked() {
   const bool fails = is_trapped(Sort::reading);
   watched().delicate.push_back(watched().all);
   return fails;
 }
 
-// Whether a look at it fails.
+// Whether a stat call must fail.
 bool is_hidden(int folder, const char* path, int flags) {
   const bool is_own = path == nullptr || path[0] == '\0';
   const bool is_counted = is_own && (flags & AT_EMPTY_PATH) != 0
@@ -275,7 +275,7 @@ bool fails_to_list(int folder) {
   return counts(folder) && is_overlooked();
 }
 
-// Giving a lock back does not fail.
+// Releasing a lock does not fail.
 int control_watched(int fd, int command, long argument) {
   const bool asks = command == F_OFD_GETLK || command == F_GETLK;
   const bool sets = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_SETLK ||

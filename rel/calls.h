@@ -1,12 +1,12 @@
 #pragma once
 
-// The system calls through which this process looks at, reads, locks and changes the files below
-// one folder, in our hands: counted, ended by a kill, made to fail, or written down. This program
-// has its own stat(), open(), write(), fsync()…, and the libraries that it is linked with call
-// those, too. They do not see what the C library does inside (stdio), nor what changes through
+// Intercepts the system calls by which this process reads, locks and changes the files below one
+// folder: they are counted, ended by a kill, made to fail, or recorded. This program defines
+// stat(), open(), write(), fsync()…, which replace those of the C library for the libraries that it
+// is linked with, too. Not intercepted are calls within the C library (stdio) and changes through
 // mapped memory.
 //
-// One thread at a time but for the counting.
+// One thread at a time, except for counting.
 
 #include <cstdint>
 #include <string>
@@ -15,14 +15,14 @@
 
 namespace reprise::rel {
 
-// What happens to one of the calls, counted from 1.
+// The fault of a call; calls are counted from 1.
 struct Trap {
   enum class What : std::uint8_t {
     nothing,
-    kill,         // the process dies (SIGKILL) instead of making the call; only changes count
+    kill,         // the process is killed (SIGKILL) instead of making the call; only changes count
     fail,         // the call fails with `error`; every call counts
-    short_write,  // the first write from there on takes half of what it is given
-    short_read,   // every read from there on gives half of what it is asked for
+    short_write,  // the first write from there on writes half of its bytes
+    short_read,   // every read from there on returns half of its bytes
   };
   What what = What::nothing;
   std::int64_t at = 0;
@@ -30,7 +30,7 @@ struct Trap {
   bool lasting = false;  // every later call of the same sort fails, too; after a short write, too
 };
 
-// Told of every change in the order they are made, with absolute paths.
+// Receives every change in order, with absolute paths.
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
@@ -46,19 +46,19 @@ class ChangeListener {
   virtual void pointed(std::string_view path, std::string_view target) = 0;  // a symbolic link
 };
 
-// From here on calls count. `listener`, when there is one, must live until unwatch().
+// Starts counting calls. `listener`, if not null, must live until unwatch().
 void watch(std::string_view folder, const Trap& trap = {}, ChangeListener* listener = nullptr);
-// Nothing fails any more.
+// Stops counting and failing calls.
 void unwatch();
 
 struct CallCounts {
   std::int64_t all = 0;
   std::int64_t changes = 0;
-  // Which of all sync, lock, open or list a folder, or look at what a name stands for: when these
-  // fail, it is easily overlooked.
+  // The numbers of the calls that sync, lock, open or list a folder, or stat a name: their failures
+  // are easily overlooked.
   std::vector<std::int64_t> delicate;
 };
-// Since watch().
+// The counts since watch().
 CallCounts calls_seen();
 
 }  // namespace reprise::rel

@@ -1,9 +1,9 @@
 // rel_clock PROGRAM SHIFT [URL…]
 //
-// The program with a clock that lies (SHIFT is the library that makes it): forty days back, in
-// 2037, after 2038, a hundred times too fast, and another one each time it is asked. The order of
-// messages is that of their numbers, no list loses a session, nothing goes away by a leap alone,
-// and an answer that is running is not taken for one that was cut, on this host or on another one.
+// Runs the program with a wrong clock (SHIFT is the library for it): forty days back, in 2037,
+// after 2038, a hundred times too fast, and different for each call. Messages are ordered by their
+// numbers, lists are complete, nothing expires by a leap alone, and a running answer is not
+// considered interrupted, on this host or another one.
 
 #include <algorithm>
 #include <array>
@@ -96,7 +96,7 @@ class Clocks {
   Finished run(std::string_view clock, const std::vector<std::string>& words) const {
     return run_program(start(clock, words));
   }
-  // Runs it, counts it, and is content with exit code 0.
+  // Runs the program and counts it as a success if it exits with 0.
   std::string must(std::string_view clock, const std::vector<std::string>& words) {
     const Finished done = run(clock, words);
     check(cat("clock ", clock, ": ", words[0]), done.code == 0,
@@ -115,7 +115,7 @@ class Clocks {
     return sessions({SessionState::active, SessionState::closed, SessionState::archived});
   }
 
-  // Questions asked with clocks that leap stand in the order in which they were asked.
+  // Questions asked with leaping clocks are in the order of asking.
   void one_session() {
     begin_anew();
     std::vector<std::string> questions;
@@ -143,7 +143,7 @@ class Clocks {
           "response ids are missing");
   }
 
-  // Page by page, every session is there once, whatever time it is.
+  // All pages together have every session once, whatever the clock.
   void many_sessions() {
     begin_anew();
     for (const std::string_view clock : kClocks) {
@@ -183,7 +183,7 @@ class Clocks {
     }
   }
 
-  // Neither without nor with `retention`.
+  // Cleanup removes nothing, with or without `retention`.
   void cleanups() {
     for (const SessionInfo& info : sessions({SessionState::active})) {
       must(kRight, {"close", info.id.str()});
@@ -204,7 +204,7 @@ class Clocks {
     }
   }
 
-  // What is in the trash stays there, and comes back.
+  // Trashed sessions remain in the trash, and can be restored.
   void trash() {
     const SessionId id = all().at(0).id;
     must(kIn2037, {"delete", id.str()});
@@ -217,7 +217,7 @@ class Clocks {
     check("restored", sessions({SessionState::trashed}).empty(), "it is still in the trash");
   }
 
-  // Who answers is alive, whatever time it is.
+  // The owner of a running answer is alive, whatever the clock.
   void running_answer() {
     const auto recorded = record_answers(*server_, [this](const Question& question) {
       begin_anew();
@@ -252,8 +252,8 @@ class Clocks {
               stored.fault));
   }
 
-  // An answer of another host is given up when nothing renews its lease, and never while something
-  // does, whatever the clocks there and here say.
+  // An answer of another host is abandoned if its lease is not renewed, and never while it is,
+  // whatever the clocks of both hosts.
   void owners_elsewhere() {
     for (const std::string_view clock : kClocks) {
       for (const std::chrono::hours there : {-1h, 0h, 1h}) {
@@ -290,7 +290,7 @@ class Clocks {
     return lease;
   }
 
-  // A question, and half an answer by that process.
+  // Stores a question, and half an answer by that process.
   SessionId answer_elsewhere(const Lease& lease) {
     begin_anew();
     must(kRight, {"ask", "--new", "hello", "--provider", "echo", "--model", "echo"});

@@ -15,7 +15,7 @@
 namespace reprise::rel {
 namespace {
 
-// Forty days back, in 2037, after 2038, too fast, and another one each time.
+// Forty days back, in 2037, after 2038, too fast, and different for each call.
 constexpr std::array<const char*, 5> kClocks = {"-3456000", "347000000", "2522880000", "x100",
                                                 "jump"};
 

@@ -4,8 +4,8 @@
 
 namespace reprise::rel {
 
-// Leads the store's life with clocks that are wrong in every way: nothing that can be seen of it
-// differs, whatever the clock showed.
+// Runs the store's life with all kinds of wrong clocks: its visible state must not depend on the
+// clock.
 Tally live_under_clocks(const History& history);
 
 }  // namespace reprise::rel

@@ -1,9 +1,8 @@
-// The clock of the day, in our hands: what this process, or one that this library is loaded into
-// (LD_PRELOAD), asks for the time gets the time shifted. Clocks that count from the start of the
-// machine are left alone, as they are when somebody sets the clock.
+// Shifts the real-time clock of this process, or of one that this library is loaded into
+// (LD_PRELOAD). Monotonic clocks are not changed, as when the clock is set.
 //
-// REL_CLOCK is the shift in seconds, "x100", which counts a hundred times as fast from a moment of
-// today on, or "jump", which lies differently each time it is asked.
+// REL_CLOCK is the shift in seconds, "x100" for a clock a hundred times too fast that starts from a
+// fixed recent time, or "jump" for one that is wrong differently for each call.
 
 #include "clock_shift.h"
 
@@ -24,7 +23,7 @@ namespace {
 constexpr std::int64_t kDay = 86'400;
 constexpr std::int64_t kYear = 365 * kDay;
 constexpr std::array<std::int64_t, 5> kJumps = {0, -40 * kDay, 11 * kYear, 3600, 80 * kYear};
-// Where the fast clock and the right one show the same.
+// The time at which the fast clock and the right one agree.
 constexpr std::int64_t kFastSince = 1'795'000'000;
 
 std::atomic<const char*> mode = nullptr;
@@ -33,7 +32,7 @@ std::atomic<unsigned> calls = 0;
 std::int64_t shifted(std::int64_t second) {
   const char* now = mode.load();
   if (now == nullptr) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes it.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): not changed.
     now = ::getenv("REL_CLOCK");
     mode = now == nullptr ? "0" : now;
   }
@@ -55,7 +54,7 @@ void set_clock(const char* how) {
 
 }  // namespace reprise::rel
 
-// The names of parameters are the C library's own business.
+// Parameter names differ from those of the C library.
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
 

@@ -2,8 +2,7 @@
 
 namespace reprise::rel {
 
-// What the clock of the day shows from now on: see clock_shift.cpp for the ways. The text must
-// stay.
+// Sets the shift of the real-time clock; see clock_shift.cpp for the values. `how` is not copied.
 void set_clock(const char* how);
 
 }  // namespace reprise::rel

@@ -24,8 +24,8 @@ using std::chrono::steady_clock;
 
 constexpr int kReaders = 2;
 constexpr std::size_t kMomentsMax = 2000;
-constexpr milliseconds kPatience{300};    // of who meets a stopped holder
-constexpr milliseconds kBoundedBy{5000};  // patience, and a busy machine
+constexpr milliseconds kPatience{300};    // the timeout beside a stopped holder of the lock
+constexpr milliseconds kBoundedBy{5000};  // the timeout, with tolerance for a busy machine
 
 std::string verify(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
@@ -55,8 +55,8 @@ int read_on_and_on(const Kind& kind, const fs::path& place, std::size_t messages
   return 0;
 }
 
-// Until the writer has written. One that is stopped while it opens the store may hold what nobody
-// can read past: SQLite's index of the log is then half rebuilt.
+// Waits until the writer has written. One stopped while opening the store may block all readers:
+// SQLite's index of the log is then incomplete.
 void wait_for_first(const Kind& kind, const fs::path& place) {
   for (bool has_written = false; !has_written;) {
     const auto store = kind.open(place, {.access = Access::read});
@@ -73,7 +73,8 @@ Tally kill_crowds(const Kind& kind, std::size_t rounds) {
   std::minstd_rand random(7);
   Tally tally;
   for (std::size_t i = 0; i < rounds; ++i) {
-    // A new one from time to time: the stores that rewrite a file at each message get slow.
+    // Starts again from time to time, since stores that rewrite a file for each message become
+    // slow.
     if (i % 20 == 0) {
       fs::remove_all(place);
       begin_named(kind, place);
@@ -120,7 +121,7 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
     tally.add(what, code == 0 ? "" : cat("a writer ended with ", code));
   }
   if (!all_wrote) {
-    return tally;  // the readers would wait for ever
+    return tally;  // the readers would wait forever
   }
   for (Process& reader : readers) {
     const int code = reader.wait();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Several processes on one session of one store.
+// Several processes using one session of a store.
 
 #include <cstddef>
 
@@ -9,22 +9,22 @@
 
 namespace reprise::rel {
 
-// Four writers, all killed at a random moment, `rounds` times: every message that was acknowledged
-// is there once, each writer's in its order.
+// Four writers, all killed at a random time, `rounds` times: every acknowledged message exists
+// once, those per writer in order.
 Tally kill_crowds(const Kind& kind, std::size_t rounds);
 
 struct CrowdSize {
   int writers = 8;
-  int messages = 1000;  // of each writer
+  int messages = 1000;  // per writer
   std::size_t bytes = 200;
 };
 
-// Writers as fast as they can, beside readers who must see every list of messages begin with the
-// one they saw before. Afterwards all are there once and the store finds no damage.
+// Writers at full speed, beside readers that must always see an extension of the previous list of
+// messages. Afterwards, all messages exist once, and verify finds no damage.
 Tally write_beside_each_other(const Kind& kind, const CrowdSize& size);
 
-// A writer that is stopped (SIGSTOP), at `moments` times, perhaps with the lock in its hand: others
-// write, or are told in bounded time that they cannot; readers read. It must happen at least once.
+// A writer is stopped (SIGSTOP) at `moments` times, possibly holding the lock: others write, or
+// fail within bounded time; readers continue. The lock must be held at least once.
 Tally stop_the_holder(const Kind& kind, std::size_t moments);
 
 }  // namespace reprise::rel

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int kNowhere = -1;
 
-// At once: it is done at every sync.
+// In one read, because it is called for every sync.
 std::string read_bytes(const fs::path& file) {
   std::error_code unknown;
   const std::uintmax_t size = fs::file_size(file, unknown);
@@ -99,7 +99,7 @@ void DiskRecord::opened(int fd, std::string_view path, bool is_new, bool emptied
     const int node = add_node(Sort::file);
     found = now_.emplace(name, node).first;
     changes_.push_back({Change::What::set_name, node, name});
-    if (!is_new) {  // made in a way that was not seen
+    if (!is_new) {  // created by an unwatched call
       take_unseen_bytes(node, path);
     }
   } else if (emptied && !contents_.at(static_cast<std::size_t>(found->second)).empty()) {
@@ -133,7 +133,7 @@ void DiskRecord::synced(int fd) {
   changes_.push_back({Change::What::sync, node});
 }
 
-// What was written by other ways than the calls we see has at least been written by now.
+// Adds bytes written by unwatched calls as written at this time.
 void DiskRecord::take_unseen_bytes(int node, const fs::path& path) {
   std::string& known = contents_.at(static_cast<std::size_t>(node));
   std::string bytes = read_bytes(path);
@@ -176,7 +176,7 @@ void DiskRecord::renamed(std::string_view from, std::string_view to) {
   const Name old_name = name_of(from);
   const Name name = name_of(to);
   auto found = now_.find(old_name);
-  if (found == now_.end()) {  // made in a way that was not seen
+  if (found == now_.end()) {  // created by an unwatched call
     const int node = add_node(Sort::file);
     changes_.push_back({Change::What::set_name, node, old_name});
     take_unseen_bytes(node, to);

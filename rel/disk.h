@@ -1,8 +1,8 @@
 #pragma once
 
-// What a disk may hold after a power cut. The changes of a run are written down in their order;
-// from them follows, for every moment, what is certain (it was synced), and what may or may not
-// have arrived.
+// The possible states of a disk after a power cut. The changes of a run are recorded in order; they
+// determine, at each time, which are durable (synced), and which may or may not have reached the
+// disk.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,32 +19,33 @@
 namespace reprise::rel {
 
 enum class Arrival : std::uint8_t {
-  // As a journalling file system (ext4, data=ordered) does it: names and sizes arrive in the order
-  // they were changed, any sync takes all of them along, and a file grows only with its bytes.
+  // Like a journalling file system (ext4, data=ordered): names and sizes become durable in the
+  // order of their changes, any sync includes all of them, and a file does not grow without its
+  // bytes.
   journalled,
-  // As little as POSIX says: a name arrives for certain only with a sync of its folder, in no
-  // order; a file's bytes only with a sync of the file, and what has not come may read as zeros.
+  // The minimum of POSIX: a name is durable only after a sync of its folder, in any order; bytes
+  // only after a sync of the file, and lost ones may read as zeros.
   minimal,
 };
 
 class DiskRecord : public ChangeListener {
  public:
-  // What is in the folder now is certain.
+  // The current contents of the folder are durable.
   explicit DiskRecord(const std::filesystem::path& folder);
 
-  // So many changes were made by now.
+  // The number of changes so far.
   std::size_t changes() const { return changes_.size(); }
 
-  // Makes `target` a folder as the power cut after `cut` changes may leave it; which of the many it
-  // is follows from `chance`.
+  // Writes to `target` a possible state of the folder after a power cut following `cut` changes;
+  // `chance` selects one of the many.
   void write_state(std::size_t cut, Arrival arrival, std::minstd_rand& chance,
                    const std::filesystem::path& target) const;
 
-  // The same where nothing arrives but what must.
+  // The same with only the durable changes.
   void write_certain(Arrival arrival, const std::filesystem::path& target) const;
 
-  // What a power cut could still undo in the minimal model: "the bytes of PATH", "the name PATH",
-  // "the removal of PATH".
+  // The changes that a power cut could undo in the minimal model: "the bytes of PATH", "the name
+  // PATH", "the removal of PATH".
   std::vector<std::string> unsynced() const;
 
   void opened(int fd, std::string_view path, bool is_new, bool emptied) override;
@@ -67,7 +68,7 @@ class DiskRecord : public ChangeListener {
   enum class Sort : std::uint8_t { file, folder, link };
   struct Node {
     Sort sort = Sort::file;
-    std::string bytes;  // a file's at the beginning, a link's target
+    std::string bytes;  // the initial bytes of a file, or the target of a link
   };
   struct Change {
     enum class What : std::uint8_t { set_name, clear_name, move_name, write, resize, sync } what;
@@ -106,7 +107,7 @@ class DiskRecord : public ChangeListener {
   void write_tree(const State& state, int folder, const std::filesystem::path& target) const;
 
   std::string root_;
-  std::vector<Node> nodes_;            // the first is the root
+  std::vector<Node> nodes_;            // the first one is the root
   Names now_;                          // as the run sees it
   std::vector<std::string> contents_;  // of the files, as the run sees them
   std::map<int, int> open_;            // file descriptors and their nodes

@@ -1,4 +1,4 @@
-// What may have arrived on a disk whose power was cut.
+// The possible states of a disk after a power cut.
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,8 @@ struct DiskRecord::State {
   std::vector<std::string> contents;
 };
 
-// How much of what is not certain arrives. Extremes find other faults than the middle does.
+// Whether an unsynced change is on the disk. Extreme probabilities find other faults than medium
+// ones.
 bool DiskRecord::arrives(Luck luck, std::minstd_rand& dice) {
   const auto number = dice() % 16;
   switch (luck) {
@@ -44,7 +45,7 @@ bool DiskRecord::arrives(Luck luck, std::minstd_rand& dice) {
   return false;
 }
 
-// Which of the first `cut` changes a sync has made certain.
+// Which of the first `cut` changes are durable.
 std::vector<bool> DiskRecord::certain(std::size_t cut, Arrival arrival) const {
   std::vector<bool> out(cut);
   for (std::size_t at = 0; at < cut; ++at) {
@@ -79,7 +80,7 @@ void DiskRecord::write_certain(Arrival arrival, const fs::path& target) const {
   write_state(changes_.size(), arrival, {Luck::none, Luck::none, unused}, target);
 }
 
-// In a journal the names and sizes up to some point arrive, and none after it.
+// In a journal, the names and sizes up to some point are on the disk, and none after it.
 std::size_t DiskRecord::end_of_journal(const std::vector<bool>& sure, const Chance& chance) const {
   std::size_t last_sure = sure.size();
   while (last_sure > 0 &&
@@ -113,13 +114,13 @@ void DiskRecord::make_change(const Change& change, State& state) {
   }
 }
 
-// Sector by sector.
+// Decides for each sector.
 void DiskRecord::write_bytes(const Change& change, Arrival arrival, bool is_sure,
                              const Chance& chance, std::string& bytes) {
   const auto offset = static_cast<std::size_t>(change.offset);
   if (arrival == Arrival::minimal && bytes.size() < offset + change.bytes.size() &&
       (is_sure || arrives(chance.names, chance.dice))) {
-    bytes.resize(offset + change.bytes.size());  // grown, and zeros until the bytes come
+    bytes.resize(offset + change.bytes.size());  // zeros until the bytes are written
   }
   for (std::size_t from = 0; from < change.bytes.size();) {
     const std::size_t end = std::min(
@@ -160,7 +161,7 @@ std::string DiskRecord::path_of(const Name& name) const {
   return name.folder == kRoot ? name.name : cat(path_of(name.folder), "/", name.name);
 }
 
-// "" for what has no name any more.
+// "" if it has no name any more.
 std::string DiskRecord::path_of(int node) const {
   const auto found = std::ranges::find(now_, node, &Names::value_type::second);
   return found == now_.end() ? "" : path_of(found->first);
@@ -175,7 +176,7 @@ bool DiskRecord::is_synced_after(std::size_t at, int node) const {
 
 std::vector<std::string> DiskRecord::unsynced() const {
   const std::vector<bool> sure = certain(changes_.size(), Arrival::minimal);
-  Names on_disk = at_begin_;  // or surely once there
+  Names on_disk = at_begin_;  // or durable at some time
   std::set<std::string> out;
   const auto is_there_no_more = [&](const Name& name) {
     return on_disk.contains(name) && !now_.contains(name) &&

@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What need not survive a power cut: it says nothing once its process is gone, it belongs to an
-// answer that runs or has ended, or is promised to survive the process alone.
+// Files that need not survive a power cut: they are meaningless without their process, belong to a
+// running or ended answer, or are only promised to survive the process.
 constexpr std::string_view kPassing[] = {"-shm",     "-lock",   ".lock", ".tmp",
                                          ".partial", ".answer", "/raw"};
 
@@ -50,7 +50,7 @@ class StrictRecord final : public DiskRecord {
     look_at(path);
   }
 
-  // Each says "" for nothing; what was open to others since the last call.
+  // These return "" if there is nothing. Files accessible to others since the last call.
   std::string open_to_others() { return std::exchange(open_to_others_, ""); }
   std::string not_synced() const {
     std::string out;
@@ -72,7 +72,7 @@ class StrictRecord final : public DiskRecord {
   std::string open_to_others_;
 };
 
-// One store at one place, which is watched.
+// A store in a watched folder.
 class Watching {
  public:
   Watching(Tally& tally, std::string name, const fs::path& place)
@@ -85,12 +85,12 @@ class Watching {
   Watching(Watching&&) = delete;
   Watching& operator=(Watching&&) = delete;
 
-  // A call that must be done.
+  // A call that must succeed.
   void step(std::string_view name, const Result<>& done, bool on_disk = true) {
     tally_.add(cat(name_, ", ", name),
                done ? fault(on_disk) : cat("failed: ", done.error().message));
   }
-  // One that may be refused: then it has promised nothing.
+  // A call that may be refused, and then has promised nothing.
   void attempt(std::string_view name, const Result<>& done) {
     tally_.add(cat(name_, ", ", name), fault(done.has_value()));
   }
@@ -139,7 +139,7 @@ class Durable {
     return out;
   }
 
-  // What stands there may have the mode of what stood there before.
+  // New files may have the mode of the replaced ones.
   void make_private() const {
     for (const auto& entry : fs::recursive_directory_iterator(place_)) {
       if (!entry.is_symlink()) {
@@ -163,7 +163,7 @@ class Durable {
     watching.step("closing", {});
   }
 
-  // Whole stores written beside this one, and the files that belong to none.
+  // Whole stores written beside this one, and files outside of stores.
   void beside() {
     Watching watching(tally_, kind_.name, place_);
     const auto store = kind_.open(place_, {});
@@ -191,7 +191,7 @@ class Durable {
                   store::context::create_context_file(place_ / "context" / "c.json", "m"));
   }
 
-  // Whether it can or not.
+  // Writes, which may fail.
   void write_on(const std::string& what) {
     Watching watching(tally_, kind_.name, place_);
     if (const auto store = kind_.open(place_, {})) {
@@ -202,7 +202,7 @@ class Durable {
     }
   }
 
-  // Its end missing, something behind its end, all of it something else, or nothing of it there.
+  // Truncates the file, appends to it, replaces its contents, or empties it.
   void damage(const fs::path& file) {
     const std::string bytes = read_file(lived() / file).value_or("");
     const std::array<std::pair<std::string_view, std::string>, 3> kinds = {{
@@ -230,7 +230,7 @@ class Durable {
 }  // namespace
 
 Tally leave_nothing_unsynced(const Kind& kind) {
-  const mode_t before = ::umask(0);  // what is private is made so on purpose
+  const mode_t before = ::umask(0);  // private files must be created with their mode
   Tally tally = Durable(kind).all();
   ::umask(before);
   return tally;

@@ -5,9 +5,9 @@
 
 namespace reprise::rel {
 
-// Leads the life of the store, takes over the golden ones, backs up, repairs, and writes beside
-// damaged files, without a fault: nothing that lasts may be unsynced when a call has returned, and
-// every file and folder must be private from the moment it is made, whatever the umask.
+// Runs the life of the store, migrates the golden ones, backs up, repairs, and writes beside
+// damaged files, without faults: when a call has returned, all lasting data must be synced, and
+// every file and folder must be created private, whatever the umask.
 Tally leave_nothing_unsynced(const Kind& kind);
 
 }  // namespace reprise::rel

@@ -28,11 +28,11 @@ struct Disk {
   std::string name;
   std::string type;
   SmallDisk::Size size;
-  std::function<void(const fs::path& folder)> fill;  // makes all that is in the way, in `folder`
-  bool limits_files = false;                         // instead: this process may not make them grow
+  std::function<void(const fs::path& folder)> fill;  // creates the filling files in `folder`
+  bool limits_files = false;                         // instead, limits the file size
 };
 
-// The error that says why, or "".
+// The error message, or "".
 template <class T>
 std::string reason(std::string_view what, const Result<T>& result) {
   return result ? "" : cat(what, ": ", result.error().message);
@@ -78,7 +78,7 @@ std::vector<Disk> disks() {
   };
 }
 
-// A life.
+// Runs a life.
 void live(const Kind& kind, const fs::path& place) {
   fs::create_directories(place);
   const auto store = kind.open(place, {});
@@ -90,7 +90,7 @@ void live(const Kind& kind, const fs::path& place) {
       throw std::runtime_error(cat(step.name, ": ", done.error().message));
     }
   }
-  // More than any reserve: it must go all the same.
+  // Larger than any reserved space; deleting it must work all the same.
   const auto page = (*store)->list({.limit = 1});
   if (page && !page->sessions.empty() && (*store)->capabilities().messages) {
     const Message large = message_of(true, "user", std::string(1'500'000, 'x'), 1000);
@@ -110,7 +110,7 @@ Result<std::vector<SessionId>> ids_in(Store& store) {
   return ids;
 }
 
-// All of it is shown as it was, and copied, unless `elsewhere` is empty.
+// Checks that the store is unchanged, and copies it unless `elsewhere` is empty.
 std::string read_and_copy(const Kind& kind, const fs::path& place, const Snapshot& before,
                           const fs::path& elsewhere) {
   const auto store = kind.open(place, {.access = Access::read});
@@ -137,13 +137,13 @@ std::string read_and_copy(const Kind& kind, const fs::path& place, const Snapsho
   return "";
 }
 
-// One more message; "+" when it was acknowledged, which it need not be.
+// Appends a message, which may fail; "+" if it was acknowledged.
 std::string write_one(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
   return store && add_one_more(**store) ? "+" : "";
 }
 
-// With room again: what was acknowledged is there, and one more message is taken.
+// With free space again: acknowledged messages exist, and the store accepts another one.
 std::string go_on(const Kind& kind, const fs::path& place, const Snapshot& before,
                   bool acknowledged) {
   const auto store = kind.open(place, {});
@@ -179,7 +179,7 @@ std::string delete_all(const Kind& kind, const fs::path& place) {
   return !left ? reason("list", left) : left->size() < ids->size() ? "" : "nothing has gone";
 }
 
-// In a process of its own, which may be under a limit.
+// Runs `trial` in a separate process, possibly with a limit.
 std::string ended(const Disk& disk, const std::function<std::string()>& trial) {
   const Ended ended = in_process([&](const Say& /*say*/) {
     if (disk.limits_files) {
@@ -212,7 +212,7 @@ std::string try_disk(const Kind& kind, const Disk& how) {
   if (fault.empty()) {
     fault = wrote.size() > 1 ? wrote : go_on(kind, place, *before, !wrote.empty());
   }
-  // Chains and contexts are one file, which is replaced: that takes a file more, for a moment.
+  // Chains and contexts are one file; replacing it temporarily needs another file.
   const bool replaces_file = kind.name == "chain" || kind.name == "context";
   if (!fault.empty() || how.limits_files || (how.size.files > 0 && replaces_file)) {
     return fault;

@@ -1,15 +1,15 @@
 #pragma once
 
-// Disks that are full.
+// Full disks.
 
 #include "history.h"
 #include "life.h"
 
 namespace reprise::rel {
 
-// A store on a disk with no byte left (tmpfs, ext4), with no file left, and one whose files may not
-// grow: all of it is read and copied to elsewhere, a write says that it failed or happens, sessions
-// can be deleted; and with room again all goes on. Needs root's rights.
+// A store on a disk without free bytes (tmpfs, ext4), without free inodes, and with a limit of the
+// file size: everything can be read and copied elsewhere, writes fail or succeed properly, sessions
+// can be deleted; and with free space, the store is usable again. Needs root.
 Tally fill_disks(const Kind& kind);
 
 }  // namespace reprise::rel

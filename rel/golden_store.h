@@ -1,7 +1,7 @@
 #pragma once
 
-// Stores as they were written once: golden/KIND-NAME/ holds the files of one, or the SQL that makes
-// its database, and `seen` what can be seen of it. See golden/README.md.
+// Stores written by earlier versions: golden/KIND-NAME/ has the files of one, or the SQL that
+// creates its database, and `seen`, its visible contents. See golden/README.md.
 
 #include <filesystem>
 #include <string>
@@ -13,15 +13,15 @@ namespace reprise::rel {
 
 class GoldenStore {
  public:
-  // Those of this kind.
+  // The golden stores of this kind.
   static std::vector<GoldenStore> all(const Kind& kind);
 
   const std::string& name() const { return name_; }
-  // What `seen` says; the times of files count as 2026-01-18T20:00:00Z.
+  // The contents of `seen`; times of files are 2026-01-18T20:00:00Z.
   const std::string& seen() const { return seen_; }
-  // For a new one: writes `seen`, to be looked through by somebody.
+  // For a new one: writes `seen`, which must be reviewed.
   void keep(const std::string& seen) const;
-  // Makes `place` this store.
+  // Installs the store at `place`.
   void put(const std::filesystem::path& place) const;
 
  private:

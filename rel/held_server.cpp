@@ -40,7 +40,7 @@ bool comes(int fd, short what) {
   return ::poll(&wait, 1, 20'000) > 0;
 }
 
-// What a body is when its chunks are put together; a last one that is cut counts as far as it is.
+// Joins the chunks of a body; the last one may be incomplete.
 std::string without_chunks(std::string_view body) {
   std::string out;
   for (;;) {
@@ -96,7 +96,7 @@ bool HeldServer::take_request() {
   Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   const int yes = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  // The connection is only lent the socket, which stays open when the request is read.
+  // The connection gets a duplicate of the socket, which remains open after the request.
   fake::Connection reading{Fd(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0))};
   peer_ = std::move(socket);
   return reading.read_request().has_value();
@@ -106,7 +106,7 @@ bool HeldServer::send(std::string_view bytes) const {
   return write_all(peer_.get(), bytes, "the socket") && eventually([this] { return is_read(); });
 }
 
-// Nothing is on the way, and nothing waits to be read.
+// Whether no data is in transit, and none waits to be read.
 bool HeldServer::is_read() const {
   const auto hex = [](const sockaddr_in& address) {
     std::array<char, 5> out{};
@@ -126,14 +126,14 @@ bool HeldServer::is_read() const {
     columns >> number >> local >> remote >> state >> queues;
     const bool is_client = local.ends_with(":" + there) && remote.ends_with(":" + here);
     const bool is_server = local.ends_with(":" + here) && remote.ends_with(":" + there);
-    // "TX:RX" in hexadecimal. Whoever has hung up reads no more, and his end counts as a byte here.
+    // "TX:RX" in hexadecimal. A closed side reads no more, and its FIN counts as a byte.
     const bool is_open = state == "01";
     if (is_open && ((is_server && !queues.starts_with("00000000:")) ||
                     (is_client && !queues.ends_with(":00000000")))) {
       return false;
     }
   }
-  return true;  // whoever has gone has nothing left to read
+  return true;  // the other side is gone
 }
 
 void HeldServer::fill_queue() {

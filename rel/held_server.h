@@ -1,6 +1,6 @@
 #pragma once
 
-// A model server that sends as much of its answer as it is told to, and then waits.
+// A model server that sends a given part of its answer, and then waits.
 
 #include <vector>
 
@@ -14,12 +14,12 @@ class HeldServer {
 
   // "http://127.0.0.1:PORT"
   std::string url() const;
-  // Takes the next connection and its whole request; false when none comes in 20 s.
+  // Accepts the next connection and reads its request; false if there is none within 20 s.
   bool take_request();
-  // Sends, and returns when the other side has read all of it; false when it does not.
+  // Sends, and returns when the other side has read everything; false if it does not.
   bool send(std::string_view bytes) const;
   void hang_up() { peer_ = Fd(); }
-  // Nobody can connect any more: who tries waits.
+  // Further connection attempts block.
   void fill_queue();
   void empty_queue();
 
@@ -32,8 +32,8 @@ class HeldServer {
   std::vector<Fd> queue_;
 };
 
-// The text of an answer that is in the events which are whole in the first bytes of a response:
-// its head, its chunks, its events, in any of the three protocols.
+// The text of the answer in the complete events of a truncated response with its head and chunks,
+// in any of the three protocols.
 std::string text_in(std::string_view response);
 
 }  // namespace reprise::rel

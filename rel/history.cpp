@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The one damage that a fault may leave: a line that was being written, of which nobody was told.
+// The only damage that a fault may leave: an unacknowledged line that was being written.
 constexpr std::string_view kCut = "the end was cut off in writing";
 
 std::string where_they_differ(const std::string& is, const std::string& should) {
@@ -55,7 +55,7 @@ std::string compare(const Snapshot& seen, std::span<const Snapshot> allowed, Len
   return is_damaged ? one_line(cat("is damaged: ", seen.damage)) : "";
 }
 
-// Whoever opens the store next sees the message.
+// The next process that opens the store must see the message.
 std::string examine_added(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
   const auto seen =
@@ -66,7 +66,7 @@ std::string examine_added(const Kind& kind, const fs::path& place) {
   return has_one_more(*seen) ? "" : "loses the message it took";
 }
 
-// What is deleted does not come back from anywhere.
+// Deleted sessions must not reappear.
 std::string examine_purged(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
   const auto purged = store ? purge_all(**store) : Result<>(std::unexpected(store.error()));
@@ -125,11 +125,11 @@ void History::keep(std::size_t steps) {
 
 std::string examine(const Kind& kind, const fs::path& place, std::span<const Snapshot> allowed,
                     Leniency leniency) {
-  // Whoever only reads finds it as whoever writes leaves it, and changes nothing.
+  // A reader must see the same as a writer, and change nothing.
   if (const auto reader = kind.open(place, {.access = Access::read}); reader) {
     const auto seen = take_snapshot(**reader);
     std::string fault = seen ? "" : seen.error().message;
-    if (seen && !leniency.allows_damage) {  // else a part of the last append may show until then
+    if (seen && !leniency.allows_damage) {  // else part of the last append may be visible
       fault = compare(*seen, allowed, leniency);
     }
     if (!fault.empty()) {
@@ -150,7 +150,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
     return fault;
   }
   if (!has_session(*seen)) {
-    return "";  // none yet that could take a message
+    return "";  // no session yet that accepts a message
   }
   if (const auto added = add_one_more(**store); !added) {
     return cat("takes no message: ", added.error().message);

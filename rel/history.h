@@ -1,6 +1,6 @@
 #pragma once
 
-// A life without any fault: what every trial is measured by.
+// A life without faults, the reference of all trials.
 
 #include <cstddef>
 #include <filesystem>
@@ -16,21 +16,21 @@ namespace reprise::rel {
 
 class History {
  public:
-  // Lives it in `work`/now, and keeps what the folder held before each step and at the end.
-  // Throws when a step fails: then there is nothing to measure by.
+  // Runs the life in `work`/now, and saves the folder before each step and at the end. Throws if a
+  // step fails.
   History(const Kind& kind, const std::filesystem::path& work);
 
   const Kind& kind() const { return kind_; }
-  // Where every trial takes place: stores may remember where they are.
+  // The folder of all trials, since stores may depend on their path.
   const std::filesystem::path& place() const { return place_; }
   const std::vector<LifeStep>& steps() const { return steps_; }
-  // After so many steps.
+  // The visible state after `steps` steps.
   const Snapshot& seen(std::size_t steps) const { return seen_.at(steps); }
-  // After `first` steps, or one more, up to `last`.
+  // The states after `first` to `last` steps.
   std::span<const Snapshot> seen(std::size_t first, std::size_t last) const {
     return std::span(seen_).subspan(first, last - first + 1);
   }
-  // Makes place() what it was then.
+  // Restores place() to the state after `steps` steps.
   void set_back_to(std::size_t steps) const;
 
  private:
@@ -45,12 +45,12 @@ class History {
 };
 
 struct Leniency {
-  bool ignores_running = false;  // answers that run and artefacts that grow are not compared
-  bool allows_damage = false;    // what nobody was told of may have come as rubbish
+  bool ignores_running = false;  // running answers and growing artefacts are not compared
+  bool allows_damage = false;    // unacknowledged data may be damaged
 };
 
-// What is wrong with the store at `place`, in one line; "" when it shows one of what is allowed,
-// takes one more message and finds no damage in itself. What came last may always be cut.
+// The fault of the store at `place`, in one line; "" if it shows one of the allowed states, accepts
+// another message and finds no damage. The last line may always be truncated.
 std::string examine(const Kind& kind, const std::filesystem::path& place,
                     std::span<const Snapshot> allowed, Leniency leniency = {});
 

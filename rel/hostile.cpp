@@ -1,9 +1,9 @@
 // rel_hostile PROGRAM CORPUS [COUNT [FIRST]]
 //
-// Gives the program stores that nobody should have: files of the corpus with bytes changed, cut,
-// doubled and swapped, JSON that is deep, long or not JSON, text that a terminal would obey, and
-// what is no file at all. Whatever it does with them, it ends by itself, in time and in 512 MiB,
-// with an exit code of its own, shows nothing that a terminal obeys, and writes nowhere else.
+// Runs the program with hostile stores: files of the corpus with bytes changed, truncated,
+// duplicated and swapped, JSON that is deep, long or invalid, text that a terminal would interpret,
+// and special files. In all cases, it must end by itself, in time, within 512 MiB and with one of
+// its own exit codes, show no control characters, and write nowhere else.
 
 #include <algorithm>
 #include <cstddef>
@@ -35,7 +35,7 @@ std::string fault_in(int code, std::string_view shown, bool is_json) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') ||
            (c == 0x7F && !is_json);
   };
-  // JSON that goes to a file is data: its strings are kept as they are.
+  // JSON output to a file is data: its strings are unchanged.
   const bool is_text =
       !is_json && (shown.contains("\xc2\x9b") || shown.contains(kRightToLeftOverride));
   return is_text || std::ranges::any_of(shown, is_control) ? "shows a control character" : "";
@@ -46,7 +46,7 @@ class Hostile {
   Hostile(const std::string& program, const fs::path& corpus)
       : program_(fs::absolute(program)), stores_(corpus, make_database()) {}
 
-  // What goes wrong with the input of that number; "" when nothing does.
+  // The fault with the input of that number; "" if there is none.
   std::string try_one(unsigned number) {
     const fs::path folder = trial();
     fs::remove_all(folder);
@@ -81,7 +81,7 @@ class Hostile {
     return run_program(start);
   }
 
-  // Too large to be kept in the corpus, and quickly made.
+  // Too large for the corpus, and quickly created.
   std::string make_database() const {
     fs::create_directories(trial());
     const std::string url = cat("sqlite:", (trial() / "made.db").native());
@@ -91,7 +91,7 @@ class Hostile {
     return read_bytes(whole);
   }
 
-  // Beside the folder of the trial there is only what the program keeps for itself.
+  // Beside the folder of the trial, there may only be the program's own files.
   std::string fault_outside() const {
     std::string fault;
     for (const auto& entry : fs::directory_iterator(work_.path())) {

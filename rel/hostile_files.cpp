@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the input stands in the folder of the trial, and the URL of the store that it is.
+// The path of the input in the folder of the trial, and its URL as a store.
 struct Kind {
   std::string name;  // its folder in the corpus
   std::string file;
@@ -77,7 +77,7 @@ std::string mutated(std::string bytes, std::minstd_rand& dice) {
   return bytes;
 }
 
-// What is no file, or not the one that is looked for.
+// Creates something other than the expected regular file.
 void make_special(const fs::path& file, std::minstd_rand& dice) {
   switch (dice() % 5) {
     case 0:
@@ -148,7 +148,7 @@ HostileStores::HostileStores(const fs::path& corpus, std::string database) {
 std::string HostileStores::put(unsigned number, const fs::path& folder) const {
   std::minstd_rand dice(number + 1);
   const auto& [which, seed] = seeds_[number % seeds_.size()];
-  // A file is sometimes taken for one of another kind.
+  // Sometimes uses a file as one of another kind.
   const Kind& kind = kinds()[dice() % 10 == 0 ? dice() % kinds().size() : which];
   const fs::path file = folder / kind.file;
   fs::create_directories(file.parent_path());

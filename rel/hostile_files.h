@@ -1,6 +1,6 @@
 #pragma once
 
-// Stores that nobody should have.
+// Hostile stores.
 
 #include <cstddef>
 #include <filesystem>
@@ -19,16 +19,16 @@ inline constexpr std::string_view kLeftToRightIsolate = "\xe2\x81\xa6";
 
 std::string read_bytes(const std::filesystem::path& file);
 
-// Bytes that have been trouble somewhere.
+// Bytes that have caused faults in programs.
 const std::vector<std::string>& poisons();
 
-// Files of a corpus with bytes changed, cut, doubled and swapped, and what is no file at all.
+// Files of a corpus with bytes changed, truncated, duplicated and swapped, and special files.
 class HostileStores {
  public:
-  // `database` is the bytes of one. Throws when there are none.
+  // `database` is the bytes of a database. Throws if the corpus is empty.
   HostileStores(const std::filesystem::path& corpus, std::string database);
 
-  // Makes the store of this number in the folder, always the same; its URL.
+  // Creates the store of this number in the folder, always the same; returns its URL.
   std::string put(unsigned number, const std::filesystem::path& folder) const;
 
  private:

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 12> kPayloads = {
 };
 
 std::string hostile_text(unsigned number) {
-  // Rows with joined emoji go to the terminal by a way of their own.
+  // Rows with joined emoji are written to the terminal by separate code.
   constexpr std::string_view kFamily = "\U0001F469\u200D\U0001F469\u200D\U0001F467";
   std::string out = cat(kHarmless, " ", number, " ", number % 3 == 0 ? kFamily : "", " ");
   for (std::size_t i = 0; i < 5; ++i) {
@@ -46,7 +46,7 @@ std::string hostile_text(unsigned number) {
   return out;
 }
 
-// As it is when it has become a text block: valid UTF-8, and all the rest still there.
+// The text after conversion to a text block: valid UTF-8, otherwise unchanged.
 std::string valid(std::string_view text) {
   Message message;
   message.blocks = {text_block(text)};
@@ -85,7 +85,7 @@ Result<> fill(const std::string& url, const fs::path& folder, unsigned number) {
   }
   REPRISE_TRY(store->create(session));
   for (Message& message : conversation(text, number % 2 == 0)) {
-    // Not every store holds tools; one without words holds nothing but the title.
+    // Not every store holds tools; one without text holds only the title.
     const auto added = store->append(id, {std::move(message)}, {});
     if (!added && added.error().code != Code::unsupported) {
       return std::unexpected(added.error());

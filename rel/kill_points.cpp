@@ -27,7 +27,7 @@ struct Counted {
   std::vector<std::int64_t> delicate;
 };
 
-// How many calls a step makes when nothing is wrong.
+// Counts the calls of a step without faults.
 Counted count_calls(const History& history, std::size_t step) {
   history.set_back_to(step);
   const Ended ended = in_process([&](const Say& /*say*/) {
@@ -54,7 +54,7 @@ Counted count_calls(const History& history, std::size_t step) {
   return out;
 }
 
-// The store must show the step done, or, where it may be either, done or not.
+// The store must show the step as done, or, unless `must_be_done`, either as done or not.
 std::string examine_after(const History& history, std::size_t step, bool must_be_done,
                           bool ignores_running = false) {
   const Ended ended = in_process([&](const Say& /*say*/) {
@@ -78,7 +78,7 @@ std::string killed_at(const History& history, std::size_t step, std::int64_t at)
   return fault.empty() ? "" : cat(killed.is_done ? "lost what was acknowledged: " : "", fault);
 }
 
-// Tries the step until it is done: once while calls fail, and once more when none do.
+// Runs the step with failing calls and, if it fails, again without.
 std::string run_twice(const History& history, std::size_t step, const Trap& trap, const Say& say) {
   DiskRecord disk(history.place());
   watch(history.place().native(), trap, &disk);
@@ -86,7 +86,7 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
   const LifeStep& what = history.steps()[step];
   const auto first = store ? what.run(**store) : Result<>(std::unexpected(store.error()));
   watch(history.place().native(), {}, &disk);
-  // What is done is on the disk, whatever failed on the way.
+  // A completed step must be durable, whatever failed meanwhile.
   const auto cut_power = [&] {
     unwatch();
     if (what.on_disk) {
@@ -133,7 +133,7 @@ std::string failed_at(const History& history, std::size_t step, const Trap& trap
   if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
     return ended.fault + ended.output;
   }
-  // What was streaming when its file could not take it may have come in part.
+  // Text streamed while its file could not grow may be stored partially.
   const bool is_done = ended.output == kDone;
   return examine_after(history, step, is_done, !is_done && !history.steps()[step].on_disk);
 }

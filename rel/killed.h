@@ -1,6 +1,6 @@
 #pragma once
 
-// A step of a life in a process of its own, which something kills on the way.
+// A step of a life in a separate process that is killed meanwhile.
 
 #include <memory>
 
@@ -10,11 +10,11 @@
 namespace reprise::rel {
 
 struct Killed {
-  bool is_done = false;  // the step had returned before
-  std::string fault;     // it failed, or ended in a way no trial may; "" when it did not
+  bool is_done = false;  // the step had returned before the kill
+  std::string fault;     // the step failed, or the process ended unexpectedly; "" otherwise
 };
 
-// `open` is called in that process, and sees to it that the process dies.
+// `open` is called in that process and must arrange for its death.
 Killed run_to_death(const LifeStep& step,
                     const std::function<Result<std::unique_ptr<Store>>()>& open);
 

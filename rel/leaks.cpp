@@ -1,8 +1,8 @@
 // rel_leaks PROGRAM
 //
-// Uses every command of the program with keys planted wherever a key may stand, and looks after
-// each of them: no key is in anything that was shown or written, archives and databases included,
-// nobody else may read what was written, and nobody but this machine was spoken to.
+// Uses every command of the program with keys planted wherever a key may be, and searches for each
+// of them: no key may be in the output or in files, including archives and databases, nobody else
+// may read the files, and no other machine may be contacted.
 
 #include <sys/stat.h>
 #include <zip.h>
@@ -29,10 +29,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Part of every key, and of nothing else.
+// A part of every key, which occurs nowhere else.
 constexpr std::string_view kPlanted = "PLANTED";
 
-// All that is in an archive, one file after the other.
+// The contents of an archive, one file after the other.
 std::string unpacked(const fs::path& file) {
   int fault = 0;
   const std::unique_ptr<zip_t, void (*)(zip_t*)> zip(zip_open(file.c_str(), ZIP_RDONLY, &fault),
@@ -92,7 +92,7 @@ class Leaks {
   std::string with_password() const { return cat("http://me:PLANTED-url@", authority()); }
   std::string authority() const { return server_->url().substr(7); }
 
-  // Runs it with all the keys about, and looks at everything there is afterwards.
+  // Runs the program with all keys, and checks all files afterwards.
   void run(const std::vector<std::string>& words) {
     Start start{.words = {program_},
                 .home = home(),
@@ -228,7 +228,7 @@ class Leaks {
     run({"ask", "--no-such-flag", "sk-hello"});
   }
 
-  // A server of sessions that is away: its password is in the URL.
+  // An unavailable server for sessions with its password in the URL.
   void lost_server() {
     const std::string url = "postgres://me:PLANTED-password@127.0.0.1:1/sessions";
     for (const std::vector<std::string>& words :
@@ -267,7 +267,7 @@ int run(std::vector<std::string> words) {
   if (words.size() != 1) {
     return usage("rel_leaks PROGRAM");
   }
-  ::umask(0);  // what is made private is made so on purpose
+  ::umask(0);  // private files must be created with their mode
   const bool is_netless = leave_network() && counts_ways_out();
   if (!is_netless) {
     std::puts("leaks: no network of our own here, so nobody looks who is spoken to");

@@ -11,7 +11,7 @@ namespace {
 
 using std::filesystem::path;
 
-// The secret that session files are signed with stands beside their folder.
+// The secret for signing session files is beside their folder.
 Result<> sign_from_now_on(const path& folder) {
   const path secret = folder / "machine_secret";
   REPRISE_ASSIGN(const bool has_secret, is_there(secret));
@@ -19,7 +19,7 @@ Result<> sign_from_now_on(const path& folder) {
 }
 
 std::string trial_url(const StoreKind& kind, const path& folder) {
-  // Longer than the original's chats are.
+  // Exceeds the original program's limit.
   const std::string_view settings = kind.name == "chatdir" ? "?messages=1000000" : "";
   return cat(url_in_folder(kind, folder), settings);
 }
@@ -126,7 +126,7 @@ class Steps {
                                                                "data: {}\n");
       });
     }
-    // Long enough for several pages, and more than one sector in any file.
+    // Several pages, and more than one sector in any file.
     append("long", 1, {user(std::string(30'000, 'x')), answer(std::string(9'000, 'y'))});
   }
 
@@ -148,8 +148,8 @@ class Steps {
     }
     append("aside", 2, {user("A question of its own."), answer("Its answer.")});
     if (capabilities_.current != nullptr) {
-      // Restoring a chat makes it the current one, which is a step of its own: let it be that
-      // already.
+      // Restoring a chat makes it the current one, which is a separate step: so make it the current
+      // one before.
       add("current",
           [](Store& store) { return store.capabilities().current->set_current(session(1)); });
     }
@@ -180,7 +180,7 @@ class Steps {
     });
   }
 
-  // As a new turn does it: the question makes the session durable, too.
+  // Like a new turn: the question makes the session durable, too.
   void begin_with_question() {
     const OperationId running = operation("answering");
     add_os("begin a session",

@@ -1,7 +1,7 @@
 #pragma once
 
-// The life that a store leads in the trials: a fixed sequence of steps, each one call that must
-// happen whole or not at all, and what can be seen of the store after each.
+// The life of a store in the trials: a fixed sequence of steps, each one atomic call, and the
+// visible state of the store after each.
 
 #include "reprise/open_store.h"
 
@@ -13,26 +13,26 @@ struct Kind {
                                                const StoreOptions& options)>
       open;
 };
-// Every store that keeps its sessions in files.
+// All stores that use files.
 const std::vector<Kind>& kinds();
 
-// The URLs of one store of each of these kinds in a folder, in the same order.
+// The URLs of one store of each kind in a folder, in the same order.
 std::vector<std::string> trial_urls(const std::filesystem::path& folder);
 
 struct LifeStep {
   std::string name;
   std::function<Result<>(Store&)> run;
-  bool on_disk = true;     // it survives a power cut when it has returned, not only a kill
-  bool repeatable = true;  // doing it again changes nothing
+  bool on_disk = true;     // after returning, it survives a power cut, not only a kill
+  bool repeatable = true;  // repeating it changes nothing
 };
 
-// As long as the store can hold it. `store` is asked what that is, and not changed.
+// The steps that the store supports. Uses only the capabilities of `store`.
 std::vector<LifeStep> life(Store& store);
 
-// What can be seen of a store, as text; the same for two stores that hold the same.
+// The visible state of a store, as text; equal for stores with equal contents.
 struct Snapshot {
   std::string lasting;  // what must survive a power cut
-  std::string running;  // answers that are running, and artefacts that grow
+  std::string running;  // running answers, and growing artefacts
   std::string damage;   // a line for each part that could not be read
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };

@@ -8,7 +8,7 @@
 namespace reprise::rel {
 namespace {
 
-// The names below are constants of this file: what does not parse is its own mistake.
+// Parses constants of this file, which must be valid.
 template <class T>
 T parsed(std::string_view text) {
   auto id = T::parse(text);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the sessions and messages of the trials are made of: always the same.
+// The sessions and messages of the trials, which are always the same.
 
 #include "reprise/session.h"
 
@@ -10,8 +10,8 @@ SessionId session(int number);
 OperationId operation(std::string_view name);
 Time at(int second);
 Session empty_session(int number);
-// For a store without words: what it keeps of an answer. Second and place are told apart by
-// `second`.
+// A message; without `words`, in the form that a store without text holds. `second` determines its
+// time and position.
 Message message_of(bool words, std::string_view role, std::string text, int second);
 
 }  // namespace reprise::rel

@@ -37,7 +37,7 @@ bool leave_network() {
   const auto user = ::getuid();
   const auto group = ::getgid();
   if (::unshare(CLONE_NEWNET) != 0) {
-    // Whoever is not root may have a network as the root of a world of its own.
+    // Without root, a network namespace needs a user namespace.
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 ||
         !write_line("/proc/self/uid_map", cat("0 ", user, " 1")) ||
         !write_line("/proc/self/setgroups", "deny") ||
@@ -83,7 +83,7 @@ bool counts_ways_out() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(9);
-  address.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1, which nobody has
+  address.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1, which is reserved for documentation
   (void)::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   return ways_sought_out() > before;
 }

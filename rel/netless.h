@@ -4,14 +4,14 @@
 
 namespace reprise::rel {
 
-// From here on this process and its children have a network of their own, in which there is only
-// 127.0.0.1. False when the kernel does not allow that.
+// Moves this process and its children to a network namespace with only 127.0.0.1. False if the
+// kernel does not allow that.
 bool leave_network();
 
-// How often somebody in it wanted to reach another address.
+// The number of attempts in it to reach another address.
 std::int64_t ways_sought_out();
 
-// Whether that is counted at all.
+// Whether attempts can be counted.
 bool counts_ways_out();
 
 }  // namespace reprise::rel

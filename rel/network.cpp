@@ -18,7 +18,7 @@ std::int64_t calls = 0;
 
 enum class CallOutcome : std::uint8_t { made, made_and_last, failed };
 
-// Of the call that is about to be made.
+// The outcome of the next call.
 CallOutcome call_outcome() {
   if (!is_watching) {
     return CallOutcome::made;
@@ -77,7 +77,7 @@ std::int64_t network_calls() {
 
 }  // namespace reprise::rel
 
-// They take the place of the C library's, whose parameters have reserved names.
+// These replace the C library's functions, whose parameters have reserved names.
 // NOLINTBEGIN(misc-use-internal-linkage,readability-inconsistent-declaration-parameter-name)
 extern "C" {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The calls by which this process talks to a server, in our hands: counted, ended by a kill, or
-// made to fail. This program has its own send(), recv() and connect(), and the libraries that it
-// loads call those, too.
+// Intercepts the calls by which this process communicates with a server: they are counted, ended by
+// a kill, or made to fail. This program defines send(), recv() and connect(), which replace those
+// of the C library for the libraries that it loads, too.
 //
 // One thread at a time.
 
@@ -10,23 +10,23 @@
 
 namespace reprise::rel {
 
-// What happens to one of the calls, counted from 1.
+// The fault of a call; calls are counted from 1.
 struct NetworkTrap {
   enum class What : std::uint8_t {
     nothing,
-    kill,          // the process dies (SIGKILL) instead of making the call
+    kill,          // the process is killed (SIGKILL) instead of making the call
     break_before,  // the connection breaks instead of the call
-    break_after,   // the call is made, and nothing that comes after it arrives
+    break_after,   // the call is made, and all later data is lost
   };
   What what = What::nothing;
   std::int64_t at = 0;
-  bool lasting = false;  // no connection can be made any more
+  bool lasting = false;  // further connections fail
 };
 
-// From here on calls count.
+// Starts counting calls.
 void watch_network(const NetworkTrap& trap = {});
 void unwatch_network();
-// Since watch_network().
+// The number of calls since watch_network().
 std::int64_t network_calls();
 
 }  // namespace reprise::rel

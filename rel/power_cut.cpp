@@ -21,12 +21,12 @@
 namespace reprise::rel {
 namespace {
 
-// The store is closed and opened again after so many steps.
+// The store is reopened after this number of steps.
 constexpr std::size_t kStepsOpen = 5;
 
 struct Recorded {
   DiskRecord disk;
-  // How many changes there were when each step began, and when it had been acknowledged.
+  // The number of changes before each step, and after its acknowledgement.
   std::vector<std::size_t> started;
   std::vector<std::size_t> ended;
 };
@@ -50,7 +50,7 @@ Recorded record_life(const History& history) {
   return out;
 }
 
-// The steps that a power cut after `cut` changes may not undo, and those that had started.
+// The steps that a power cut after `cut` changes must not undo, and those that had started.
 struct Bounds {
   std::size_t durable = 0;
   std::size_t started = 0;
@@ -71,11 +71,11 @@ Bounds bounds_at(const History& history, const Recorded& life, std::size_t cut) 
 }
 
 constexpr std::size_t kLongBytes = 50'000;
-constexpr std::size_t kMessages = 100;                   // the log begins anew among them
+constexpr std::size_t kMessages = 100;                   // the log is restarted among them
 constexpr std::size_t kMessagesBefore = 30;              // the log is not full yet
-constexpr std::uintmax_t kDatabaseBytesMin = 1'000'000;  // when a log has gone into it
+constexpr std::uintmax_t kDatabaseBytesMin = 1'000'000;  // after a checkpoint
 
-// How many changes there were when each of the messages had been acknowledged.
+// The number of changes after the acknowledgement of each message.
 std::vector<std::size_t> fill_log(const Kind& kind, const std::filesystem::path& place,
                                   DiskRecord& disk) {
   std::vector<std::size_t> known;

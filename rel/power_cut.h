@@ -8,12 +8,12 @@
 
 namespace reprise::rel {
 
-// Cuts the power `states` times, at moments spread over a whole life, each time with another part
-// of what was not synced arriving: afterwards all steps that were acknowledged are there, and what
-// is there is what the life went through.
+// Simulates `states` power cuts spread over a whole life, each with another part of the unsynced
+// changes on the disk: afterwards, all acknowledged steps are done, and the state is one of the
+// life.
 Tally cut_the_power(const History& history, std::size_t states);
 
-// The same where the log of a database has grown long, goes into it and begins anew.
+// The same while a long log is checkpointed and restarted.
 Tally cut_the_power_on_a_long_log(const Kind& kind, std::size_t states);
 
 }  // namespace reprise::rel

@@ -1,9 +1,9 @@
 // rel_probe write URL WRITER    writes until it is killed or fails; "ACK WRITER I" when the I-th
 //                               message is acknowledged
-// rel_probe check URL <SAID     whether all that writers have said is there, once, in order
+// rel_probe check URL <OUTPUT   checks that all acknowledged messages exist, once, in order
 //
-// For faults that only hands can make: start writers, keep what they say on another machine (a
-// store that is new needs one writer first), pull the plug, check. Works with every store.
+// For faults that need manual work: start writers, store their output on another machine (a new
+// store needs one writer first), pull the plug, check. Works with every store.
 
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ int write_on_and_on(Store& store, int writer) {
     }
     const std::string line = cat("ACK ", writer, " ", number + 1, "\n");
     if (::write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-      return 1;  // nobody listens
+      return 1;  // nobody reads the output
     }
   }
 }

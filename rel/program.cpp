@@ -50,7 +50,7 @@ Pipe make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-// `reading` is the side where somebody types and looks, `writing` the program's.
+// `reading` is the user's side, `writing` the program's.
 Pipe make_terminal() {
   std::array<char, 100> name{};
   Fd outside(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
@@ -64,7 +64,7 @@ Pipe make_terminal() {
   return {std::move(outside), std::move(inside)};
 }
 
-// In the child: it becomes the terminal that controls it.
+// In the child: makes it the controlling terminal.
 void use_terminal(int terminal) {
   ::setsid();
   ::ioctl(terminal, TIOCSCTTY, 0);
@@ -73,7 +73,7 @@ void use_terminal(int terminal) {
   }
 }
 
-// In the child: `fd` is that file from here on.
+// In the child: opens the file as `fd`.
 void use_file(int fd, const char* path, int flags) {
   const int file = ::open(path, flags, 0600);
   if (file < 0) {
@@ -89,7 +89,7 @@ void limit_memory(std::size_t bytes) {
   }
 }
 
-// A signal for the whole process is pending until one of its threads has taken it.
+// A signal for the whole process is pending until one of its threads has received it.
 bool has_pending_signal(pid_t pid) {
   std::ifstream status(cat("/proc/", pid, "/status"));
   for (std::string line; std::getline(status, line);) {
@@ -115,7 +115,8 @@ Program::Program(const Start& start) {
   const std::vector<char*> variables = pointers(environment);
   const std::string err = start.home / "err";
   for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
-    // In the background some are ignored, and would be in the program. These can all be set.
+    // A background process ignores some signals, and the program would inherit that. All of these
+    // can be reset.
     (void)::signal(signal, SIG_DFL);
   }
   pid_ = ::fork();
@@ -175,7 +176,7 @@ bool Program::read_until(const Enough& enough) {
 }
 
 void Program::type(std::string_view keys) const {
-  (void)write_all(out_.get(), keys, "the terminal");  // who has ended reads no keys
+  (void)write_all(out_.get(), keys, "the terminal");  // fails if the program has ended
 }
 
 bool Program::read_until_quiet(std::chrono::milliseconds pause) {

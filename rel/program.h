@@ -1,6 +1,6 @@
 #pragma once
 
-// The program `reprise` as a process of its own, in a home of its own.
+// Runs the program `reprise` with its own home folder.
 
 #include <sys/types.h>
 
@@ -14,13 +14,13 @@ namespace reprise::rel {
 struct Start {
   std::vector<std::string> words;        // the first is the program's path
   std::filesystem::path home;            // $HOME and the working folder; `err` and `in` are in it
-  std::vector<std::string> environment;  // "NAME=value", beside what every program needs
+  std::vector<std::string> environment;  // "NAME=value", in addition to what every program needs
   bool waits_for_input = false;          // its standard input is a pipe that stays open
   bool on_terminal = false;              // all three are a terminal of 80x24
-  std::size_t memory_max = 0;            // in bytes; 0: what there is
+  std::size_t memory_max = 0;            // in bytes; 0 for no limit
 };
 
-// Never used by two threads at once. Who still runs at the end is killed.
+// One thread at a time. The destructor kills a running program.
 class Program {
  public:
   using Enough = std::function<bool(std::string_view shown)>;
@@ -33,19 +33,19 @@ class Program {
   Program& operator=(Program&&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Reads its standard output until that is enough; false when it ends before, or after 20 s.
+  // Reads its standard output until `enough` returns true; false if it ends before, or after 20 s.
   bool read_until(const Enough& enough);
-  // On a terminal: what is typed.
+  // Types on its terminal.
   void type(std::string_view keys) const;
-  // Reads until nothing has come for so long; false when it has ended.
+  // Reads until there is no output during `pause`; false if it has ended.
   bool read_until_quiet(std::chrono::milliseconds pause);
-  // Sends a signal, and returns when it has been taken or the process has ended.
+  // Sends a signal, and returns when it was received or the process has ended.
   void signal(int number) const;
-  // Reads the rest and waits for the end: the exit code, 128 and the signal that ended it, or -1
-  // when it had to be killed after 20 s.
+  // Reads the remaining output and waits for the end: returns the exit code, 128 plus the signal
+  // that ended it, or -1 if it had to be killed after 20 s.
   int wait();
 
-  // What it has written to standard output so far.
+  // Its standard output so far.
   const std::string& shown() const { return shown_; }
 
  private:
@@ -64,7 +64,7 @@ struct Finished {
 };
 Finished run_program(const Start& start);
 
-// Asks until it is so; false after five seconds.
+// Polls until `is_so` returns true; false after five seconds.
 bool eventually(const std::function<bool()>& is_so);
 
 }  // namespace reprise::rel

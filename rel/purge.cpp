@@ -38,7 +38,8 @@ Result<std::optional<BlobHash>> put(Store& store, int round) {
   return hash;
 }
 
-// Of another process: a session full of words, which names what the writer is about to name.
+// In another process: creates and purges a session with much text and references to the writer's
+// blobs.
 Result<> make_and_purge(const Kind& kind, const fs::path& place, int round) {
   REPRISE_ASSIGN(const auto store, kind.open(place, {}));
   const bool words = store->capabilities().messages;

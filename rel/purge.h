@@ -1,15 +1,15 @@
 #pragma once
 
-// Purges beside others.
+// Purges beside other writers.
 
 #include "life.h"
 #include "tally.h"
 
 namespace reprise::rel {
 
-// One process puts what is large and names it later; between the two another one purges sessions
-// that named the same, and some that did not. Nothing that anybody names is missing then, and no
-// word of what was purged stands in a file of the store.
+// One process puts blobs and references them later; in between, another one purges sessions with
+// the same and other blobs. Afterwards, no referenced blob is missing, and no file of the store
+// contains purged text.
 Tally purge_beside_others(const Kind& kind);
 
 }  // namespace reprise::rel

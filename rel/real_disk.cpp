@@ -27,8 +27,8 @@ Tally cut_real_disks(const Kind& kind, std::size_t rounds) {
       const int round = static_cast<int>(i);
       Writers writers(kind, place, round);
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 200'000));
-      // Nobody is told anything after a power cut. Here they live on for a moment, and a sync that
-      // is under way may end well though its journal does not reach the disk any more.
+      // After a real power cut, nothing is acknowledged. Here the writers live a little longer, and
+      // a running sync may succeed although its journal does not reach the disk.
       const Acknowledged known = writers.known();
       disk.cut_power();
       writers.kill();

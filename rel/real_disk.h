@@ -1,6 +1,6 @@
 #pragma once
 
-// The power cut under writers on real file systems, and disks that are full. Needs root's rights.
+// Power cuts with active writers on real file systems. Needs root.
 
 #include <cstddef>
 
@@ -9,8 +9,8 @@
 
 namespace reprise::rel {
 
-// On ext4 and on XFS: four writers, the power cut at a random moment, `rounds` times each. When it
-// is back, every message that was acknowledged is there once, each writer's in its order.
+// On ext4 and on XFS: four writers, a power cut at a random time, `rounds` times each. Afterwards,
+// every acknowledged message exists once, those of each writer in order.
 Tally cut_real_disks(const Kind& kind, std::size_t rounds);
 
 }  // namespace reprise::rel

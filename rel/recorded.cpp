@@ -14,7 +14,7 @@
 namespace reprise::rel {
 namespace {
 
-// What makes an answer of each sort; the words are the test server's.
+// The questions for each sort of answer of the test server.
 const std::array<Question, 7> kQuestions = {{
     {"fake", "hello"},
     {"fake", "think about leagues"},
@@ -25,7 +25,7 @@ const std::array<Question, 7> kQuestions = {{
     {"fake:until_close", "without chunks"},
 }};
 
-// Asks for real, and then sends the same request once more to see each byte of what comes.
+// Asks with the program, and then repeats the same request to record the bytes of the response.
 Recorded record(fake::FakeProvider& server, const Question& question, const Start& start) {
   const auto before = static_cast<std::size_t>(server.request_count());
   run_program(start);

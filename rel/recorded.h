@@ -1,6 +1,6 @@
 #pragma once
 
-// Answers of the test server, byte by byte.
+// Recorded responses of the test server.
 
 #include <functional>
 #include <string>
@@ -18,10 +18,10 @@ struct Question {
 
 struct Recorded {
   Question question;
-  std::string bytes;  // the whole response, its head included
+  std::string bytes;  // the whole response, including its head
 };
 
-// One of each sort. `ask` is the run of the program that puts the question to the server.
+// Records a response of each sort. `ask` returns how to run the program with the question.
 std::vector<Recorded> record_answers(fake::FakeProvider& server,
                                      const std::function<Start(const Question&)>& ask);
 

@@ -1,7 +1,7 @@
 // rel_server kill|errors|purge URL
 //
-// The life of a store on a server, whose client is killed, or whose connection breaks, at each call
-// by which they talk; and purges beside a client that stores. Each trial has a tenant of its own.
+// Runs the life of a store on a server, killing the client, or breaking its connection, at each
+// call by which they communicate; and purges beside a writer. Each trial has its own tenant.
 
 #include <stdexcept>
 #include <thread>
@@ -27,7 +27,7 @@ namespace {
 using What = NetworkTrap::What;
 
 constexpr std::string_view kDone = "done";
-// Short, since whoever has lost its server waits for so long.
+// Short, because a client that lost its server waits this long.
 constexpr std::chrono::milliseconds kImpatience{100};
 
 template <class T>
@@ -38,8 +38,7 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-// A server that has much to do is no fault: what it did not answer in time is asked again, for a
-// while.
+// A busy server is not a fault: requests that time out are repeated for a while.
 template <class Ask>
 auto patiently(const Ask& ask) {
   constexpr int kTimesMax = 100;
@@ -50,7 +49,7 @@ auto patiently(const Ask& ask) {
   return answer;
 }
 
-// A database in which lives are led.
+// A database for many lives.
 class Lives {
  public:
   explicit Lives(std::string url) : url_(std::move(url)) {
@@ -69,7 +68,7 @@ class Lives {
   const std::vector<LifeStep>& steps() const { return steps_; }
   const Snapshot& seen(std::size_t steps) const { return seen_.at(steps); }
 
-  // A tenant that has led so much of its life.
+  // A tenant after the given number of steps; returns its URL.
   std::string after(std::size_t steps) {
     std::string url = new_tenant();
     const auto store = must(open_store(url));
@@ -81,7 +80,7 @@ class Lives {
     return url;
   }
 
-  // Until the server has ended what it still did for those who are gone.
+  // Waits until the server has ended the work for clients that are gone.
   void settle() const {
     const auto place = must(postgres::parse_url(cat(url_, "?application_name=watcher")));
     const auto connection = must(postgres::Connection::open(
@@ -111,8 +110,8 @@ std::int64_t count_calls(Lives& lives, std::size_t step) {
   return done ? network_calls() : 0;
 }
 
-// "" when the store shows the step done, or, where it may be either, done or not; takes one more
-// message, and finds no damage in itself.
+// "" if the store shows the step as done (or, unless `must_be_done`, either as done or not),
+// accepts another message, and finds no damage.
 std::string examine(const Lives& lives, const std::string& url, std::size_t step,
                     bool must_be_done) {
   lives.settle();
@@ -151,8 +150,8 @@ std::string killed_at(Lives& lives, std::size_t step, std::int64_t at) {
   return killed.fault.empty() ? examine(lives, url, step, killed.is_done) : killed.fault;
 }
 
-// With a server that can be reached again, the step happens by itself. Without, it fails with a
-// line, and can be done again.
+// If the server is reachable again, the step succeeds by itself. Otherwise it fails with an error,
+// and can be repeated.
 std::string run_twice(const Lives& lives, const std::string& url, std::size_t step,
                       const NetworkTrap& trap, const Say& say) {
   const StoreOptions options =

@@ -1,8 +1,8 @@
 // rel_signals PROGRAM [--long] PROTOCOL…
 //
 // Stops the program with SIGINT, SIGTERM and SIGHUP while it asks: after every byte of recorded
-// answers (or every so many), and at the moments before and after them. It saves what it has
-// shown, ends with 130, and the next run goes on where it stopped.
+// responses (or at intervals), and before and after them. It must save what it has shown, exit with
+// 130, and the next run continues where it stopped.
 
 #include <signal.h>
 
@@ -34,14 +34,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kInterrupted = 130;
-constexpr std::size_t kPoints = 60;  // of each protocol, in the short form
-// Every byte of all answers would take most of an hour; their events have so many lengths that the
-// bytes of each kind of event have all their turn.
+constexpr std::size_t kPoints = 60;  // per protocol, in the short form
+// All bytes would take most of an hour; the lengths of events vary so much that all positions in
+// each kind of event are still covered.
 constexpr std::size_t kLongStride = 3;
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::string_view kLockedKind = "sqlite:";  // the store that is locked for `is_saving`
 
-// Those that hold the words of messages: of the others nothing could be seen to be stored.
+// Only stores with text, since the others would not show what is stored.
 const std::vector<std::string>& stores() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> out = trial_urls("");
@@ -51,14 +51,14 @@ const std::vector<std::string>& stores() {
   return all;
 }
 
-// One run that is stopped, and the moment.
+// A run, and when it is stopped.
 struct Moment {
   const Recorded* stream = nullptr;
   std::size_t bytes = 0;
   int signal = SIGINT;
   std::string store = {};
   bool asks_on = false;    // the next run asks a new question instead of --go-on
-  bool is_saving = false;  // the store is locked by somebody else while the signal comes
+  bool is_saving = false;  // the store is locked by another process during the signal
   bool twice = false;      // the second signal ends the program at once
 };
 
@@ -115,12 +115,12 @@ class Signals {
         stopped_at(moment));
   }
 
-  // The moments that no byte of an answer stands for.
+  // The times other than bytes of a response.
   void try_beside(Tally& tally, const Recorded& stream, std::size_t& number) {
     Moment saving = moment(stream, stream.bytes.size(), number);
     saving.store = stores().front();
     saving.is_saving = true;
-    // After an error nobody reads on.
+    // After an error, the program reads no further.
     if (!stream.question.model.contains("overloaded")) {
       add(tally, saving);
     }
@@ -166,7 +166,7 @@ class Signals {
     if (!program.read_until([&](std::string_view shown) { return shown.starts_with(text); })) {
       return cat("does not show \"", text, "\" but \"", program.shown(), "\"");
     }
-    // Who ends at once can save nothing more: so wait until what was shown is in the store.
+    // A program that ends at once cannot save more, so wait until the shown text is stored.
     if (moment.twice &&
         !eventually([&] { return stored_answer_in(home(), moment.store).answer == text; })) {
       return "does not store what it shows";
@@ -180,7 +180,7 @@ class Signals {
   }
 
   LockFile::Hold lock_store() {
-    // The program has asked, so its own lock file is there.
+    // The program has asked, so its lock file exists.
     const fs::path file = home() / cat(stores().front().substr(kLockedKind.size()), "-lock");
     if (!fs::exists(file)) {
       throw std::runtime_error(cat("no lock file: ", file.native()));
@@ -199,7 +199,8 @@ class Signals {
     const int code = program.wait();
     const bool was_all = moment.bytes == moment.stream->bytes.size();
     const bool had_error = moment.stream->question.model.contains("overloaded");
-    // It may have saved all, and be about to end, when the signal (or the second one) comes.
+    // It may have saved everything and be about to exit when the signal (or the second one)
+    // arrives.
     const bool by_signal =
         (moment.twice || (was_all && !moment.is_saving)) && code == 128 + moment.signal;
     if (code != kInterrupted && !by_signal && !(was_all && code == 0) &&
@@ -221,7 +222,7 @@ class Signals {
     return goes_on(moment, stored);
   }
 
-  // The next run, with a server that refuses what a real one would refuse.
+  // The next run, with a server that refuses invalid requests like a real one.
   std::string goes_on(const Moment& moment, const StoredAnswer& before) {
     const bool asks = moment.asks_on || before.is_whole || before.questions == 0;
     const auto seen = server_->violations().size();
@@ -230,7 +231,7 @@ class Signals {
       words.emplace_back("--go-on");
     } else {
       words.emplace_back("And then?");
-      if (before.questions > 0) {  // else there is no session to go on with
+      if (before.questions > 0) {  // otherwise there is no session to continue
         words.emplace_back("-c");
       }
     }
@@ -255,7 +256,7 @@ class Signals {
     HeldServer held;
     held.fill_queue();
     Program program(ask(stores().front(), held.url(), {"hello"}));
-    // The question is stored before anybody is asked.
+    // The question must be stored before the request.
     if (!eventually([this] { return stored_answer_in(home(), stores().front()).questions == 1; })) {
       return "stores no question";
     }
@@ -268,7 +269,7 @@ class Signals {
                : goes_on({.store = stores().front()}, {.questions = 1, .is_whole = false});
   }
 
-  // Nothing is there yet that could be saved: the signal has its usual effect.
+  // Nothing can be saved yet, so the signal has its default effect.
   std::string stopped_reading(int signal) {
     begin_anew();
     Start start = ask(stores().front(), server_->url(), {"-"});

@@ -18,7 +18,7 @@
 namespace reprise::rel {
 namespace {
 
-// ext4 has taken over the number that XFS gave it: EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN.
+// ext4 uses the same number as XFS: EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN.
 constexpr unsigned long kShutdown =
     _IOR('X', 125, std::uint32_t);  // NOLINT(misc-include-cleaner): <sys/ioctl.h>
 constexpr std::uint32_t kWithoutFlushingTheLog = 2;
@@ -55,7 +55,7 @@ SmallDisk::SmallDisk(std::string type, const std::filesystem::path& work, const 
     std::ofstream(image_).close();
     std::filesystem::resize_file(image_, size.bytes);
     const std::string files = size.files > 0 ? cat(" -N ", size.files) : "";
-    // Smaller than pages of memory, as on small disks.
+    // Blocks smaller than memory pages, as on small disks.
     const std::string blocks = type_ == "ext4" ? " -b 1024" : "";
     run(cat("mkfs.", type_, " -q", blocks, files, " ", image_.string()));
   }

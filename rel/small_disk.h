@@ -1,7 +1,6 @@
 #pragma once
 
-// Real file systems, small, for this process alone: nobody else sees them, and they go with it.
-// They need root's rights.
+// Small real file systems, visible only to this process and removed with it. They need root.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,20 +8,20 @@
 
 namespace reprise::rel {
 
-// mkfs.xfs makes none that is smaller.
+// The minimum of mkfs.xfs.
 inline constexpr std::uintmax_t kXfsBytesMin = std::uintmax_t{300} << 20;
 
-// "" when this process can have them, or why not. To be asked first: mounts are its own from then
-// on.
+// "" if this process can mount, otherwise the reason. Must be called first: it makes mounts
+// private.
 std::string can_mount();
 
 class SmallDisk {
  public:
   struct Size {
     std::uintmax_t bytes = 0;
-    int files = 0;  // at most so many; 0 as many as the file system thinks
+    int files = 0;  // the maximum number of inodes; 0 for the default
   };
-  // `type` is ext4, xfs or tmpfs. All is below `work`. Throws when it cannot be had.
+  // `type` is ext4, xfs or tmpfs. Everything is below `work`. Throws on failure.
   SmallDisk(std::string type, const std::filesystem::path& work, const Size& size);
   ~SmallDisk();
   SmallDisk(const SmallDisk&) = delete;
@@ -31,9 +30,9 @@ class SmallDisk {
   SmallDisk& operator=(SmallDisk&&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // From now on nothing reaches the disk, as when the power fails. Not for tmpfs.
+  // From now on, nothing reaches the disk, like after a power failure. Not for tmpfs.
   void cut_power() const;
-  // As after a start: what has reached the disk is there. Nobody may have a file open.
+  // Mounts the disk like after a restart: with what has reached the disk. No file may be open.
   void mount_again() const;
 
  private:

@@ -1,4 +1,4 @@
-// What can be seen of a store. Processes that are answering are left out: they differ each time.
+// The visible state of a store, without the processes of running answers, which always differ.
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ Result<> look_beside(Store& store, const SessionId& id, Snapshot& seen) {
   if (can.artefacts != nullptr) {
     REPRISE_ASSIGN(const auto entries, can.artefacts->list_artefacts(id));
     for (const auto& entry : entries) {
-      // What gave way is there before its place is taken.
+      // Replaced messages are stored before the replacement.
       if (entry.step == Step{} && entry.name == "replaced.jsonl") {
         continue;
       }
@@ -50,7 +50,7 @@ Result<> look_beside(Store& store, const SessionId& id, Snapshot& seen) {
           cat("artefact ", entry.step.value, " ", entry.name, " ", bytes.value_or("none"), "\n");
       if (entry.name != "raw") {
         seen.lasting += line;
-      } else if (entry.bytes > 0) {  // begun, and nothing in it yet: as good as not there
+      } else if (entry.bytes > 0) {  // an empty new artefact counts as missing
         seen.running += line;
       }
     }

@@ -1,7 +1,7 @@
 // rel_store TRIAL [--long] [STORE…]
 //
-// Tries what stores promise, and says how often and what was lost: one line for each store.
-// Ends with 1 when anything was.
+// Tests the promises of stores; prints one line for each store with the number of trials and the
+// faults. Exits with 1 if there were any.
 
 #include <algorithm>
 #include <cstdio>
@@ -32,18 +32,18 @@
 namespace reprise::rel {
 namespace {
 
-// How much is tried.
+// The number of trials.
 struct Effort {
   std::size_t power_cuts = 1500;
   std::size_t log_cuts = 100;
   std::int64_t call_stride =
-      12;  // every twelfth call fails in all ways, every third delicate one in one
+      12;  // every twelfth call fails in all ways, every third delicate one in one way
   std::int64_t copy_stride = 10;
   std::size_t crowds = 20;
   std::size_t stops = 5;
-  std::size_t disk_cuts = 6;  // on each file system
-  int messages = 400;   // of each of eight writers, where a message does not cost the whole file
-  int whole_files = 1;  // so often a short while, where it does: the time grows with the square
+  std::size_t disk_cuts = 6;  // per file system
+  int messages = 400;         // per writer of eight, if a message does not rewrite the whole file
+  int whole_files = 1;        // the number of short rounds if it does: the time is quadratic
 };
 constexpr Effort kShort;
 constexpr Effort kLong{.power_cuts = 100'000,
@@ -65,7 +65,7 @@ Trial on_history(const std::function<Tally(const History&, const Effort&)>& tria
   };
 }
 
-// Eight writers of many messages, and sixteen of few.
+// Eight writers of many messages, and sixteen writers of few.
 Tally contend(const Kind& kind, const Effort& effort) {
   Tally tally;
   if (kind.name != "sqlite" && kind.name != "chatdir") {
@@ -78,7 +78,7 @@ Tally contend(const Kind& kind, const Effort& effort) {
   tally += write_beside_each_other(kind, {.writers = 8, .messages = effort.messages});
   tally += write_beside_each_other(kind, {.writers = 16, .messages = effort.messages / 5});
   if (kind.name == "sqlite") {
-    // Long messages fill the log, so that it is taken into the database again and again.
+    // Long messages fill the log, so that it is checkpointed repeatedly.
     tally += write_beside_each_other(
         kind, {.writers = 8, .messages = effort.messages / 5, .bytes = 50'000});
   }
@@ -131,7 +131,7 @@ bool needs_root(std::string_view trial) {
   return trial == "disk" || trial == "full";
 }
 
-// The beginning of a life, but for what is long. See golden/README.md.
+// The beginning of a life without long messages. See golden/README.md.
 void write_golden(const Kind& kind, const std::filesystem::path& place) {
   const std::filesystem::path folder = place / kind.name;
   std::filesystem::create_directories(folder);
@@ -167,7 +167,7 @@ int run(std::vector<std::string> words) {
         "[STORE...]");
   }
   const std::string& trial = words.front();
-  // Aloud, and no fault: not everybody who tries is root.
+  // Reported, but not a fault: the user need not be root.
   if (const std::string why = needs_root(trial) ? can_mount() : ""; !why.empty()) {
     std::printf("%-8s skipped: %s\n", trial.c_str(), why.c_str());
     return 0;

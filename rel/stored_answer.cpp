@@ -16,7 +16,7 @@ StoredAnswer stored_answer_in(const fs::path& folder, std::string_view url) {
   const auto page =
       store ? (*store)->list({}) : Result<SessionPage>(std::unexpected(store.error()));
   if (!page && page.error().code == Code::not_found) {
-    return {.holds_questions = false};  // a context file begins with the first answer
+    return {.holds_questions = false};  // a context file starts with the first answer
   }
   if (!page) {
     return {.fault = page.error().message};

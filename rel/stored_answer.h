@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run of the program has left in its store.
+// The data that a run of the program stored.
 
 #include <cstddef>
 #include <filesystem>
@@ -12,12 +12,12 @@ namespace reprise::rel {
 struct StoredAnswer {
   std::string fault = {};
   std::size_t questions = 0;
-  std::string answer = {};  // the texts of all answers, one after the other
+  std::string answer = {};  // the texts of all answers, joined
   bool is_whole = true;
-  bool holds_questions = true;  // also those that got no answer
+  bool holds_questions = true;  // including unanswered ones
 };
 
-// What is in the one session of a store; `url` names its place in `folder`.
+// Reads the only session of a store; `url` is relative to `folder`.
 StoredAnswer stored_answer_in(const std::filesystem::path& folder, std::string_view url);
 
 }  // namespace reprise::rel

@@ -1,6 +1,6 @@
 #pragma once
 
-// Trials of one sort, counted.
+// Counts the trials of one sort.
 
 #include <cstddef>
 #include <string>
@@ -16,8 +16,7 @@ struct Tally {
   Tally& operator+=(const Tally& other);
 };
 
-// The line that says what became of `who`, and the first faults. True when something was tried and
-// there was none.
+// Prints the line for `who`, and the first faults. True if there were trials and no faults.
 bool report(std::string_view trial, std::string_view who, const Tally& tally);
 
 }  // namespace reprise::rel

@@ -28,7 +28,7 @@ using std::chrono::steady_clock;
 [[noreturn]] void run(const std::function<std::string(const Say&)>& trial, int out) {
   const Say say = [out](std::string_view text) {
     if (!write_all(out, text, "the pipe")) {
-      ::_exit(1);  // nobody asks any more
+      ::_exit(1);  // the parent is gone
     }
   };
   try {
@@ -39,7 +39,7 @@ using std::chrono::steady_clock;
   ::_exit(0);
 }
 
-// All that comes until the other end closes; false when the time is over before.
+// Reads until the other end closes; false if the deadline passes before.
 bool read_until(int in, steady_clock::time_point deadline, std::string& out) {
   std::array<char, 65536> piece{};
   for (;;) {

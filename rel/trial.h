@@ -1,6 +1,6 @@
 #pragma once
 
-// A trial runs in a process of its own, so that what it breaks breaks nothing else.
+// A trial runs in a separate process, to isolate its failures.
 
 #include <chrono>
 #include <filesystem>
@@ -11,22 +11,22 @@
 namespace reprise::rel {
 
 struct Ended {
-  std::string output;   // all that the trial printed, and what it returned if it came to that
+  std::string output;   // everything that the trial printed, and its return value if it returned
   bool killed = false;  // by SIGKILL
-  std::string fault;    // it ended in a way no trial may: "" or "signal 11", "no end after 20 s"…
+  std::string fault;    // an unexpected end: "signal 11"…; "" if there was none
 };
 
 using Say = std::function<void(std::string_view)>;
 
-// Runs `trial` in a forked process until it returns, dies, or the time is over. What it has printed
-// counts even if it is killed in the next moment.
+// Runs `trial` in a forked process until it returns, dies, or reaches the limit. Its output up to a
+// kill is complete.
 Ended in_process(const std::function<std::string(const Say& say)>& trial,
                  std::chrono::seconds limit = std::chrono::seconds(20));
 
-// Makes `to` a copy of the folder `from`; what was in `to` is gone.
+// Replaces `to` by a copy of the folder `from`.
 void copy_folder(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// A new folder on a file system in memory where there is one; removed at the end.
+// A temporary folder, in memory if possible; removed by the destructor.
 class WorkFolder {
  public:
   WorkFolder();

@@ -24,8 +24,8 @@ std::string in_text(const Result<Snapshot>& seen) {
   return seen ? cat(seen->lasting, seen->running, seen->damage) : cat(seen.error().message, "\n");
 }
 
-// What differs from one place or moment to the next: the id of a session that has none of its own
-// comes from its path, and a chat began when its folder did.
+// Removes what depends on path and time: the id of a session without one is derived from its path,
+// and the creation time of a chat from its folder.
 std::string without_place(std::string text, const Kind& kind) {
   constexpr std::string_view kCreated = " created ";
   constexpr std::size_t kIdBytes = 36;
@@ -47,7 +47,7 @@ std::string look_with(const Kind& kind, const fs::path& place, Access access) {
       kind);
 }
 
-// Every file's name and bytes.
+// The names and bytes of all files.
 std::string bytes_below(const fs::path& place) {
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(place)) {
@@ -73,7 +73,7 @@ std::string difference(std::string_view is, std::string_view should) {
              should.substr(std::min(from, should.size()), 100), "…\"");
 }
 
-// A turn for every session that takes one, under a name of its own: once, however often it is done.
+// Adds a turn to every session that accepts one, with its own operation id; idempotent.
 Result<> go_on(const Kind& kind, const fs::path& place) {
   REPRISE_ASSIGN(const auto store, kind.open(place, {}));
   REPRISE_ASSIGN(const SessionPage page, store->list({}));
@@ -83,8 +83,8 @@ Result<> go_on(const Kind& kind, const fs::path& place) {
   return {};
 }
 
-// What `work` does in a process of its own that is killed at this change; 0 is none. True when it
-// came to its end.
+// Runs `work` in a separate process that is killed at this change; 0 for no kill. True if it
+// completed.
 bool do_and_die(const fs::path& place, std::int64_t at, const std::function<Result<>()>& work,
                 std::string& fault) {
   const Ended ended = in_process([&](const Say& say) -> std::string {
@@ -145,7 +145,7 @@ void take_over_one(const Kind& kind, const GoldenStore& golden, const fs::path& 
   }
 }
 
-// Every session, as `reprise copy` does it.
+// Copies every session like `reprise copy`.
 Result<> copy_all(Store& source, const Kind& kind, const fs::path& place) {
   REPRISE_ASSIGN(const auto target, kind.open(place, {}));
   REPRISE_ASSIGN(const SessionPage page,
@@ -153,7 +153,7 @@ Result<> copy_all(Store& source, const Kind& kind, const fs::path& place) {
                                          SessionState::archived}}));
   for (const SessionInfo& info : page.sessions) {
     const auto copied = copy_session(source, *target, info.id);
-    // A store of one conversation takes one.
+    // A store with a single conversation accepts only one.
     if (!copied && target->capabilities().many_sessions) {
       return std::unexpected(copied.error());
     }

@@ -24,13 +24,13 @@ namespace fs = std::filesystem;
 
 constexpr int kWriters = 4;
 
-// What a writer says: how many of its messages were acknowledged.
+// A writer's report: the number of its acknowledged messages.
 struct KnownMessage {
   int writer = 0;
   int count = 0;
 };
 
-// One that is read as far as it goes, without waiting.
+// A pipe with a non-blocking read end.
 std::array<Fd, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Processes that write to one session, and what they were told.
+// Processes that write to one session, and their acknowledgements.
 
 #include <sys/types.h>
 
@@ -12,10 +12,10 @@
 
 namespace reprise::rel {
 
-// How many of its messages each writer of each round was told are stored.
+// The number of acknowledged messages of each writer of each round.
 using Acknowledged = std::map<std::pair<int, int>, int>;
 
-// A process that is killed, if it still runs, and waited for.
+// A process that the destructor kills, if it is running, and waits for.
 class Process {
  public:
   explicit Process(const std::function<int()>& work);
@@ -26,14 +26,14 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void signal(int number) const;
-  // Its exit code, or 128 and the signal that ended it.
+  // Its exit code, or 128 plus the signal that ended it.
   int wait();
 
  private:
   pid_t pid_;
 };
 
-// A new store with the one session that all of them write to.
+// Creates a store with the session for all writers.
 void begin_named(const Kind& kind, const std::filesystem::path& place);
 
 std::string name_of(int round, int writer, int number);
@@ -43,18 +43,18 @@ struct Writing {
   int writer = 0;
   int messages = 1'000'000;
   std::size_t bytes = 200;
-  int acknowledged = -1;  // a file that is told, after each message, how many it has been
+  int acknowledged = -1;  // a file to which the count is written after each message
 };
-// Returns 0, or what went wrong as an exit code.
+// Returns 0, or an exit code for the failure.
 int write_as(const Kind& kind, const std::filesystem::path& place, const Writing& writing);
 
-// Four processes that write on and on.
+// Four processes that write continuously.
 class Writers {
  public:
   Writers(const Kind& kind, const std::filesystem::path& place, int round);
-  // What they have been told until now.
+  // The acknowledgements so far.
   const Acknowledged& known();
-  // Kills them all. What they were told until then.
+  // Kills all of them. Returns the acknowledgements until then.
   const Acknowledged& kill();
 
  private:
@@ -64,12 +64,12 @@ class Writers {
   std::vector<Process> writers_;
 };
 
-// "" when each writer's messages are there from its first to its last, in order, at least as many
-// as it was told, and nothing twice.
+// "" if the messages of each writer are complete from its first one, in order, at least as many as
+// acknowledged, and without duplicates.
 std::string check_named(const std::vector<std::string>& names, const Acknowledged& known);
 
-// The same of the store at `place`, and one more can be added to it. `next` is a round that has not
-// begun: under its name it is added.
+// The same for the store at `place`, and that it accepts another message. `next` is an unused round
+// for its name.
 std::string examine_named(const Kind& kind, const std::filesystem::path& place, int next,
                           const Acknowledged& known);
 

@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(Network, PostgresFaults,
                                          FaultCase{"unclear", Fault::unclear}),
                          [](const auto& one) { return one.param.name; });
 
-// A late commit: after giving up, the client finds it done.
+// The server disappears, and the sink takes longer than the store waits for a server.
 TEST(PostgresSlowReader, ReadingGoesOn) {
   constexpr std::chrono::seconds kTime(1);
   FaultProxy proxy(postgres_url(new_tenant()));
