@@ -217,7 +217,7 @@ MD_PARSER events() {
           .syntax = nullptr};
 }
 
-std::string as_it_stands(std::string_view text) {
+std::string as_plain_text(std::string_view text) {
   return cat("<pre class=\"text\">", html_text(text), "</pre>\n");
 }
 
@@ -226,13 +226,13 @@ std::string as_it_stands(std::string_view text) {
 std::string html_of_markdown(std::string_view text, LineEnds line_ends) {
   const auto library = markdown_library();
   if (!library || text.size() > std::numeric_limits<MD_SIZE>::max() / 8) {
-    return as_it_stands(text);
+    return as_plain_text(text);
   }
   const std::string safe = terminal_text(text);
   MarkdownHtml html(line_ends);
   const MD_PARSER parser = events();
   if ((*library)->parse(safe.data(), static_cast<MD_SIZE>(safe.size()), &parser, &html) != 0) {
-    return as_it_stands(text);
+    return as_plain_text(text);
   }
   return html.finish();
 }

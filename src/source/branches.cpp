@@ -26,9 +26,9 @@ std::vector<NamedBranch> named_branches(const Tree& tree) {
     return hex_of(id != 0 ? id : node_id(std::to_string(place)));
   };
   std::vector<NamedBranch> named;
-  std::vector<LeftBranch> left = tree.left_branches();
-  std::ranges::reverse(left);
-  for (const LeftBranch& branch : left) {
+  std::vector<AbandonedBranch> abandoned = tree.abandoned_branches();
+  std::ranges::reverse(abandoned);
+  for (const AbandonedBranch& branch : abandoned) {
     std::string name = name_of(branch.first);
     const bool is_taken = std::ranges::find(named, name, &NamedBranch::name) != named.end();
     named.push_back({is_taken ? name_of(branch.leaf) : std::move(name), branch});

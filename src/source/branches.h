@@ -15,7 +15,7 @@ std::string hex_of(std::uint64_t id);
 // The id of the fork is "ID:NAME".
 struct NamedBranch {
   std::string name;
-  LeftBranch branch;
+  AbandonedBranch branch;
 };
 
 // Abandoned branches, each named after its first message. If several start with the same message,

@@ -49,8 +49,8 @@ class DocumentTool final : public Tool {
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
     auto found = files_.find(id);
     if (found == files_.end()) {
-      ReadReport unseen;
-      find_files(unseen);
+      ReadReport ignored;
+      find_files(ignored);
       found = files_.find(id);
     }
     if (found == files_.end()) {
@@ -111,7 +111,7 @@ class DocumentTool final : public Tool {
 };
 
 // The intact members of a truncated or damaged object.
-std::string whole_parts(std::string_view text, std::string_view member, bool& has_elements) {
+std::string intact_members(std::string_view text, std::string_view member, bool& has_elements) {
   std::string out;
   json::ObjectWriter object(out);
   json::Scanner scanner(text);
@@ -151,8 +151,8 @@ std::unique_ptr<Source> open_documents(const fs::path& place, const DocumentForm
 }
 
 bool has_documents(const fs::path& place, const DocumentForm& form) {
-  ReadReport unseen;
-  std::vector<fs::path> files = form.files(place, unseen);
+  ReadReport ignored;
+  std::vector<fs::path> files = form.files(place, ignored);
   files.resize(std::min(files.size(), kTriedDocumentsMax));
   return std::ranges::any_of(files, [&](const fs::path& file) {
     const auto open = form.open(file);
@@ -180,7 +180,7 @@ Result<std::shared_ptr<const std::string>> read_json_document(const fs::path& fi
     return text;
   }
   bool has_elements = false;
-  std::string parts = whole_parts(*text, member, has_elements);
+  std::string parts = intact_members(*text, member, has_elements);
   if (!has_elements || !is_json_object(parts)) {
     return fail(Code::corrupt, "not a JSON object");
   }

@@ -40,10 +40,10 @@ Result<std::vector<ZipReader::Entry>> parts_of_zip(const ZipReader& zip, Downloa
 }
 
 std::vector<fs::path> files_of(const fs::path& place, Download::IsPart is_part) {
-  ReadReport unseen;
+  ReadReport ignored;
   return files_below(
       place, kFoldersDeep, [&](const fs::path& file) { return is_part(file.filename().native()); },
-      unseen);
+      ignored);
 }
 
 }  // namespace
@@ -139,8 +139,8 @@ Result<std::optional<Download::Asset>> Download::asset(std::string_view beginnin
     return std::nullopt;
   }
   if (!files_) {
-    ReadReport unseen;
-    files_ = files_below(folder_, kFoldersDeep, [](const fs::path&) { return true; }, unseen);
+    ReadReport ignored;
+    files_ = files_below(folder_, kFoldersDeep, [](const fs::path&) { return true; }, ignored);
   }
   for (const fs::path& file : *files_) {
     const std::string name = file.filename().native();

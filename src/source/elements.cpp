@@ -247,16 +247,16 @@ bool begins_with_element(std::string_view beginning, std::string_view member) {
   bool has_member = false;
   json::Scanner scanner(beginning);
   // The text is truncated; what was parsed before that counts.
-  const auto see_object = [&] {
+  const auto scan_object = [&] {
     return scanner.object([&](std::string_view name) {
       has_member = has_member || name == member;
       return !has_member && scanner.skip();
     });
   };
   if (scanner.kind() == json::Kind::array) {
-    (void)scanner.array([&] { return see_object() && false; });  // only the first element
+    (void)scanner.array([&] { return scan_object() && false; });  // only the first element
   } else {
-    (void)see_object();
+    (void)scan_object();
   }
   return has_member;
 }

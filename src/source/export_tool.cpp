@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A conversation and its location.
-struct Standing {
+struct Location {
   SessionInfo info;
   std::size_t part = 0;
   std::int64_t at = 0;
@@ -25,26 +25,26 @@ class ExportTool final : public Tool {
   ExportTool(fs::path place, const ExportForm& form) : place_(std::move(place)), form_(form) {}
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
-    REPRISE_TRY(look());
+    REPRISE_TRY(refresh());
     report = report_;
     std::vector<Listed> all;
-    all.reserve(standing_.size());
-    for (const auto& [id, standing] : standing_) {
-      all.push_back({standing.info});
+    all.reserve(index_.size());
+    for (const auto& [id, location] : index_) {
+      all.push_back({location.info});
     }
     return all;
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
-    REPRISE_TRY(look());
-    const auto found = standing_.find(id);
-    if (found == standing_.end()) {
+    REPRISE_TRY(refresh());
+    const auto found = index_.find(id);
+    if (found == index_.end()) {
       return nullptr;
     }
-    const Standing& standing = found->second;
-    const Download::Part& part = download_->parts()[standing.part];
-    auto text = std::make_shared<std::string>(static_cast<std::size_t>(standing.bytes), '\0');
-    REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), *text, standing.at, part.file));
+    const Location& location = found->second;
+    const Download::Part& part = download_->parts()[location.part];
+    auto text = std::make_shared<std::string>(static_cast<std::size_t>(location.bytes), '\0');
+    REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), *text, location.at, part.file));
     if (got != text->size() || !is_json_object(*text)) {
       return fail(Code::corrupt, cat(part.file.native(), " has changed while it was read"));
     }
@@ -64,13 +64,13 @@ class ExportTool final : public Tool {
   }
 
   // Indexes the files again if they have changed.
-  Result<> look() {
+  Result<> refresh() {
     if (download_ && state() == state_) {
       return {};
     }
     REPRISE_ASSIGN(download_, Download::open(place_, form_.is_part));
     state_ = state();
-    standing_.clear();
+    index_.clear();
     report_ = {};
     for (std::size_t part = 0; part < download_->parts().size(); ++part) {
       const Download::Part& one = download_->parts()[part];
@@ -91,11 +91,11 @@ class ExportTool final : public Tool {
       return add_damage(report_, {cat(file, ": byte ", element.at), opened.error().message, ""});
     }
     const SessionInfo& info = (*opened)->session.info;
-    Standing standing{info, part, element.at, element.bytes()};
+    Location location{info, part, element.at, element.bytes()};
     // If several files have a session, as with a later export in the same folder, the newest wins.
-    const auto [known, is_new] = standing_.try_emplace(info.id, standing);
+    const auto [known, is_new] = index_.try_emplace(info.id, location);
     if (!is_new && known->second.info.updated_at <= info.updated_at) {
-      known->second = std::move(standing);
+      known->second = std::move(location);
     }
   }
 
@@ -104,7 +104,7 @@ class ExportTool final : public Tool {
   const std::vector<Download::Part> no_parts_;
   std::shared_ptr<const Download> download_;
   std::string state_;
-  std::map<SessionId, Standing> standing_;
+  std::map<SessionId, Location> index_;
   ReadReport report_;
 };
 

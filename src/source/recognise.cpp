@@ -15,11 +15,11 @@ constexpr std::size_t kFilesMax = 8;
 bool begins_with_lines_of(const fs::path& file, bool (*is_line)(JsonView)) {
   const auto fd = open_foreign(file);
   bool is_known = false;
-  ReadReport unseen;
+  ReadReport ignored;
   // An unreadable file is not recognised.
   return fd &&
          for_each_record(
-             fd->get(), {file, 0, kHeadBytes}, false, unseen,
+             fd->get(), {file, 0, kHeadBytes}, false, ignored,
              [&](const Record& record) { is_known = is_known || is_line(record.json); }) &&
          is_known;
 }
@@ -31,9 +31,9 @@ Result<bool> has_lines_of(const fs::path& place, int depth, bool (*is_line)(Json
   if (kind == FileKind::file) {
     return begins_with_lines_of(place, is_line);
   }
-  ReadReport unseen;
+  ReadReport ignored;
   const auto is_jsonl = [](const fs::path& file) { return file.extension() == ".jsonl"; };
-  std::vector<fs::path> files = files_below(place, depth, is_jsonl, unseen);
+  std::vector<fs::path> files = files_below(place, depth, is_jsonl, ignored);
   files.resize(std::min(files.size(), kFilesMax));
   return std::ranges::any_of(
       files, [&](const fs::path& file) { return begins_with_lines_of(file, is_line); });

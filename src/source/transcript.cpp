@@ -65,7 +65,7 @@ Result<std::int64_t> bytes_of(int fd, const std::filesystem::path& file) {
 Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, bool ends_only,
                    Transcript& into) {
   if (part.after_part) {
-    into.tree.go_on_from(
+    into.tree.continue_from(
         into.tree.last_before(static_cast<std::uint16_t>(*part.after_part), part.after_byte));
   }
   if (part.file.extension() == kDocumentSuffix) {

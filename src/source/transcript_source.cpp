@@ -196,7 +196,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     }
     REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, std::move(located)));
     head.is_child = transcript.is_child;  // may be known only from its lines
-    if (!transcript.is_whole || has_words(transcript)) {
+    if (!transcript.is_whole || has_conversation(transcript)) {
       head.info = info_of(transcript);
     }
     if (report.damaged == damaged && transcript.report.damaged == 0) {
@@ -217,7 +217,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<> take_all(const Located& located, const InfoSink& take) {
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
     const Transcript& transcript = indexed->transcript;
-    if (!has_words(transcript)) {
+    if (!has_conversation(transcript)) {
       return {};  // no conversation took place
     }
     take(info_of(transcript));
@@ -244,7 +244,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   std::vector<Located> locate_for(const SessionQuery& query, ReadReport& report) {
     const std::lock_guard lock(mutex_);
     std::vector<Located> all;
-    if (!query.id_prefix.empty() && is_listed_now()) {
+    if (!query.id_prefix.empty() && has_recent_listing()) {
       for (const auto& [id, located] : located_) {
         if (!query.branches || may_match(located, query)) {
           all.push_back(located);
@@ -252,17 +252,17 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
       return all;
     }
-    ReadReport of_others;  // not reported for a query about one session
-    all = locate(query.id_prefix.empty() ? report : of_others);
+    ReadReport ignored;  // not reported for a query about one session
+    all = locate(query.id_prefix.empty() ? report : ignored);
     note_located(all);
     return all;
   }
 
-  bool is_listed_now() const {
+  bool has_recent_listing() const {
     return located_at_ && std::chrono::steady_clock::now() - *located_at_ <= kListedFor;
   }
 
-  static bool has_words(const Transcript& transcript) {
+  static bool has_conversation(const Transcript& transcript) {
     return std::ranges::any_of(transcript.tree.nodes(),
                                [](const Node& node) { return node.is_message && !node.is_mark; });
   }
@@ -399,9 +399,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     const bool is_there =
         found != located_.end() && state_of_file(found->second.parts.front().file).has_value();
     const bool has_gone = found != located_.end() && !is_there;
-    if (has_gone || !is_listed_now()) {
-      ReadReport unseen;
-      note_located(locate(unseen));
+    if (has_gone || !has_recent_listing()) {
+      ReadReport ignored;
+      note_located(locate(ignored));
       found = located_.find(id);
     }
     return found == located_.end() ? std::nullopt : std::optional(found->second);

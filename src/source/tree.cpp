@@ -127,11 +127,11 @@ Branch Tree::branch(std::uint32_t leaf) const {
   return branch;
 }
 
-std::vector<LeftBranch> Tree::left_branches() const {
-  std::vector<LeftBranch> left;
+std::vector<AbandonedBranch> Tree::abandoned_branches() const {
+  std::vector<AbandonedBranch> abandoned;
   const std::optional<std::uint32_t> used = leaf();
   if (!used) {
-    return left;
+    return abandoned;
   }
   const std::vector<bool> on_path = path_to(*used);
   // From the end backwards: whether messages follow a node on some branch.
@@ -152,9 +152,9 @@ std::vector<LeftBranch> Tree::left_branches() const {
     for (std::uint32_t at = leaf; at != kNone && !on_path[at]; at = parents_[at]) {
       first = nodes_[at].is_message ? at : first;
     }
-    left.push_back({leaf, first});
+    abandoned.push_back({leaf, first});
   }
-  return left;
+  return abandoned;
 }
 
 }  // namespace reprise::source

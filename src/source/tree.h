@@ -54,7 +54,7 @@ struct Branch {
 };
 
 // An abandoned branch.
-struct LeftBranch {
+struct AbandonedBranch {
   std::uint32_t leaf = 0;   // its last message
   std::uint32_t first = 0;  // its first message that is not on the current branch
 };
@@ -65,7 +65,7 @@ class Tree {
   // the same id and bytes was added before.
   std::optional<std::uint32_t> add(const Node& node, std::string_view bytes);
   // The next node follows this one, or is a root, as after a rewind.
-  void go_on_from(std::optional<std::uint32_t> place) { previous_ = place.value_or(kNone); }
+  void continue_from(std::optional<std::uint32_t> place) { previous_ = place.value_or(kNone); }
 
   // The parent of the next node that names none.
   std::optional<std::uint32_t> end() const { return place(previous_); }
@@ -81,7 +81,7 @@ class Tree {
   std::optional<std::uint32_t> leaf() const;
   void set_leaf(std::uint32_t place) { leaf_ = place; }
   Branch branch(std::uint32_t leaf) const;
-  std::vector<LeftBranch> left_branches() const;
+  std::vector<AbandonedBranch> abandoned_branches() const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

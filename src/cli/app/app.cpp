@@ -86,9 +86,9 @@ class App {
     return state_.saved ? Exit::done : Exit::unsaved;
   }
 
-  const std::vector<std::string>& last_words() const { return state_.last_words; }
+  const std::vector<std::string>& late_warnings() const { return state_.late_warnings; }
   bool nothing_saved() const { return state_.nothing_saved; }
-  const std::vector<TabMetadata>& left() const { return state_.left; }
+  const std::vector<TabMetadata>& open_at_exit() const { return state_.open_at_exit; }
 
  private:
   void wait() {
@@ -148,7 +148,7 @@ class App {
 
   // Handles events while the editor runs, so that no answer has to wait.
   void edit_elsewhere(const EditElsewhere& edit) {
-    terminal_.give_back();
+    terminal_.release();
     Edited edited{.tab = edit.tab, .text = std::nullopt};
     if (auto text = edit_text(context_.environment(), edit.text, events_.fd(), [this] {
           for (const Event& event : events_.take()) {
@@ -159,7 +159,7 @@ class App {
     } else {
       edited.failure = text.error().message;
     }
-    terminal_.take_again();
+    terminal_.acquire();
     perform(update(state_, edited));
   }
 
@@ -173,7 +173,7 @@ class App {
   // Without the terminal, nobody can be asked. If running answers are stored as they arrive, exits
   // at once: the sessions are interrupted and can be resumed.
   void hang_up() {
-    if (worker_.keeps_running_answers()) {
+    if (worker_.stores_partials()) {
       ::_exit(static_cast<int>(Exit::interrupted));
     }
     if (!std::exchange(hung_up_, true)) {
@@ -198,7 +198,7 @@ class App {
 
 namespace {
 
-void say_how_to_resume(Context& context, const TabMetadata& session) {
+void print_resume_command(Context& context, const TabMetadata& session) {
   const auto id = SessionId::parse(session.id);
   if (!id) {
     return;
@@ -224,9 +224,9 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   const bool colours = context.is_coloured(true);
   REPRISE_ASSIGN(std::unique_ptr<Terminal> terminal, Terminal::open(colours));
   Exit exit = Exit::done;
-  std::vector<std::string> last_words;
+  std::vector<std::string> late_warnings;
   bool nothing_saved = false;
-  std::vector<TabMetadata> left;
+  std::vector<TabMetadata> open_at_exit;
   {
     SessionWorker worker({.context = context,
                           .events = *events,
@@ -237,19 +237,19 @@ Result<Exit> run_app(Context& context, AppRequest request) {
                                        [&events] { events->post(Signalled{}); });
     App app(context, window, interrupts, *events, *terminal, worker);
     exit = app.run(request.start);
-    last_words = app.last_words();
+    late_warnings = app.late_warnings();
     nothing_saved = app.nothing_saved();
-    left = app.left();
+    open_at_exit = app.open_at_exit();
   }
   terminal.reset();
   if (nothing_saved) {
     context.voice().out().write(cat(kNothingSaved, "\n"));
   }
-  for (const std::string& text : last_words) {
+  for (const std::string& text : late_warnings) {
     context.voice().warn(text);
   }
-  for (const TabMetadata& session : left) {
-    say_how_to_resume(context, session);
+  for (const TabMetadata& session : open_at_exit) {
+    print_resume_command(context, session);
   }
   return exit;
 }

@@ -25,7 +25,7 @@ TEST_F(AppPickerTerminalTest, PicksASession) {
             std::string::npos);
 }
 
-TEST_F(AppPickerTerminalTest, SaysWhoseTheWordsAreThatItFinds) {
+TEST_F(AppPickerTerminalTest, ShowsTheRoleOfMessagesFound) {
   printed("ask --provider echo beta-words");
   start({"resume"});
   await("filter");
@@ -38,7 +38,7 @@ TEST_F(AppPickerTerminalTest, SaysWhoseTheWordsAreThatItFinds) {
 }
 
 // Uses the numbers of `reprise list` from this folder and terminal, unless they are old.
-TEST_F(AppPickerTerminalTest, TakesTheNumbersOfTheListShownBefore) {
+TEST_F(AppPickerTerminalTest, UsesNumbersOfTheLastListShown) {
   printed("ask --provider echo alpha-words");
   printed("ask --provider echo beta-words");
   const std::string program = cat("'", REPRISE_PROGRAM, "'");

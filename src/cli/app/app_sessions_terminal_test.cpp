@@ -14,7 +14,7 @@ namespace {
 // ncurses moves the cursor over blanks, so tests await single words.
 class AppSessionsTerminalTest : public TerminalTest {};
 
-TEST_F(AppSessionsTerminalTest, HasSeveralSessionsOfOneFolder) {
+TEST_F(AppSessionsTerminalTest, OpensSeveralSessionsOfOneFolder) {
   start({});
   await("Reprise");
   type("alpha-words\r");
@@ -55,7 +55,7 @@ TEST_F(AppSessionsTerminalTest, HasSeveralSessionsOfOneFolder) {
   EXPECT_EQ(screen().find("already open"), std::string::npos);
 }
 
-TEST_F(AppSessionsTerminalTest, SendsFilesWithAMessage) {
+TEST_F(AppSessionsTerminalTest, SendsAttachments) {
   std::ofstream(home() / "note.txt") << "words of a file";
   std::ofstream(home() / "dot.png") << "\x89PNG\r\n\x1a\nrest";
   start({});
@@ -79,7 +79,7 @@ TEST_F(AppSessionsTerminalTest, SendsFilesWithAMessage) {
   EXPECT_NE(shown.find(R"("messages":4)"), std::string::npos) << shown;
 }
 
-TEST_F(AppSessionsTerminalTest, NamesWhoElseAsked) {
+TEST_F(AppSessionsTerminalTest, NamesOtherAuthors) {
   const auto ask = [this](const char* author, std::string_view words) {
     ::setenv("REPRISE_AUTHOR", author, 1);
     printed(cat("ask --provider echo ", words));
@@ -97,7 +97,7 @@ TEST_F(AppSessionsTerminalTest, NamesWhoElseAsked) {
   EXPECT_EQ(screen().find("Bob"), std::string::npos) << screen();
 }
 
-TEST_F(AppSessionsTerminalTest, AsksTheLastQuestionAnew) {
+TEST_F(AppSessionsTerminalTest, ReplacesTheLastQuestion) {
   start({});
   await("Reprise");
   type("first-words\r");
@@ -116,7 +116,7 @@ TEST_F(AppSessionsTerminalTest, AsksTheLastQuestionAnew) {
   EXPECT_NE(shown.find(R"("text":"first-words-changed")"), std::string::npos) << shown;
 }
 
-TEST_F(AppSessionsTerminalTest, NamesTheWindowAndSaysHowToResume) {
+TEST_F(AppSessionsTerminalTest, SetsTheWindowTitleAndExplainsHowToResume) {
   start({});
   await("\x1b[22;2t");
   await("Reprise");
@@ -146,7 +146,7 @@ TEST_F(AppSessionsTerminalTest, ScrollsByTheWheel) {
   EXPECT_GT(screen().rfind("\x1b[?1006;1000l"), screen().rfind("\x1b[?1006;1000h"));
 }
 
-TEST_F(AppSessionsTerminalTest, KeepsOneSessionOfAFolderOpenWhereTheStoreDoes) {
+TEST_F(AppSessionsTerminalTest, KeepsOneSessionPerFolderOpenIfTheStoreRequiresIt) {
   start({"--store", "sessions:s"});
   await("Reprise");
   type("alpha-words\r");
@@ -171,7 +171,7 @@ TEST_F(AppSessionsTerminalTest, KeepsOneSessionOfAFolderOpenWhereTheStoreDoes) {
   EXPECT_NE(listed.find("beta-words"), std::string::npos) << listed;
 }
 
-TEST_F(AppSessionsTerminalTest, GivesATabTheSettingsOfItsFolder) {
+TEST_F(AppSessionsTerminalTest, UsesTheSettingsOfATabsFolder) {
   std::filesystem::create_directories(home() / ".config/reprise");
   std::filesystem::create_directories(home() / "other");
   std::ofstream(home() / ".config/reprise/config.toml")
@@ -205,7 +205,7 @@ TEST_F(AppSessionsTerminalTest, GivesATabTheSettingsOfItsFolder) {
   EXPECT_EQ(there.find("first-words"), std::string::npos) << there;
 }
 
-TEST_F(AppSessionsTerminalTest, GoesOnInTheStoreWhereASessionWasFound) {
+TEST_F(AppSessionsTerminalTest, ContinuesASessionInItsStore) {
   printed(cat("--version; export HOME=\"$PWD\"; mkdir -p other .config/reprise; cd other && '",
               REPRISE_PROGRAM, "' ask --provider echo alpha-words"));
   std::ofstream(home() / ".config/reprise/config.toml")

@@ -16,7 +16,7 @@ namespace {
 // ncurses moves the cursor over blanks, so tests await single words.
 class AppTerminalTest : public TerminalTest {};
 
-TEST_F(AppTerminalTest, TalksAndIsResumed) {
+TEST_F(AppTerminalTest, ChatsAndResumes) {
   start({});
   await("Reprise");
   type("hello-there\r");
@@ -39,7 +39,7 @@ TEST_F(AppTerminalTest, TalksAndIsResumed) {
   EXPECT_NE(printed("show last --json").find(R"("messages":4)"), std::string::npos);
 }
 
-TEST_F(AppTerminalTest, AsksWhetherToolsMayWorkInTheFolderThatASessionNames) {
+TEST_F(AppTerminalTest, AsksBeforeToolsUseTheFolderOfASession) {
   printed(cat("version; cd / && HOME='", home().string(), "' '", REPRISE_PROGRAM,
               "' ask -q --provider echo elsewhere"));
   const std::string listed = printed("list --all --json");
@@ -181,7 +181,7 @@ TEST_F(AppTerminalTest, EditsTheInputElsewhere) {
   EXPECT_NE(shown.find(R"("text":"edited-text")"), std::string::npos) << shown;
 }
 
-TEST_F(AppTerminalTest, TakesAPasteOfThreeLinesAsOneMessage) {
+TEST_F(AppTerminalTest, SendsAMultiLinePasteAsOneMessage) {
   start({});
   await("Reprise");
   type("\x1b[200~first\rsecond\nthird\x1b[201~");
@@ -194,7 +194,7 @@ TEST_F(AppTerminalTest, TakesAPasteOfThreeLinesAsOneMessage) {
   EXPECT_NE(shown.find(R"("text":"first\nsecond\nthird!")"), std::string::npos) << shown;
 }
 
-TEST_F(AppTerminalTest, TellsEscapeFromAnAltThatFollowsAtOnce) {
+TEST_F(AppTerminalTest, DistinguishesEscFromAnImmediateAltKey) {
   start({});
   await("Reprise");
   type("one-word\x1b\x1b\rtwo-words\r");
@@ -206,7 +206,7 @@ TEST_F(AppTerminalTest, TellsEscapeFromAnAltThatFollowsAtOnce) {
 }
 
 // No process has the session open, but none was generating an answer either.
-TEST_F(AppTerminalTest, ListsAsInterruptedOnlyWhatWasAnswering) {
+TEST_F(AppTerminalTest, ListsOnlyAnsweringSessionsAsInterrupted) {
   printed(cat("--version; export HOME=\"$PWD\"; mkdir other && cd other && '", REPRISE_PROGRAM,
               "' ask --provider echo alpha-words"));
   start({});
@@ -218,7 +218,7 @@ TEST_F(AppTerminalTest, ListsAsInterruptedOnlyWhatWasAnswering) {
   EXPECT_EQ(screen().find("interrupted"), std::string::npos);
 }
 
-TEST_F(AppTerminalTest, UsesNoColourWhereNoneIsWanted) {
+TEST_F(AppTerminalTest, UsesNoColourIfDisabled) {
   for (const std::string requested : {"", "NO_COLOR=1", "--no-color"}) {
     const bool flag = requested.starts_with("--");
     start({"chat", "--new", flag ? requested : "-q"}, "0", {flag ? "" : requested});
@@ -229,7 +229,7 @@ TEST_F(AppTerminalTest, UsesNoColourWhereNoneIsWanted) {
   }
 }
 
-TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
+TEST_F(AppTerminalTest, ReportsAnEmptyPicker) {
   start({"resume"});
   await("No previous conversations found.");
   EXPECT_EQ(end(), 0);
@@ -237,7 +237,7 @@ TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
 }
 
 // The partial answer of a dead process becomes a message in the trash.
-TEST_F(AppTerminalTest, StoresCutAnswersOfWhatItDeletes) {
+TEST_F(AppTerminalTest, StoresPartialAnswersBeforeDeleting) {
   const auto store = *open_store(cat("sqlite:", (home() / "s.db").string()));
   Owner dead = this_process();
   dead.started += 1;

@@ -15,7 +15,7 @@ namespace {
 class AppTurnTerminalTest : public TerminalTest {};
 
 // Ctrl-W during an answer: the partial answer is stored, and the session can be continued.
-TEST_F(AppTurnTerminalTest, ClosesATabInTheMiddleOfAnAnswer) {
+TEST_F(AppTurnTerminalTest, ClosesATabDuringAnAnswer) {
   start({}, "300");
   await("Reprise");
   type("aa bb cc dd ee ff gg hh ii jj kk ll\r");
@@ -97,7 +97,7 @@ TEST_F(AppTurnTerminalTest, SendsTheFilesOfAnEditedQuestionAgain) {
   EXPECT_NE(shown.find("plain twice"), std::string::npos) << shown;
 }
 
-TEST_F(AppTurnTerminalTest, TakesWhatIsTypedBeforeItsQuestionIsAnswered) {
+TEST_F(AppTurnTerminalTest, KeepsTextTypedBeforeTheDialogIsAnswered) {
   printed("ask --provider echo alpha-words");
   start({});
   await("Resume");

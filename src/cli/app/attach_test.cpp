@@ -30,13 +30,13 @@ TEST(Paste, FoldsAndIsSentWhole) {
   EXPECT_TRUE(state.input().empty());
 }
 
-TEST(Paste, ShowsAShortOne) {
+TEST(Paste, ShowsShortPastes) {
   State state = open_state();
   update(state, Pasted{lines(9)});
   EXPECT_NE(shown(state).find("line 9"), std::string::npos);
 }
 
-TEST(Paste, IsOneCharacterForTheKeys) {
+TEST(Paste, IsEditedAsOneCharacter) {
   State state = open_state();
   update(state, Pasted{lines(11)});
   type(state, "-");
@@ -61,7 +61,7 @@ TEST(Paste, IsOneCharacterForTheKeys) {
 }
 
 // A mark in typed text or a message is not a paste.
-TEST(Paste, IsNotMadeByAMark) {
+TEST(Paste, IsNotFakedByAMark) {
   State state = open_state();
   type(state, "a\x1a");
   EXPECT_EQ(state.input().text().find(kPasteMark), std::string::npos);
@@ -71,7 +71,7 @@ TEST(Paste, IsNotMadeByAMark) {
   EXPECT_EQ(state.input().whole(), "ab");
 }
 
-TEST(Attach, NamesFilesWithTheMessage) {
+TEST(Attach, ShowsFilesWithTheMessage) {
   State state = open_state();
   EXPECT_TRUE(enter(state, "/attach a picture.png").empty());
   EXPECT_NE(shown(state).find("attached: a picture.png"), std::string::npos);
@@ -90,7 +90,7 @@ TEST(Attach, NamesFilesWithTheMessage) {
   EXPECT_TRUE(state.tab()->attached.empty());
 }
 
-TEST(Attach, TakesPathsWithBlanksInQuotes) {
+TEST(Attach, AcceptsQuotedPathsWithBlanks) {
   State state = open_state();
   const auto requested =
       only<Ask>(enter(state, "see @\"my file.txt\", @\"b c\"and @d @\"\" @\"open"));

@@ -44,8 +44,8 @@ std::size_t BlockLines::room() const {
   return width_ - taken;
 }
 
-void BlockLines::part() {
-  if (!std::exchange(gap_due_, false)) {
+void BlockLines::add_gap() {
+  if (!std::exchange(gap_pending_, false)) {
     return;
   }
   Line line;
@@ -65,7 +65,7 @@ void BlockLines::add(const std::vector<Line>& lines) {
     append_line(whole, line);
     done_.push_back(std::move(whole));
   }
-  gap_due_ = true;
+  gap_pending_ = true;
 }
 
 }  // namespace reprise::cli::app

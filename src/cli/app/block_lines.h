@@ -23,9 +23,9 @@ class BlockLines {
   // The columns left for text.
   std::size_t room() const;
   // Adds the pending empty line before a block.
-  void part();
+  void add_gap();
   // Cancels the pending empty line.
-  void close_up() { gap_due_ = false; }
+  void cancel_gap() { gap_pending_ = false; }
   void add(const std::vector<Line>& lines);
 
   std::vector<Line> finish() { return std::move(done_); }
@@ -35,7 +35,7 @@ class BlockLines {
   std::vector<Line> done_;
   std::vector<Container> containers_;
   std::size_t too_deep_ = 0;  // containers not indented, see push()
-  bool gap_due_ = false;
+  bool gap_pending_ = false;
 };
 
 }  // namespace reprise::cli::app

@@ -21,7 +21,7 @@ State three_tabs() {
   return state;
 }
 
-TEST(Complete, FinishesCommandsAndTheirWords) {
+TEST(Complete, CompletesCommandsAndArguments) {
   const State state = three_tabs();
   EXPECT_EQ(complete(state, "/sess").text, "/session ");
   EXPECT_EQ(complete(state, "/qu").text, "/quit");
@@ -31,7 +31,7 @@ TEST(Complete, FinishesCommandsAndTheirWords) {
   EXPECT_EQ(complete(state, "/resume cl").text, "/resume clear");
 }
 
-TEST(Complete, ShowsWhatThereIsWhenItIsNotClear) {
+TEST(Complete, ListsAmbiguousCandidates) {
   const State state = three_tabs();
   const Completion completion = complete(state, "/session switch B");
   EXPECT_EQ(completion.text, "/session switch Bet");
@@ -39,20 +39,20 @@ TEST(Complete, ShowsWhatThereIsWhenItIsNotClear) {
   EXPECT_GT(complete(state, "/re").candidates.size(), 2U);
 }
 
-TEST(Complete, LeavesOtherTextAlone) {
+TEST(Complete, IgnoresOtherText) {
   const State state = three_tabs();
   for (const char* text : {"", "hello", "/nothing", "/title my", "/session list x", "/help\nx"}) {
     EXPECT_EQ(complete(state, text).text, text);
   }
 }
 
-TEST(Complete, KnowsTheModelsOfTheSettings) {
+TEST(Complete, CompletesModelsFromTheSettings) {
   State state = open_state();
   state.tabs[0].metadata.models = {"gpt-x", "llama 3"};
   EXPECT_EQ(complete(state, "/model l").text, "/model llama 3");
 }
 
-TEST(Complete, LooksModelsUpWithoutMakingAnybodyWait) {
+TEST(Complete, LoadsModelsInTheBackground) {
   State state = open_state();
   type(state, "/model lla");
   EXPECT_EQ(only<ListModels>(key(state, "Tab")).tab, TabId{1});
@@ -68,7 +68,7 @@ TEST(Complete, LooksModelsUpWithoutMakingAnybodyWait) {
   EXPECT_EQ(state.input().text(), "/model otherx");
 }
 
-TEST(Complete, TakesBackWhatWasTooEarly) {
+TEST(Complete, RevisesAnEarlyCompletion) {
   State state = open_state();
   state.tabs[0].metadata.models = {"gpt-x"};
   type(state, "/model ");

@@ -7,7 +7,7 @@
 namespace reprise::cli::app {
 namespace {
 
-TEST(Editor, MovesAndErasesByWholeCharacters) {
+TEST(Editor, MovesAndErasesWholeCharacters) {
   Editor editor;
   editor.insert("ae\u0301日");
   editor.left();
@@ -23,7 +23,7 @@ TEST(Editor, MovesAndErasesByWholeCharacters) {
   EXPECT_EQ(editor.cursor(), 0U);
 }
 
-TEST(Editor, ErasesAndBringsBackWordsAndLines) {
+TEST(Editor, ErasesAndYanksWordsAndLines) {
   Editor editor;
   editor.insert("one two\nthree four");
   editor.erase_word();
@@ -39,7 +39,7 @@ TEST(Editor, ErasesAndBringsBackWordsAndLines) {
   EXPECT_EQ(editor.text(), "\n");
 }
 
-TEST(Editor, GoesUpAndDownInTheSameColumn) {
+TEST(Editor, MovesUpAndDownInTheSameColumn) {
   Editor editor;
   editor.insert("日本語\nab\nabcdef");
   EXPECT_TRUE(editor.up());
@@ -51,7 +51,7 @@ TEST(Editor, GoesUpAndDownInTheSameColumn) {
   EXPECT_FALSE(editor.up());
 }
 
-TEST(Editor, GoesThroughEarlierPromptsAndBack) {
+TEST(Editor, BrowsesThePromptHistory) {
   Editor editor;
   editor.remember("first");
   editor.remember("second");
@@ -82,7 +82,7 @@ TEST(Editor, ShowsControlCharactersOfAPaste) {
   EXPECT_EQ(editor.text(), "a␛[2J\uFFFD");
 }
 
-TEST(Editor, StandsOnAsManyLinesAsItNeeds) {
+TEST(Editor, WrapsIntoLines) {
   Editor editor;
   editor.insert("abcdef\n日本");
   const EditorLines lines = editor_lines(editor, 4);

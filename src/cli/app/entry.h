@@ -41,15 +41,15 @@ struct Entry {
   std::size_t shown = kEntryBytesAtFirst;  // bytes shown of each of its texts
 
   // The cached layout; not part of the value.
-  struct Laid {
+  struct Layout {
     std::size_t width = 0;
     bool unfolded = false;
     std::vector<Line> lines;
   };
-  mutable std::shared_ptr<const Laid> laid = {};
+  mutable std::shared_ptr<const Layout> layout = {};
 
   // Must be called after every change.
-  void changed() { laid.reset(); }
+  void changed() { layout.reset(); }
 };
 
 // Creates entries from stored messages, oldest first.

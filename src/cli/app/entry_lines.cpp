@@ -185,11 +185,11 @@ std::vector<Line> lay_out(const Entry& entry, std::size_t width, bool unfolded, 
 
 const std::vector<Line>& lines_of(const Entry& entry, std::size_t width, bool unfolded, Time now) {
   const bool ages = entry.kind == Entry::Kind::footer;
-  if (ages || !entry.laid || entry.laid->width != width || entry.laid->unfolded != unfolded) {
-    entry.laid = std::make_shared<const Entry::Laid>(
-        Entry::Laid{width, unfolded, lay_out(entry, width, unfolded, now)});
+  if (ages || !entry.layout || entry.layout->width != width || entry.layout->unfolded != unfolded) {
+    entry.layout = std::make_shared<const Entry::Layout>(
+        Entry::Layout{width, unfolded, lay_out(entry, width, unfolded, now)});
   }
-  return entry.laid->lines;
+  return entry.layout->lines;
 }
 
 }  // namespace reprise::cli::app

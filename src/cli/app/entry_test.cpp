@@ -28,13 +28,13 @@ std::vector<Entry> tool_conversation() {
   return maker.take();
 }
 
-TEST(Entry, GivesAResultToItsCall) {
+TEST(Entry, AddsAResultToItsCall) {
   const auto entries = tool_conversation();
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[1].result, "one\ntwo\n");
 }
 
-TEST(Entry, FoldsThoughtsAndToolCallsToALine) {
+TEST(Entry, FoldsThoughtsAndToolCallsToOneLine) {
   const auto entries = tool_conversation();
   EXPECT_EQ(laid_out(entries[0]), "  ▸ thought (2 lines) I look at the file\n");
   EXPECT_EQ(laid_out(entries[1]), "  ▸ read_file (2 lines) {\"path\":\"a\"}\n");
@@ -54,14 +54,14 @@ TEST(Entry, DimsThoughts) {
   }
 }
 
-TEST(Entry, ShowsTheBeginningOfWhatIsTooLong) {
+TEST(Entry, ShowsTheBeginningOfLongEntries) {
   const Entry entry{.kind = Entry::Kind::answer, .text = std::string(1 << 20, 'x')};
   const auto& lines = lines_of(entry, 80, false, Time{});
   EXPECT_LT(lines.size(), 4000U);
   EXPECT_EQ(text_of(lines.back()), "  … 768 KiB more: PgDn");
 }
 
-TEST(Entry, SaysWhoAnsweredAndWhatItCost) {
+TEST(Entry, ShowsModelAndCost) {
   Usage usage{.input = {1234}, .output = {5}, .cost = Money::parse("0.002")};
   EXPECT_EQ(footer_text("gpt-x", usage), "gpt-x · 1,234 in, 5 out · $0.002");
   EXPECT_EQ(footer_text("", std::nullopt), "");
@@ -69,7 +69,7 @@ TEST(Entry, SaysWhoAnsweredAndWhatItCost) {
   EXPECT_EQ(grouped(-123), "-123");
 }
 
-TEST(EntryMaker, SumsUpWhatATurnUsed) {
+TEST(EntryMaker, SumsTheUsageOfATurn) {
   const Usage usage{.input = {100}, .output = {10}};
   Message call{.seq = Seq{5}, .role = "assistant", .model = "m", .usage = usage};
   call.blocks.emplace_back(ToolUseBlock{"t1", "read_file", *RawJson::parse("{}"), {}});
@@ -95,7 +95,7 @@ TEST(EntryMaker, SumsUpWhatATurnUsed) {
   EXPECT_EQ(footers, (std::vector<std::string>{"m", "m · 200 in, 20 out", "m · 100 in, 10 out"}));
 }
 
-TEST(EntryMaker, NamesWhoAskedUnlessThatIsTheReader) {
+TEST(EntryMaker, NamesAuthorsOtherThanTheReader) {
   const auto ask = [](EntryMaker& maker, const char* author) {
     Message question{.role = "user", .author = *Author::parse(author)};
     question.blocks.emplace_back(TextBlock{"Why?", {}});
@@ -113,7 +113,7 @@ TEST(EntryMaker, NamesWhoAskedUnlessThatIsTheReader) {
   EXPECT_EQ(laid_out(of_nobody.take().front()), "\n▌ Ann\n▌ Why?\n");
 }
 
-TEST(Entry, MarksAnAnswerThatWasCut) {
+TEST(Entry, MarksIncompleteAnswers) {
   EntryMaker maker;
   Message cut{.role = "assistant", .state = MessageState::incomplete};
   cut.blocks.emplace_back(TextBlock{"half", {}});
@@ -123,7 +123,7 @@ TEST(Entry, MarksAnAnswerThatWasCut) {
   EXPECT_EQ(entries[1].text, "this answer was interrupted; /go-on continues it");
 }
 
-TEST(Entry, LetsNothingHostileThrough) {
+TEST(Entry, SanitizesHostileText) {
   for (const auto kind : {Entry::Kind::question, Entry::Kind::answer, Entry::Kind::thinking,
                           Entry::Kind::tool, Entry::Kind::notice, Entry::Kind::warning}) {
     const std::string bad = "a\x1b]0;owned\x07 b\u202e\xff\tc\rd";

@@ -45,7 +45,7 @@ std::string marked(const State& state) {
   return out;
 }
 
-TEST(Fold, OpensAndClosesOneOfThem) {
+TEST(Fold, FoldsASingleEntry) {
   State state = with_parts();
   key(state, "Shift-Tab");
   EXPECT_EQ(marked(state), "  ▸ beta (2 lines) {}");
@@ -59,7 +59,7 @@ TEST(Fold, OpensAndClosesOneOfThem) {
   EXPECT_TRUE(state.input().empty());
 }
 
-TEST(Fold, GoesFromOneToTheNext) {
+TEST(Fold, SelectsTheNextEntry) {
   State state = with_parts();
   key(state, "Tab");
   EXPECT_EQ(marked(state), "  ▸ thought (2 lines) I think for long");
@@ -75,7 +75,7 @@ TEST(Fold, GoesFromOneToTheNext) {
   EXPECT_EQ(marked(state), "");
 }
 
-TEST(Fold, AllKeyGoesBeforeTheSingleOnes) {
+TEST(Fold, FoldingAllOverridesSingleEntries) {
   State state = with_parts();
   key(state, "Tab");
   key(state, "Enter");
@@ -87,7 +87,7 @@ TEST(Fold, AllKeyGoesBeforeTheSingleOnes) {
   EXPECT_FALSE(has(state, "first of alpha"));
 }
 
-TEST(Fold, KeepsTheChosenOneInSight) {
+TEST(Fold, KeepsTheSelectedEntryVisible) {
   State state = with_parts({10, 40});
   for (int i = 0; i < 40; ++i) {
     state.tabs[0].entries.push_back({.text = "line " + std::to_string(i)});
@@ -103,7 +103,7 @@ TEST(Fold, KeepsTheChosenOneInSight) {
   EXPECT_EQ(marked(state), "  ▸ alpha (2 lines) {}");
 }
 
-TEST(Fold, LeavesTypingAlone) {
+TEST(Fold, DoesNotInterceptTyping) {
   State state = with_parts();
   key(state, "Tab");
   type(state, "a word");
@@ -112,7 +112,7 @@ TEST(Fold, LeavesTypingAlone) {
   EXPECT_EQ(only<Ask>(key(state, "Enter")).text, "a word");
 }
 
-TEST(Fold, SaysWhenThereIsNothing) {
+TEST(Fold, ReportsWhenNothingIsFoldable) {
   State state = open_state();
   enter(state, "slow");
   key(state, "Tab");

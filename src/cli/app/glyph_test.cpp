@@ -18,7 +18,7 @@ class GlyphTest : public testing::Test {
   void TearDown() override { std::setlocale(LC_CTYPE, "C"); }
 };
 
-TEST_F(GlyphTest, KeepsALetterAndItsMarks) {
+TEST_F(GlyphTest, KeepsABaseAndItsMarks) {
   EXPECT_EQ(glyph_text("a", 1), L"a");
   EXPECT_EQ(glyph_text("e\u0301", 1), L"e\u0301");
   EXPECT_EQ(glyph_text("日", 2), L"日");
@@ -29,7 +29,7 @@ TEST_F(GlyphTest, ShowsTheFirstOfJoinedEmoji) {
   EXPECT_EQ(glyph_text("❤\ufe0f", 2), L"❤");
 }
 
-TEST_F(GlyphTest, TakesNoMoreMarksThanFit) {
+TEST_F(GlyphTest, LimitsCombiningMarks) {
   std::string text = "a";
   for (int i = 0; i < 100; ++i) {
     text += "\u0301";
@@ -37,7 +37,7 @@ TEST_F(GlyphTest, TakesNoMoreMarksThanFit) {
   EXPECT_EQ(glyph_of(text, 1).length, kGlyphCharacters);
 }
 
-TEST_F(GlyphTest, NeverTakesMoreColumnsThanWereCounted) {
+TEST_F(GlyphTest, NeverExceedsTheCountedColumns) {
   EXPECT_EQ(glyph_text("日", 1), L"?");
   EXPECT_EQ(glyph_text("\u0301", 1), L"?");
 }

@@ -52,7 +52,7 @@ class HostileTerminalTest : public TerminalTest {
   }
 };
 
-TEST_F(HostileTerminalTest, LetsNoMessageOrTitleThrough) {
+TEST_F(HostileTerminalTest, SanitizesMessagesAndTitles) {
   write("message", cat("# a", kHostile, "b\n```", kHostile, "\n", kHostile, "\n```\n"));
   write("title", kHostile);
   printed("ask --provider echo <message");
@@ -76,7 +76,7 @@ TEST_F(HostileTerminalTest, LetsNoMessageOrTitleThrough) {
 }
 
 // The folder's name appears in tabs, lists and warnings.
-TEST_F(HostileTerminalTest, LetsNoNameOfAFileOrFolderThrough) {
+TEST_F(HostileTerminalTest, SanitizesFileAndFolderNames) {
   for (const std::string_view end : {"", "\xff"}) {
     const std::filesystem::path folder = home() / cat("dir-", kHostile, end);
     std::filesystem::create_directory(folder);

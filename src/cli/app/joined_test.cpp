@@ -20,11 +20,11 @@ std::string row_of(std::string_view text, std::size_t columns, Style style = kPl
   return rows.empty() ? "" : rows.begin()->second;
 }
 
-TEST_F(JoinedTest, LeavesToNcursesWhatItCanShow) {
+TEST_F(JoinedTest, SkipsCharactersThatNcursesCanShow) {
   EXPECT_EQ(row_of("plain, e\u0301, 日本, 😀", 40), "");
 }
 
-TEST_F(JoinedTest, WritesTheWholeAndWhatStandsBehindAnew) {
+TEST_F(JoinedTest, RewritesTheCharacterAndTheFollowingCells) {
   EXPECT_EQ(row_of("👩\u200d💻ab", 10, {.bold = true}),
             "\x1b[1;1H\x1b[0;1m👩\u200d💻"
             "\x1b[1;3H\x1b[0;1ma\x1b[1;4H\x1b[0;1mb");
@@ -34,12 +34,12 @@ TEST_F(JoinedTest, WritesTheWholeAndWhatStandsBehindAnew) {
   EXPECT_EQ(row_of("❤\ufe0f", 10), "\x1b[1;1H\x1b[0m❤\ufe0f");
 }
 
-TEST_F(JoinedTest, KeepsTheFirstPartWhereTheOthersCouldRunOverTheEdge) {
+TEST_F(JoinedTest, ShowsOnlyTheFirstPartNearTheEdge) {
   EXPECT_EQ(row_of("ab👩\u200d💻", 4), "");
   EXPECT_NE(row_of("ab👩\u200d💻", 6), "");
 }
 
-TEST_F(JoinedTest, WritesNoPileOfMarks) {
+TEST_F(JoinedTest, LimitsCombiningMarks) {
   std::string text = "❤\ufe0f";
   for (int i = 0; i < 100; ++i) {
     text += "\u0301";

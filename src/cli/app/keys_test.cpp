@@ -23,7 +23,7 @@
 namespace reprise::cli::app {
 namespace {
 
-TEST(Keys, AreFoundByAnyOfTheirNames) {
+TEST(Keys, AreFoundByEachName) {
   EXPECT_EQ(find_action("Ctrl-N"), Action::next_tab);
   EXPECT_EQ(find_action("Ctrl-Tab"), Action::next_tab);
   EXPECT_EQ(find_action("Alt-9"), Action::go_to_tab);

@@ -114,7 +114,7 @@ void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<Ch
   constant_ = std::move(constant_metadata);
   agreed_.begin(constant_.folder);
   const Store* const store = session_->store();
-  keeps_answers_ = store != nullptr && store->capabilities().partials != nullptr;
+  stores_partials_ = store != nullptr && store->capabilities().partials != nullptr;
 }
 
 TabMetadata LiveSession::metadata() {

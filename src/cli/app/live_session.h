@@ -61,7 +61,7 @@ class LiveSession {
   bool has_turns() const { return has_turns_; }
   bool is_running() const { return running_; }
   // Whether running answers are stored as they arrive, so that little is lost if the process dies.
-  bool keeps_answers() const { return keeps_answers_; }
+  bool stores_partials() const { return stores_partials_; }
   // Marks the session as closing; true if it was marked before.
   bool begin_close() { return closing_.exchange(true); }
   bool is_closing() const { return closing_; }
@@ -79,7 +79,7 @@ class LiveSession {
   std::mutex mutex_;
   std::stop_source stop_;  // for the running turn
   ToolConsents agreed_;    // for the running turn
-  bool keeps_answers_ = false;
+  bool stores_partials_ = false;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> has_turns_ = false;
   std::atomic<bool> running_ = false;  // a turn

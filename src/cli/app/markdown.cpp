@@ -36,7 +36,7 @@ class MarkdownLines {
     switch (type) {
       case MD_BLOCK_QUOTE:
         flush();
-        blocks_.part();
+        blocks_.add_gap();
         blocks_.push({{{"│ ", kDim}}, {{"│ ", kDim}}});
         break;
       case MD_BLOCK_UL:
@@ -49,24 +49,24 @@ class MarkdownLines {
         begin_item(*static_cast<const MD_BLOCK_LI_DETAIL*>(detail));
         break;
       case MD_BLOCK_HR:
-        blocks_.part();
+        blocks_.add_gap();
         blocks_.add({{{std::string(std::min<std::size_t>(blocks_.room(), 3), '-'), kDim}}});
         break;
       case MD_BLOCK_H:
-        blocks_.part();
+        blocks_.add_gap();
         style_ = static_cast<const MD_BLOCK_H_DETAIL*>(detail)->level <= 2
                      ? Style{.colour = Colour::cyan, .bold = true}
                      : kBold;
         break;
       case MD_BLOCK_CODE:
-        blocks_.part();
+        blocks_.add_gap();
         begin_code(*static_cast<const MD_BLOCK_CODE_DETAIL*>(detail));
         break;
       case MD_BLOCK_P:
-        blocks_.part();
+        blocks_.add_gap();
         break;
       case MD_BLOCK_TABLE:
-        blocks_.part();
+        blocks_.add_gap();
         table_ = {};
         break;
       case MD_BLOCK_TR:
@@ -160,7 +160,7 @@ class MarkdownLines {
 
   void begin_list(MD_BLOCKTYPE type, const void* detail) {
     if (lists_.empty()) {
-      blocks_.part();
+      blocks_.add_gap();
     }
     if (type == MD_BLOCK_OL) {
       const auto& list = *static_cast<const MD_BLOCK_OL_DETAIL*>(detail);
@@ -169,15 +169,15 @@ class MarkdownLines {
       const auto& list = *static_cast<const MD_BLOCK_UL_DETAIL*>(detail);
       lists_.push_back({false, 0, list.is_tight != 0});
     }
-    blocks_.close_up();
+    blocks_.cancel_gap();
   }
 
   void begin_item(const MD_BLOCK_LI_DETAIL& item) {
     List& list = lists_.back();
     if (list.tight) {
-      blocks_.close_up();
+      blocks_.cancel_gap();
     }
-    blocks_.part();
+    blocks_.add_gap();
     std::string mark = list.ordered ? cat(list.number++, ". ") : "• ";
     if (item.is_task != 0) {
       mark = item.task_mark == ' ' ? "[ ] " : "[x] ";

@@ -28,13 +28,13 @@ TEST(Markdown, ShowsHeadingsListsAndParagraphs) {
       "2. b\n");
 }
 
-TEST(Markdown, IndentsWhatBelongsToAnItem) {
+TEST(Markdown, IndentsTheContentOfItems) {
   EXPECT_EQ(shown_markdown("- a long item that needs two lines", 20),
             "• a long item that\n"
             "  needs two lines\n");
 }
 
-TEST(Markdown, ShowsCodeAsItStands) {
+TEST(Markdown, ShowsCodeVerbatim) {
   EXPECT_EQ(shown_markdown("x:\n```cpp\nif (a) {\n\treturn \"b\";\n}\n```\nend"),
             "x:\n"
             "\n"
@@ -80,7 +80,7 @@ TEST(Markdown, WrapsTheCellsOfAWideTable) {
             "    │ that need room\n");
 }
 
-TEST(Markdown, ListsTheCellsOfATableThatHasNoRoom) {
+TEST(Markdown, ListsTheCellsOfATableThatDoesNotFit) {
   EXPECT_EQ(shown_markdown("|one|two|three|\n|---|---|---|\n|aaaaaa|bbbbbb|cccccc|\n|d|e|f|", 16),
             "one: aaaaaa\n"
             "two: bbbbbb\n"
@@ -91,7 +91,7 @@ TEST(Markdown, ListsTheCellsOfATableThatHasNoRoom) {
             "three: f\n");
 }
 
-TEST(Markdown, AHugeTableIsShownAsItIsWritten) {
+TEST(Markdown, ShowsHugeTablesAsSource) {
   std::string text = "|";
   for (int i = 0; i < 20'000; ++i) {
     text += "a|";
@@ -129,7 +129,7 @@ TEST(Markdown, IsNeverWiderThanTheScreen) {
   }
 }
 
-TEST(Markdown, EndsSoonOnHostileText) {
+TEST(Markdown, LimitsTimeOnHostileText) {
   const std::string quotes(1 << 18, '>');
   EXPECT_FALSE(markdown_lines(quotes + " x", 80).empty());
   std::string lists;

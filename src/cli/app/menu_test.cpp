@@ -13,7 +13,7 @@ std::string selected(const State& state) {
   return state.menu ? state.menu->items[state.menu->selected].name : "";
 }
 
-TEST(Menu, LeavesNoSlashBehind) {
+TEST(Menu, EscRemovesTheSlash) {
   State state = open_state();
   type(state, "/");
   ASSERT_TRUE(state.menu);
@@ -48,7 +48,7 @@ TEST(Menu, ListsCommandsWhileOneIsTyped) {
   EXPECT_FALSE(state.menu);
 }
 
-TEST(Menu, RunsWhatIsChosen) {
+TEST(Menu, RunsTheSelectedCommand) {
   State state = open_state();
   type(state, "/retr");
   EXPECT_EQ(selected(state), "/retry");
@@ -58,14 +58,14 @@ TEST(Menu, RunsWhatIsChosen) {
 }
 
 // A command that requires a file is not run without one.
-TEST(Menu, CompletesWhatNeedsAFile) {
+TEST(Menu, CompletesCommandsThatRequireAFile) {
   State state = open_state();
   type(state, "/sav");
   EXPECT_TRUE(key(state, "Enter").empty());
   EXPECT_EQ(state.input().text(), "/save ");
 }
 
-TEST(Menu, ClosesByEscAndLeavesTheInput) {
+TEST(Menu, EscClosesItAndKeepsTheInput) {
   State state = open_state();
   type(state, "/mod");
   key(state, "Esc");
@@ -75,7 +75,7 @@ TEST(Menu, ClosesByEscAndLeavesTheInput) {
   EXPECT_TRUE(state.menu);
 }
 
-TEST(Menu, IsNotForMessages) {
+TEST(Menu, IgnoresMessages) {
   State state = open_state();
   for (const char* const text : {"//", "/usr/bin is full", "a /", "/xyzzy"}) {
     state.input().clear();
@@ -85,7 +85,7 @@ TEST(Menu, IsNotForMessages) {
 }
 
 // Up continues through the history even past a command.
-TEST(Menu, DoesNotOpenForAnEarlierMessage) {
+TEST(Menu, DoesNotOpenForHistoryEntries) {
   State state = open_state();
   state.tabs[0].input.remember("older");
   state.tabs[0].input.remember("/cost");
@@ -110,7 +110,7 @@ TEST(Menu, ChoosesAQuestionToForkBefore) {
   EXPECT_EQ(only<RunSlash>(enter(state, "/fork 2")).slash.number, 2);
 }
 
-TEST(Menu, ChoosesAQuestionToTakeBack) {
+TEST(Menu, ChoosesAQuestionToRewindTo) {
   State state = open_state();
   EXPECT_EQ(only<ListQuestions>(enter(state, "/rewind")).verb, SlashVerb::rewind);
   const QuestionsListed listed{

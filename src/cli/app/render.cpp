@@ -42,7 +42,7 @@ std::vector<Line> welcome(const State& state, std::size_t width) {
 }
 
 // Highlights the search pattern in a line.
-void mark_found(Screen& screen, const Line& line, std::size_t row, std::string_view pattern) {
+void highlight_match(Screen& screen, const Line& line, std::size_t row, std::string_view pattern) {
   if (pattern.empty()) {
     return;
   }
@@ -79,7 +79,7 @@ void render_transcript(Screen& screen, const State& state, const Frame& frame) {
     const auto& [line, at] = lines[i];
     const bool chosen = at.line == 0 && tab->chosen_part() == at.entry;
     screen.put({frame.transcript_row + i, 0}, chosen ? reversed(*line) : *line, width);
-    mark_found(screen, *line, frame.transcript_row + i, tab->search);
+    highlight_match(screen, *line, frame.transcript_row + i, tab->search);
   }
 }
 

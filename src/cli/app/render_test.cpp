@@ -94,7 +94,7 @@ TEST(Render, FitsOnASmallScreen) {
                 " echo · sqlite · ~/reprise      F1 help\n");
 }
 
-TEST(Render, SaysWhatRuns) {
+TEST(Render, ShowsRunningOperations) {
   State state = open_state();
   enter(state, "slow");
   EXPECT_NE(shown(state).find("⠋ answering 0 s · Esc stops"), std::string::npos);
@@ -107,7 +107,7 @@ TEST(Render, SaysWhatRuns) {
   EXPECT_NE(shown(state).find("▌ next\n  waits for the answer above\n"), std::string::npos);
 }
 
-TEST(Render, NamesTheWindow) {
+TEST(Render, SetsTheWindowTitle) {
   State state = empty_state();
   EXPECT_EQ(window_title(state), "reprise");
   state = open_state();
@@ -137,7 +137,7 @@ TEST(Render, MarksTabsAndCutsTheirNames) {
   EXPECT_NE(shown(state).find("•"), std::string::npos);
 }
 
-TEST(Render, ShowsHowMuchOfTheBudgetIsUsed) {
+TEST(Render, ShowsTokenUsageOfTheBudget) {
   State state = open_state();
   state.tabs[0].metadata.budget = 8000;
   EXPECT_NE(shown(state).find("echo · budget 8,000 · sqlite"), std::string::npos);
@@ -146,7 +146,7 @@ TEST(Render, ShowsHowMuchOfTheBudgetIsUsed) {
   EXPECT_NE(shown(state).find("echo · 12 of 8,000 sent · sqlite"), std::string::npos);
 }
 
-TEST(Render, LeavesOutWhatIsNeededLeast) {
+TEST(Render, OmitsTheLeastImportantParts) {
   State state = open_state({10, 40});
   TabMetadata& metadata = state.tabs[0].metadata;
   metadata.budget = 800;
@@ -176,7 +176,7 @@ TEST(Render, GrowsTheInputAndScrollsIt) {
   EXPECT_EQ(screen.cursor(), (Place{22, 6}));
 }
 
-TEST(Render, AsksInFrontOfTheInput) {
+TEST(Render, ShowsDialogsInsteadOfTheInput) {
   for (const Size size : {kUsual, kSmall, kLarge}) {
     State state = empty_state(size);
     SessionInfo info{.id = *SessionId::parse("0190a6a0-0000-7000-8000-000000000002"),
@@ -192,7 +192,7 @@ TEST(Render, AsksInFrontOfTheInput) {
   }
 }
 
-TEST(Render, TellsThatThereIsMoreBelow) {
+TEST(Render, ShowsThatThereIsMoreBelow) {
   State state = open_state();
   for (int i = 0; i < 50; ++i) {
     state.tabs[0].entries.push_back({.text = "line " + std::to_string(i)});
@@ -211,7 +211,7 @@ TEST(Render, TellsThatThereIsMoreBelow) {
   EXPECT_NE(shown(state).find("line 49"), std::string::npos);
 }
 
-TEST(Render, SaysLessWhereThereIsLittleRoom) {
+TEST(Render, ShortensTextsOnNarrowScreens) {
   State state = open_state(kSmall);
   key(state, "F1");
   EXPECT_NE(
@@ -239,7 +239,7 @@ TEST(Render, FitsIntoAnySize) {
   }
 }
 
-TEST(Render, LetsNothingHostileThrough) {
+TEST(Render, SanitizesHostileText) {
   State state = open_state();
   const std::string bad = "a\x1b]0;owned\x07\u202e\xff";
   state.tabs[0].metadata = some_metadata("/tmp/" + bad, bad);

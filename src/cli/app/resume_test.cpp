@@ -8,7 +8,7 @@
 namespace reprise::cli::app {
 namespace {
 
-TEST(Resume, KnowsItsWords) {
+TEST(Resume, ParsesItsArguments) {
   State state = open_state();
   EXPECT_EQ(only<ListResumable>(enter(state, "/resume list")).tab, TabId{1});
   EXPECT_EQ(only<DeleteStored>(enter(state, "/resume delete 2")).sel, "2");
@@ -23,7 +23,7 @@ TEST(Resume, KnowsItsWords) {
   EXPECT_EQ(only<ListResumable>(enter(state, "/resume")).tab, TabId{1});
 }
 
-TEST(Resume, TypesWhatFollowsTheAnswerToTheOffer) {
+TEST(Resume, KeepsTextAfterTheAnswerToTheOffer) {
   State state = empty_state();
   update(state, NewestFound{some_session()});
   EXPECT_EQ(only<OpenSession>(type(state, "yand then")).sel, some_session().id.str());
@@ -35,7 +35,7 @@ TEST(Resume, TypesWhatFollowsTheAnswerToTheOffer) {
   EXPECT_EQ(other.input().text(), "hello");
 }
 
-TEST(Resume, TakesAMessageTypedBeforeTheAnswerToTheOffer) {
+TEST(Resume, KeepsAMessageTypedBeforeTheAnswerToTheOffer) {
   for (const std::string_view name : {"Enter", "Esc"}) {
     State state = empty_state();
     update(state, NewestFound{some_session()});
@@ -62,7 +62,7 @@ TEST(Resume, AsksBeforeItClears) {
   EXPECT_EQ(only<ClearClosed>(type(state, "y")).tab, TabId{1});
 }
 
-TEST(Announcement, IsNotLostBeforeThereIsATab) {
+TEST(Announcement, IsKeptUntilThereIsATab) {
   State state = empty_state();
   EXPECT_EQ(only<ListResumable>(enter(state, "/resume list")).tab, TabId{});
   update(state, Announcement{Announcement::Kind::notice, TabId{}, "No sessions to resume."});

@@ -15,7 +15,7 @@ std::string wrapped(std::string_view text, std::size_t width) {
   return out;
 }
 
-TEST(Screen, CutsAtTheEdgeAndLeavesOutWhatIsOutside) {
+TEST(Screen, ClipsAtTheEdges) {
   Screen screen({2, 5});
   EXPECT_EQ(screen.put({0, 2}, "abcdef", kPlain), 5U);
   screen.put({2, 0}, "below", kPlain);
@@ -35,14 +35,14 @@ TEST(Screen, PutsWideCharactersWholeOrNotAtAll) {
   EXPECT_EQ(screen.text(), " xy\n");
 }
 
-TEST(Screen, KeepsMarksWithTheirLetter) {
+TEST(Screen, KeepsCombiningMarksWithTheirBase) {
   Screen screen({1, 4});
   screen.put({0, 0}, "e\u0301x", kPlain);
   EXPECT_EQ(screen.at({0, 0}).text, "e\u0301");
   EXPECT_EQ(screen.at({0, 1}).text, "x");
 }
 
-TEST(Screen, LetsNoControlOrDirectionThrough) {
+TEST(Screen, RemovesControlAndBidiCharacters) {
   Screen screen({1, 40});
   screen.put({0, 0}, "a\x1b[31mb\x07\u202ec\td\xff\u009b", kPlain);
   EXPECT_EQ(screen.text(), "a␛[31mb␇c d\uFFFD\uFFFD\n");
@@ -69,7 +69,7 @@ TEST(Wrap, KeepsTheIndentOfTheFirstLineOnly) {
   EXPECT_EQ(wrapped("ab\tx", 20), "ab  x|");
 }
 
-TEST(Wrap, TakesALongLineInLinearTime) {
+TEST(Wrap, WrapsALongLineInLinearTime) {
   const std::string line(1 << 20, 'x');
   EXPECT_EQ(wrap_text(line, kPlain, 80).size(), (line.size() + 79) / 80);
 }

@@ -39,7 +39,7 @@ std::string folded(std::string_view text) {
 
 class Screens : public testing::TestWithParam<NamedScreen> {};
 
-TEST_P(Screens, AreAsTheyWere) {
+TEST_P(Screens, MatchTheRecordedFiles) {
   std::string text;
   for (const Size size : {Size{24, 80}, Size{50, 200}, Size{10, 40}}) {
     const State state = GetParam().make(size);

@@ -18,7 +18,7 @@ SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(
 
 SessionWorker::~SessionWorker() {
   parts_.events.close();
-  hurry_.request_stop();
+  cancel_.request_stop();
   leaving_.request_stop();
   {
     const std::lock_guard lock(mutex_);
@@ -28,7 +28,7 @@ SessionWorker::~SessionWorker() {
   }
   worker_.request_stop();
   worker_.join();
-  aside_.clear();
+  background_.clear();
   parts_.context.voice().divert({});
   parts_.context.voice().divert_questions({});
 }
@@ -48,7 +48,7 @@ void SessionWorker::perform(Effect effect) {
     leaving_.request_stop();  // a job may wait for an answer that will not come
   }
   if (std::holds_alternative<Hurry>(effect)) {
-    hurry_.request_stop();
+    cancel_.request_stop();
     return;
   }
   const std::lock_guard lock(mutex_);
@@ -71,9 +71,9 @@ SessionWorker::Live SessionWorker::find(TabId tab) {
   return found == tabs_.end() ? nullptr : found->second;
 }
 
-bool SessionWorker::keeps_running_answers() {
+bool SessionWorker::stores_partials() {
   const std::lock_guard lock(mutex_);
-  return std::ranges::all_of(tabs_, [](const auto& tab) { return tab.second->keeps_answers(); });
+  return std::ranges::all_of(tabs_, [](const auto& tab) { return tab.second->stores_partials(); });
 }
 
 void SessionWorker::work(const std::stop_token& over) {
@@ -125,7 +125,8 @@ struct SessionWorker::Performer {
     if (blocks) {
       worker.add_earlier_files(ask.tab, *blocks);
     }
-    const Result<> done = blocks ? worker.take_back(ask.tab) : std::unexpected(blocks.error());
+    const Result<> done =
+        blocks ? worker.rewind_last_turn(ask.tab) : std::unexpected(blocks.error());
     if (!done) {
       return worker.refuse_turn(question, done.error());
     }

@@ -42,7 +42,7 @@ class SessionWorker {
   void perform(Effect effect);
 
   // Whether running answers are stored as they arrive, so that they survive the process.
-  bool keeps_running_answers();
+  bool stores_partials();
 
  private:
   // Shared, as a turn may be stopped while the worker closes the session.
@@ -68,14 +68,14 @@ class SessionWorker {
     std::string title;
     std::string working_dir;  // of the session
   };
-  Result<> make_room(const std::string& working_dir);
+  Result<> close_other_session(const std::string& working_dir);
   Result<> open(Opening opening);
   Result<> begin_tab(TabId tab, Live live);
   // `name` is the user's name for it, for errors.
   Result<SessionInfo> check_stored(const std::string& sel, const std::string& name);
   void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
   // Rewinds the last turn.
-  Result<> take_back(TabId tab);
+  Result<> rewind_last_turn(TabId tab);
   // Shows the session's actual state and returns the text to the input.
   void refuse_turn(const Ask& ask, const Error& error);
   // The content of the message, including attachments.
@@ -125,7 +125,7 @@ class SessionWorker {
   std::optional<LastList> numbers_;      // as shown by "/resume list"; worker thread only
   std::unique_ptr<SearchIndex> search_;  // created on demand; worker thread only
   int searched_ = 0;                     // the search whose progress is reported
-  std::stop_source hurry_;
+  std::stop_source cancel_;
   std::stop_source leaving_;  // all is closed: jobs' questions get no answer
 
   std::mutex mutex_;
@@ -134,8 +134,8 @@ class SessionWorker {
   std::map<TabId, Live> tabs_;
   std::map<std::thread::id, TabId> job_tabs_;
 
-  std::vector<std::jthread> aside_;  // background jobs; worker thread only
-  std::jthread worker_;              // last: uses the members above
+  std::vector<std::jthread> background_;  // background jobs; worker thread only
+  std::jthread worker_;                   // last: uses the members above
 };
 
 }  // namespace reprise::cli::app

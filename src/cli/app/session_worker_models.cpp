@@ -61,7 +61,7 @@ void SessionWorker::list_models(TabId tab) {
   }
   if (const auto port = local_port(base_url_of(session.now()))) {
     // The server may be slow; other sessions do not wait for it.
-    aside_.emplace_back([this, tab, port = *port] {
+    background_.emplace_back([this, tab, port = *port] {
       const std::array<provider::KnownPort, 1> ports{{{"", port}}};
       for (LocalServer& server : provider::ask_local_ports(ports, kServerTimeout)) {
         parts_.events.post(ModelsListed{tab, std::move(server.models)});

@@ -79,7 +79,7 @@ std::optional<TabId> SessionWorker::find_open(std::string_view id) {
 }
 
 // In a store with one open session per folder, opening another one closes it.
-Result<> SessionWorker::make_room(const std::string& working_dir) {
+Result<> SessionWorker::close_other_session(const std::string& working_dir) {
   std::unique_lock lock(mutex_);
   const auto found = std::ranges::find_if(tabs_, [&working_dir](const auto& tab) {
     Store* const store = tab.second->session().store();
@@ -176,7 +176,7 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
 
 Result<> SessionWorker::open(Opening opening) {
   const TabId tab = opening.tab;
-  REPRISE_TRY(make_room(opening.working_dir));
+  REPRISE_TRY(close_other_session(opening.working_dir));
   std::unique_ptr<Context> own;
   if (!opening.folder.empty() && opening.folder != parts_.context.config().working_dir() &&
       opening.folder != parts_.context.config().project()) {
@@ -191,7 +191,7 @@ Result<> SessionWorker::open(Opening opening) {
                                          .session = std::move(opening.choice),
                                          .title = std::move(opening.title),
                                          .approver = approver,
-                                         .stop = hurry_.get_token()}));
+                                         .stop = cancel_.get_token()}));
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   const std::string url = context.config().store_url(*settings);
   TabMetadata constant{.folder = started->conversation->session().info.working_dir,

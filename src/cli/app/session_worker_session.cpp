@@ -15,13 +15,13 @@ void SessionWorker::start_turn(TabId tab, LiveSession::Turn turn, std::string qu
   }
 }
 
-Result<> SessionWorker::take_back(TabId tab) {
+Result<> SessionWorker::rewind_last_turn(TabId tab) {
   const Live live = find(tab);
   if (live == nullptr || live->is_closing()) {
     return fail(Code::not_found, "the session is closed");
   }
   live->wait();  // its turn has posted its end or is about to
-  REPRISE_TRY(live->session().run({SlashVerb::rewind, "", 1}, hurry_.get_token()));
+  REPRISE_TRY(live->session().run({SlashVerb::rewind, "", 1}, cancel_.get_token()));
   return {};
 }
 
@@ -61,7 +61,7 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
     live.wait();  // its turn has posted its end or is about to
   }
   const SessionId before = live.session().id();
-  REPRISE_ASSIGN(const std::string shown, live.session().run(request.slash, hurry_.get_token()));
+  REPRISE_ASSIGN(const std::string shown, live.session().run(request.slash, cancel_.get_token()));
   if (!shown.empty()) {
     say(Announcement::Kind::notice, shown);
   }
@@ -145,7 +145,7 @@ void SessionWorker::begin_close(TabId tab, bool interrupted) {
   if (live->begin_close()) {
     return;
   }
-  aside_.emplace_back([this, tab, live, interrupted] {
+  background_.emplace_back([this, tab, live, interrupted] {
     set_job_tab(tab);
     close(tab, *live, interrupted);
     const std::lock_guard lock(mutex_);
@@ -167,7 +167,7 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
     }
   } else if (session.is_saved() && !session.discard_if_empty()) {
     const auto named =
-        session.set_closing_title(live.first_turn(), interrupted, hurry_.get_token());
+        session.set_closing_title(live.first_turn(), interrupted, cancel_.get_token());
     Result<> closed;
     // A session with an incomplete answer stays open, to be continued.
     const auto now = get_now(*store, session.id());
@@ -203,7 +203,7 @@ void SessionWorker::close_all(bool interrupted) {
   for (const TabId tab : all) {
     begin_close(tab, interrupted);
   }
-  aside_.clear();  // joins the threads
+  background_.clear();  // joins the threads
   parts_.events.post(AllClosed{.saved = saved_});
 }
 

@@ -8,7 +8,7 @@
 namespace reprise::cli::app {
 namespace {
 
-TEST(Sessions, StopsAnAnswerByEsc) {
+TEST(Sessions, EscStopsAnAnswer) {
   State state = open_state();
   enter(state, "slow question");
   key(state, "PgUp");
@@ -19,7 +19,7 @@ TEST(Sessions, StopsAnAnswerByEsc) {
   EXPECT_TRUE(key(state, "Esc").empty());
 }
 
-TEST(Sessions, EditsTheLastQuestionByEscTwice) {
+TEST(Sessions, EscTwiceEditsTheLastQuestion) {
   State state = open_state();
   enter(state, "first question");
   update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
@@ -46,7 +46,7 @@ TEST(Sessions, EditsTheLastQuestionByEscTwice) {
   EXPECT_EQ(only<Ask>(enter(state, "third")).text, "third");
 }
 
-TEST(Sessions, EditsNothingOverWhatIsTyped) {
+TEST(Sessions, EscDoesNotReplaceTypedText) {
   State state = open_state();
   enter(state, "first question");
   update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
@@ -69,7 +69,7 @@ TEST(Sessions, RingsWhenAnAnswerEndsInTheBackground) {
 }
 
 // A store with one open session per folder closes the tab in the foreground.
-TEST(Sessions, KeepsTheDraftOfATabThatIsClosed) {
+TEST(Sessions, PreservesTheDraftOfAClosedTab) {
   State state = open_state();
   type(state, "a draft");
   state.tabs.push_back({.id = {2}, .phase = Tab::Phase::idle});
@@ -81,15 +81,15 @@ TEST(Sessions, KeepsTheDraftOfATabThatIsClosed) {
   EXPECT_EQ(state.input().text(), "a draft");
 }
 
-TEST(Sessions, RemembersWhichSessionsCanBeResumedWhenItLeaves) {
+TEST(Sessions, RemembersResumableSessionsAtExit) {
   State state = open_state();
   enter(state, "/new");  // no messages
   key(state, "Alt-1");
   enter(state, "Which birds swim?");
   enter(state, "/quit");
-  ASSERT_EQ(state.left.size(), 1U);
-  EXPECT_EQ(state.left[0].id, some_metadata().id);
-  EXPECT_EQ(state.left[0].title, "Which birds swim?");
+  ASSERT_EQ(state.open_at_exit.size(), 1U);
+  EXPECT_EQ(state.open_at_exit[0].id, some_metadata().id);
+  EXPECT_EQ(state.open_at_exit[0].title, "Which birds swim?");
 }
 
 TEST(Sessions, ScrollsByTheWheel) {
@@ -104,7 +104,7 @@ TEST(Sessions, ScrollsByTheWheel) {
   EXPECT_NE(shown(state).find("line 59"), std::string::npos);
 }
 
-TEST(Sessions, BeginsAnotherSessionOfTheFolder) {
+TEST(Sessions, StartsAnotherSessionInTheFolder) {
   for (const char* const command : {"/new", "/clear"}) {
     State state = open_state();
     EXPECT_EQ(only<OpenNew>(enter(state, command)).folder, "/home/ann/reprise");
@@ -113,7 +113,7 @@ TEST(Sessions, BeginsAnotherSessionOfTheFolder) {
   }
 }
 
-TEST(Sessions, NamesATabByItsFirstQuestion) {
+TEST(Sessions, NamesATabAfterItsFirstQuestion) {
   State state = open_state();
   EXPECT_EQ(tab_name(state.tabs[0]), "reprise");
   enter(state, "Which birds swim?");
@@ -122,7 +122,7 @@ TEST(Sessions, NamesATabByItsFirstQuestion) {
   EXPECT_EQ(tab_name(state.tabs[0]), "Birds");
 }
 
-TEST(Sessions, ShowsTheTabThatHasTheSession) {
+TEST(Sessions, SwitchesToTheTabOfAnOpenSession) {
   State state = open_state();
   enter(state, "/new");
   enter(state, "/resume 1");

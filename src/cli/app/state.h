@@ -53,11 +53,11 @@ struct Tab {
   bool editing = false;                    // the input replaces the last question
   std::optional<std::size_t> chosen = {};  // the entry that Enter folds or unfolds
   Editor input = {};
-  std::vector<std::string> attached = {};    // files for the next question
-  std::vector<std::string> models = {};      // in addition to those of the settings
-  std::vector<std::string> last_words = {};  // warnings while it was closing
-  std::string completing = {};               // the input to complete once they arrive
-  std::string completed = {};                // its completion so far
+  std::vector<std::string> attached = {};       // files for the next question
+  std::vector<std::string> models = {};         // in addition to those of the settings
+  std::vector<std::string> late_warnings = {};  // warnings while it was closing
+  std::string completing = {};                  // the input to complete once they arrive
+  std::string completed = {};                   // its completion so far
 
   std::optional<std::size_t> chosen_part() const {
     return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? chosen
@@ -116,14 +116,14 @@ struct State {
   bool after_ctrl_x = false;
   std::optional<Picker> picker = {};  // replaces the tab
   int pickers_opened = 0;
-  std::string status = {};                   // a transient message in the last line
-  std::string notice = {};                   // notices while there is no tab
-  std::vector<std::string> last_words = {};  // warnings while closing
-  std::vector<TabMetadata> left = {};        // sessions that were open at the end
-  std::optional<Time> stopped_at = {};       // the last Ctrl-C
-  std::optional<Time> escaped_at = {};       // the last Esc without effect
-  Time typed_at = {};                        // the last key
-  Editor first_input = {};                   // before the first tab exists
+  std::string status = {};                      // a transient message in the last line
+  std::string notice = {};                      // notices while there is no tab
+  std::vector<std::string> late_warnings = {};  // warnings while closing
+  std::vector<TabMetadata> open_at_exit = {};   // sessions that were open at the end
+  std::optional<Time> stopped_at = {};          // the last Ctrl-C
+  std::optional<Time> escaped_at = {};          // the last Esc without effect
+  Time typed_at = {};                           // the last key
+  Editor first_input = {};                      // before the first tab exists
   bool leaving = false;
   bool interrupted = false;
   bool saved = true;           // all messages so far

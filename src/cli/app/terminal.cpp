@@ -89,7 +89,7 @@ void put(const Cell& cell, Place place, bool colours) {
 }
 
 // Whether the terminal moves, saves and restores the cursor with the common sequences.
-bool is_usual_terminal() {
+bool has_common_cursor_codes() {
   const auto has = [](const char* name, std::string_view usual) {
     const char* const found = ::tigetstr(name);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how terminfo says it is no string.
@@ -105,8 +105,8 @@ bool is_usual_terminal() {
 }
 
 // ncurses does not know what joined_rows() wrote over its cells.
-void draw_anew(const std::map<std::size_t, std::string>& rows,
-               const std::map<std::size_t, std::string>& others) {
+void invalidate_rows(const std::map<std::size_t, std::string>& rows,
+                     const std::map<std::size_t, std::string>& others) {
   for (const auto& [row, bytes] : rows) {
     const auto other = others.find(row);
     if (static_cast<int>(row) < ::getmaxy(::stdscr) &&
@@ -152,7 +152,7 @@ Result<std::unique_ptr<Terminal>> Terminal::open(bool colours) {
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     ::define_key(sequences[i].bytes, kFirstOwnKey + static_cast<int>(i));
   }
-  terminal->joins_ = is_usual_terminal();
+  terminal->joins_ = has_common_cursor_codes();
   terminal->has_title_ = has_title();
   // Only the wheel, as the terminal's own selection now requires Shift.
   (void)::mousemask(BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
@@ -195,8 +195,8 @@ void Terminal::paint(const Screen& screen) {
   if (joins_ && size == this->size()) {
     joined = joined_rows(screen, colours_);
   }
-  draw_anew(joined_, joined);
-  draw_anew(joined, joined_);
+  invalidate_rows(joined_, joined);
+  invalidate_rows(joined, joined_);
   ::curs_set(screen.cursor() ? 1 : 0);
   if (const auto cursor = screen.cursor()) {
     ::wmove(::stdscr, static_cast<int>(cursor->row), static_cast<int>(cursor->column));
@@ -271,12 +271,12 @@ void Terminal::redraw() {
   ::clearok(::stdscr, true);
 }
 
-void Terminal::give_back() {
+void Terminal::release() {
   write_raw(kPasteMarksOff);
   ::endwin();
 }
 
-void Terminal::take_again() {
+void Terminal::acquire() {
   write_raw(kPasteMarksOn);
   redraw();
   ::wrefresh(::stdscr);

@@ -27,8 +27,8 @@ class Terminal {
   // The next paint() redraws everything.
   void redraw();
   // Releases the terminal for another program, and takes it again.
-  void give_back();
-  void take_again();
+  void release();
+  void acquire();
   void ring();
   // Copies to the clipboard if the terminal allows it; false if it has none.
   bool copy(std::string_view text);

@@ -31,7 +31,7 @@ TEST(KeyCollector, NamesControlKeysAndJoinsText) {
   EXPECT_EQ(words(collector), "aé[Enter][Ctrl-W][Backspace]");
 }
 
-TEST(KeyCollector, TakesAPasteWholeAlsoWhenItComesInPieces) {
+TEST(KeyCollector, CollectsAPasteFromSeveralReads) {
   KeyCollector collector;
   collector.key(kPasteBegins);
   characters(collector, L"one\rtwo\x03");
@@ -42,7 +42,7 @@ TEST(KeyCollector, TakesAPasteWholeAlsoWhenItComesInPieces) {
   EXPECT_EQ(words(collector), "{one\ntwo\x03!}");
 }
 
-TEST(AltName, IsThatOfTheKeyInCapitals) {
+TEST(AltName, UsesTheUpperCaseKey) {
   for (wchar_t letter = L'a'; letter <= L'z'; ++letter) {
     EXPECT_EQ(alt_name(letter), std::string("Alt-") + static_cast<char>(letter - L'a' + 'A'));
   }
@@ -53,7 +53,7 @@ TEST(AltName, IsThatOfTheKeyInCapitals) {
   }
 }
 
-TEST(KeyCollector, TellsAltFromEscapeAndAKey) {
+TEST(KeyCollector, DistinguishesAltFromEscAndAKey) {
   KeyCollector collector;
   collector.character(L'1', true);
   collector.character(L'\r', true);

@@ -17,7 +17,7 @@ TEST(Consent, AsksWhetherAToolMayRun) {
   EXPECT_EQ(answer.choice, Choice::always);
 }
 
-TEST(Consent, HoldsForTheSessionUnlessSomethingElseIsMeant) {
+TEST(Consent, HoldsForTheSessionByDefault) {
   for (const auto& [typed, choice] :
        {std::pair("y", Choice::yes), {"o", Choice::once}, {"n", Choice::no}}) {
     State state = open_state();
@@ -29,7 +29,7 @@ TEST(Consent, HoldsForTheSessionUnlessSomethingElseIsMeant) {
 }
 
 // An "a" within a word does not mean "always".
-TEST(Consent, TakesNoLetterOfAMessageForConsent) {
+TEST(Consent, IgnoresLettersOfAMessage) {
   State state = open_state();
   enter(state, "question");
   type(state, "I h");
@@ -45,7 +45,7 @@ TEST(Consent, TakesNoLetterOfAMessageForConsent) {
   EXPECT_EQ(state.input().text(), "I ha");
 }
 
-TEST(Consent, LetsOneLookAtTheSessionBeforeConsent) {
+TEST(Consent, AllowsScrollingBeforeTheAnswer) {
   State state = open_state();
   enter(state, "question");
   update(state, ToolCalled{{1}, {"1", "write_file", *RawJson::parse(R"({"path":"b"})"), {}}});
@@ -60,7 +60,7 @@ TEST(Consent, LetsOneLookAtTheSessionBeforeConsent) {
   EXPECT_EQ(only<AnswerConsent>(key(state, "Esc")).choice, Choice::no);
 }
 
-TEST(Turn, SumsUpWhatATurnUsed) {
+TEST(Turn, SumsTheUsageOfATurn) {
   State state = open_state();
   enter(state, "question");
   AnswerStored answer{.tab = {1},
@@ -80,7 +80,7 @@ TEST(Turn, SumsUpWhatATurnUsed) {
   EXPECT_EQ(state.tab()->entries.back().text, "m · 200 in, 20 out · $0.02");
 }
 
-TEST(Consent, SaysWhoseToolItIs) {
+TEST(Consent, NamesTheOriginOfTheTool) {
   State state = open_state();
   enter(state, "/session new /b");
   update(state, ConsentRequest{{1}, 7, "Run todo_write {}?"});

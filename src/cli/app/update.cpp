@@ -201,9 +201,9 @@ class Handler {
     Tab* const tab = of_tab ? state_.find(*announcement.tab) : state_.tab();
     const bool warning = announcement.kind == Announcement::Kind::warning;
     if (warning && state_.leaving) {
-      state_.last_words.push_back(announcement.text);
+      state_.late_warnings.push_back(announcement.text);
     } else if (warning && tab != nullptr && tab->phase == Tab::Phase::closing) {
-      tab->last_words.push_back(cat(tab_name(*tab), ": ", announcement.text));
+      tab->late_warnings.push_back(cat(tab_name(*tab), ": ", announcement.text));
     }
     say(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, announcement.text);
   }

@@ -90,7 +90,7 @@ void stop(State& state, Effects& effects);
 // Esc: scrolls to the end, or stops the answer; pressed twice while idle, edits the last question.
 void escape(State& state, Effects& effects);
 // Scrolls to the end.
-void to_end(Tab& tab);
+void scroll_to_end(Tab& tab);
 // "/copy".
 void copy_answer(State& state, Effects& effects);
 // Puts the last question into the input to replace it.

@@ -251,8 +251,8 @@ void leave(State& state, Leaving how, Effects& effects) {
     const bool is_explicit =
         std::ranges::find(tab.entries, Entry::Kind::question, &Entry::kind) != tab.entries.end();
     if (tab.metadata.saved && (tab.metadata.messages > 0 || is_explicit)) {
-      state.left.push_back(tab.metadata);
-      state.left.back().title = tab_name(tab);
+      state.open_at_exit.push_back(tab.metadata);
+      state.open_at_exit.back().title = tab_name(tab);
     }
   }
   state.interrupted = how != Leaving::done;

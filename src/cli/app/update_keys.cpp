@@ -11,7 +11,7 @@ namespace {
 constexpr std::ptrdiff_t kWheelLines = 3;
 
 // Scrolling past the end of a truncated entry shows more of it.
-void read_on(Tab& tab, const Frame& frame, Time now) {
+void expand_truncated(Tab& tab, const Frame& frame, Time now) {
   for (const VisibleLine& line :
        visible_lines(tab, frame.transcript_rows, frame.transcript_columns, now)) {
     Entry& entry = tab.entries[line.at.entry];
@@ -35,7 +35,7 @@ void scroll_lines(State& state, std::ptrdiff_t lines, Effects& effects) {
   tab->scrolled = true;
   const Frame frame = frame_of(state);
   if (lines > 0) {
-    read_on(*tab, frame, state.now);
+    expand_truncated(*tab, frame, state.now);
   }
   scroll(*tab, lines, frame.transcript_rows, frame.transcript_columns, state.now);
   const bool at_top = tab->top && tab->top->entry == 0;
@@ -52,8 +52,8 @@ std::ptrdiff_t page(const State& state) {
 
 // With an empty input and scrolled up, arrow keys (and wheels that send them) scroll.
 void edit_or_scroll(State& state, Action action, Effects& effects) {
-  const bool looks_back = state.tab() != nullptr && state.tab()->top && state.input().empty();
-  if (looks_back && (action == Action::up || action == Action::down)) {
+  const bool is_scrolled = state.tab() != nullptr && state.tab()->top && state.input().empty();
+  if (is_scrolled && (action == Action::up || action == Action::down)) {
     return scroll_lines(state, action == Action::up ? -1 : 1, effects);
   }
   edit(state.input(), action);
@@ -127,7 +127,7 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
     case Action::to_top:
       return scroll_lines(state, -1'000'000, effects);
     case Action::to_bottom:
-      return state.tab() == nullptr ? void() : to_end(*state.tab());
+      return state.tab() == nullptr ? void() : scroll_to_end(*state.tab());
     case Action::escape:
       return escape(state, effects);
     case Action::fold:

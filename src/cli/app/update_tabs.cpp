@@ -82,11 +82,11 @@ void drop_tab(State& state, TabId id) {
 }
 
 void on_tab_closed(State& state, TabId id) {
-  std::vector<std::string> last_words;
+  std::vector<std::string> late_warnings;
   std::string typed;
   bool was_shown = false;
   if (Tab* const tab = state.find(id); tab != nullptr) {
-    last_words = std::move(tab->last_words);
+    late_warnings = std::move(tab->late_warnings);
     typed = tab->input.whole();
     was_shown = tab == state.tab();
   }
@@ -98,7 +98,7 @@ void on_tab_closed(State& state, TabId id) {
     say(state, state.tab(), Entry::Kind::notice,
         "the closed session had an unsent message; Up brings it back");
   }
-  for (std::string& text : last_words) {
+  for (std::string& text : late_warnings) {
     say(state, state.tab(), Entry::Kind::warning, std::move(text));
   }
 }

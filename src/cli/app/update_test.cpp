@@ -12,7 +12,7 @@ TurnEnded end_of(const State& state) {
   return {.tab = state.tabs[state.current].id, .metadata = state.tabs[state.current].metadata};
 }
 
-TEST(Update, OpensANewSessionWhereThereIsNone) {
+TEST(Update, OpensANewSessionIfThereIsNone) {
   State state = empty_state();
   EXPECT_TRUE(std::holds_alternative<FindNewest>(begin(state, {}).front()));
   const Effects effects = update(state, NewestFound{});
@@ -48,7 +48,7 @@ TEST(Update, SendsAMessageAndStreamsItsAnswer) {
   EXPECT_TRUE(tab.entries[1].done);
 }
 
-TEST(Update, KeepsWhatIsTypedDuringAnAnswerUntilItsEnd) {
+TEST(Update, QueuesQuestionsDuringAnAnswer) {
   State state = open_state();
   enter(state, "one");
   EXPECT_TRUE(enter(state, "two").empty());
@@ -58,7 +58,7 @@ TEST(Update, KeepsWhatIsTypedDuringAnAnswerUntilItsEnd) {
   EXPECT_EQ(state.tabs[0].entries.back().kind, Entry::Kind::question);
 }
 
-TEST(Update, GivesWaitingQuestionsBackWhenTheAnswerIsStopped) {
+TEST(Update, ReturnsQueuedQuestionsWhenTheAnswerIsStopped) {
   State state = open_state();
   enter(state, "one");
   enter(state, "two");
@@ -69,7 +69,7 @@ TEST(Update, GivesWaitingQuestionsBackWhenTheAnswerIsStopped) {
   EXPECT_EQ(state.input().text(), "two");
 }
 
-TEST(Update, LeavesAtTheSecondCtrlCWithinTwoSeconds) {
+TEST(Update, QuitsAtTheSecondCtrlCWithinTwoSeconds) {
   State state = open_state();
   type(state, "draft");
   EXPECT_TRUE(key(state, "Ctrl-C").empty());
@@ -84,7 +84,7 @@ TEST(Update, LeavesAtTheSecondCtrlCWithinTwoSeconds) {
   EXPECT_TRUE(state.interrupted);
 }
 
-TEST(Update, OpensNothingMoreOnceItLeaves) {
+TEST(Update, OpensNothingWhileQuitting) {
   State state = empty_state();
   EXPECT_FALSE(only<CloseAll>(key(state, "Ctrl-D")).interrupted);
   EXPECT_TRUE(state.leaving);
@@ -92,18 +92,18 @@ TEST(Update, OpensNothingMoreOnceItLeaves) {
   EXPECT_TRUE(state.tabs.empty());
 }
 
-TEST(Update, LeavesSessionsOpenWhenASignalCame) {
+TEST(Update, LeavesSessionsOpenAfterASignal) {
   State state = open_state();
   EXPECT_TRUE(only<CloseAll>(update(state, Signalled{})).interrupted);
 }
 
-TEST(Update, JoinsALineThatEndsWithABackslash) {
+TEST(Update, ContinuesALineAfterABackslash) {
   State state = open_state();
   EXPECT_TRUE(enter(state, "a\\").empty());
   EXPECT_EQ(only<Ask>(enter(state, "b")).text, "a\nb");
 }
 
-TEST(Update, TakesAPasteAsOneMessage) {
+TEST(Update, SendsAPasteAsOneMessage) {
   State state = open_state();
   EXPECT_TRUE(update(state, Pasted{"one\ntwo\n"}).empty());
   EXPECT_EQ(only<Ask>(key(state, "Enter")).text, "one\ntwo\n");
@@ -120,7 +120,7 @@ TEST(Update, OpensAtMostTenSessions) {
   EXPECT_EQ(state.tab()->entries.back().text, "Maximum 10 sessions reached.");
 }
 
-TEST(Update, GoesFromTabToTab) {
+TEST(Update, SwitchesTabs) {
   State state = open_state();
   enter(state, "/session new /b");
   update(state, TabOpened{{2}, some_metadata("/b", "Beta"), {}, {}, {}});
@@ -145,7 +145,7 @@ TEST(Update, GoesFromTabToTab) {
   EXPECT_EQ(only<SaveNow>(enter(state, "/session save Beta")).tab, TabId{2});
 }
 
-TEST(Update, MarksTabsInTheBackgroundThatHaveNews) {
+TEST(Update, MarksBackgroundTabsWithUnreadText) {
   State state = open_state();
   enter(state, "slow question");
   enter(state, "/session new /b");
@@ -155,7 +155,7 @@ TEST(Update, MarksTabsInTheBackgroundThatHaveNews) {
   EXPECT_FALSE(state.tabs[0].unread);
 }
 
-TEST(Update, SaysWhyASessionCannotBeOpenedAndDropsItsTab) {
+TEST(Update, ReportsAFailedOpenAndRemovesTheTab) {
   State state = open_state();
   enter(state, "/session new .");
   update(state, TabFailed{{2}, "no such folder: ."});
@@ -163,7 +163,7 @@ TEST(Update, SaysWhyASessionCannotBeOpenedAndDropsItsTab) {
   EXPECT_EQ(state.tab()->entries.back().text, "no such folder: .");
 }
 
-TEST(Update, GivesAMessageBackWhenNoSessionCouldBeOpened) {
+TEST(Update, ReturnsTheMessageIfNoSessionCouldBeOpened) {
   State state = empty_state();
   update(state, NewestFound{});
   enter(state, "hello");
@@ -175,7 +175,7 @@ TEST(Update, GivesAMessageBackWhenNoSessionCouldBeOpened) {
   EXPECT_EQ(only<OpenNew>(key(state, "Enter")).tab, TabId{2});
 }
 
-TEST(Update, ClosesATabAndAsksOnlyWhileAnAnswerStreams) {
+TEST(Update, ClosingATabAsksOnlyDuringAnAnswer) {
   State state = open_state();
   EXPECT_EQ(only<CloseTab>(key(state, "Ctrl-W")).tab, TabId{1});
   update(state, TabClosed{{1}});
@@ -198,7 +198,7 @@ TEST(Update, RefusesToChangeTheModelDuringAnAnswer) {
   EXPECT_EQ(only<RunSlash>(enter(state, "/title T")).slash.text, "T");
 }
 
-TEST(Update, KeepsWhatACommandSaidWhenThePastChanges) {
+TEST(Update, KeepsCommandOutputWhenTheHistoryChanges) {
   State state = open_state();
   enter(state, "question");
   update(state, Announcement{Announcement::Kind::notice, TabId{1}, "took back 1 turn"});
@@ -209,7 +209,7 @@ TEST(Update, KeepsWhatACommandSaidWhenThePastChanges) {
   EXPECT_EQ(state.tabs[0].entries[1].text, "took back 1 turn");
 }
 
-TEST(Update, ChangesNothingInASessionThatIsBeingClosed) {
+TEST(Update, ChangesNothingInAClosingSession) {
   State state = open_state();
   key(state, "Ctrl-W");
   EXPECT_TRUE(enter(state, "/title T").empty());
@@ -248,7 +248,7 @@ TEST(Update, FollowsTheEndUntilItIsScrolled) {
   EXPECT_FALSE(state.tabs[0].top);
 }
 
-TEST(Update, KeepsTheLastWarningsOfASessionThatIsClosed) {
+TEST(Update, KeepsWarningsOfAClosingSession) {
   State state = open_state();
   enter(state, "/session new /b");
   update(state, TabOpened{{2}, some_metadata("/b"), {}, {}, {}});
@@ -263,12 +263,12 @@ TEST(Update, KeepsTheLastWarningsOfASessionThatIsClosed) {
   }
 }
 
-TEST(Update, KeepsTheLastWarningsForTheEnd) {
+TEST(Update, KeepsWarningsUntilExit) {
   State state = open_state();
   key(state, "Ctrl-C");
   key(state, "Ctrl-C");
   update(state, Announcement{Announcement::Kind::warning, TabId{1}, "Failed to save: disk full"});
-  EXPECT_EQ(state.last_words, std::vector<std::string>{"Failed to save: disk full"});
+  EXPECT_EQ(state.late_warnings, std::vector<std::string>{"Failed to save: disk full"});
 }
 
 }  // namespace

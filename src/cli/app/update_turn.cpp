@@ -35,7 +35,7 @@ Entry* last_running(Tab& tab) {
 }
 
 // Moves queued questions back to the input, so that nothing is asked without the user.
-void give_back(Tab& tab) {
+void unqueue_questions(Tab& tab) {
   std::string text;
   std::erase_if(tab.entries, [&text](const Entry& entry) {
     if (entry.kind == Entry::Kind::waiting) {
@@ -222,7 +222,7 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
     add_entry(tab, {.kind = Entry::Kind::warning, .text = turn.failure});
   }
   if (turn.stopped || !turn.failure.empty()) {
-    give_back(tab);
+    unqueue_questions(tab);
   } else {
     ask_next(tab, effects);
   }
@@ -253,7 +253,7 @@ void stop(State& state, Effects& effects) {
   state.status = "press Ctrl-C again to quit";
 }
 
-void to_end(Tab& tab) {
+void scroll_to_end(Tab& tab) {
   tab.top.reset();
   tab.scrolled = false;
   tab.search.clear();
@@ -266,9 +266,9 @@ void escape(State& state, Effects& effects) {
     return;
   }
   if (tab->top || tab->chosen_part()) {
-    return to_end(*tab);
+    return scroll_to_end(*tab);
   }
-  to_end(*tab);
+  scroll_to_end(*tab);
   if (std::exchange(tab->editing, false)) {
     return tab->input.clear();
   }

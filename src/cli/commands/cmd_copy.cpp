@@ -88,7 +88,7 @@ class CopyCommand final : public Command {
       const auto copied = replay_outbox(*outbox, *target);
       note(context, *target, outbox->session.info, copied);
       if (copied) {
-        put_away(context, file, lock.has_value());
+        mark_stored(context, file, lock.has_value());
       }
     }
     array.close();
@@ -96,7 +96,7 @@ class CopyCommand final : public Command {
   }
 
   // Marks the file as stored, so that it is not copied again by default.
-  static void put_away(Context& context, const std::filesystem::path& file, bool is_ours) {
+  static void mark_stored(Context& context, const std::filesystem::path& file, bool is_ours) {
     if (!is_ours) {
       context.voice().remark(
           cat(file.native(), " is in use; copy it again when the other program has ended"));

@@ -147,7 +147,7 @@ class Export final : public Command {
   ExistingFile existing() const { return force_ ? ExistingFile::replaced : ExistingFile::refused; }
 
   // Reports losses of the format and damage.
-  void tell(Context& context, const SessionInfo& info, const Exported& exported) {
+  void report(Context& context, const SessionInfo& info, const Exported& exported) {
     for (const std::string& loss : exported.losses) {
       context.voice().warn(cat("not exported of ", session_name(*source_, info), ": ", loss));
     }
@@ -161,7 +161,7 @@ class Export final : public Command {
     return [this, &context, &sessions](const SessionId& id, const Exported& exported) {
       const auto info = std::ranges::find(sessions, id, &SessionInfo::id);
       messages_ += exported.messages;
-      tell(context, *info, exported);
+      report(context, *info, exported);
     };
   }
 
@@ -174,7 +174,7 @@ class Export final : public Command {
     StandardOutput output(context.voice().out(), format);
     for (const SessionInfo& info : sessions) {
       REPRISE_ASSIGN(const Exported exported, export_session(source, info.id, format, output));
-      tell(context, info, exported);
+      report(context, info, exported);
     }
     return is_damaged_ ? Exit::failed : Exit::done;
   }
@@ -214,13 +214,13 @@ class Export final : public Command {
         source, one.info.id, one.format, one.folder,
         {.existing = existing(), .report = teller(context, sessions), .stop = stop_});
     if (!file) {
-      return std::unexpected(advised(std::move(file).error()));
+      return std::unexpected(with_format_advice(std::move(file).error()));
     }
     files_.push_back(*std::move(file));
     return {};
   }
 
-  static Error advised(Error error) {
+  static Error with_format_advice(Error error) {
     if (error.code == Code::conflict) {
       error.message += "; --force replaces it";
     }
@@ -228,7 +228,7 @@ class Export final : public Command {
   }
   static Result<> with_advice(Result<> done) {
     if (!done) {
-      return std::unexpected(advised(std::move(done).error()));
+      return std::unexpected(with_format_advice(std::move(done).error()));
     }
     return done;
   }

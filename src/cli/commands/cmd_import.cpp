@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kAuto = "auto";
 
 constexpr std::chrono::milliseconds kPauseMin{2'000};
-constexpr int kRestFactor = 10;  // spends at most about a tenth of the time importing
+constexpr int kIdleFactor = 10;  // spends at most about a tenth of the time importing
 
 constexpr std::string_view kUnit =
     "# ~/.config/systemd/user/reprise-import.service\n"
@@ -53,7 +53,7 @@ struct FoundSource {
     }
     return sum;
   }
-  bool has_all_counted() const {
+  bool has_exact_counts() const {
     return std::ranges::all_of(found.sessions, &SessionInfo::is_head_known);
   }
   Time newest() const {
@@ -142,14 +142,14 @@ class ImportCommand final : public Command {
     }
     const Interrupts interrupts;
     REPRISE_ASSIGN(const Exit exit, import_all(context, all, interrupts));
-    return watch_ ? follow(context, all, interrupts) : Result<Exit>(exit);
+    return watch_ ? watch_places(context, all, interrupts) : Result<Exit>(exit);
   }
 
  private:
   // Runs until it is stopped, which is no failure. The interval depends on the time that a pass
   // takes.
-  Result<Exit> follow(Context& context, std::vector<FoundSource>& all,
-                      const Interrupts& interrupts) {
+  Result<Exit> watch_places(Context& context, std::vector<FoundSource>& all,
+                            const Interrupts& interrupts) {
     std::vector<fs::path> places;
     std::ranges::transform(all, std::back_inserter(places), &FoundSource::place);
     FolderWatch watch = FolderWatch::begin(places);
@@ -157,26 +157,26 @@ class ImportCommand final : public Command {
     for (;;) {  // the first pass covers changes before the watch began
       const auto start = std::chrono::steady_clock::now();
       for (FoundSource& one : all) {
-        auto again = look_into(*one.kind, one.place, std::move(one.source));
+        auto again = open_history(*one.kind, one.place, std::move(one.source));
         if (!again) {
           return std::unexpected(std::move(again).error());
         }
         one = *std::move(again);
       }
-      auto imported = import_all(context, all, interrupts, Say::changes);
+      auto imported = import_all(context, all, interrupts, Verbosity::changes);
       if (!imported && imported.error().code != Code::cancelled) {
         return imported;
       }
       const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
           std::chrono::steady_clock::now() - start);
-      if (!watch.wait(std::max(kPauseMin, kRestFactor * spent), interrupts.token())) {
+      if (!watch.wait(std::max(kPauseMin, kIdleFactor * spent), interrupts.token())) {
         return Exit::done;
       }
     }
   }
 
-  static Result<FoundSource> look_into(const SourceKind& kind, const fs::path& place,
-                                       std::unique_ptr<Source> source) {
+  static Result<FoundSource> open_history(const SourceKind& kind, const fs::path& place,
+                                          std::unique_ptr<Source> source) {
     FoundSource one{.kind = &kind, .place = place, .source = std::move(source)};
     SessionQuery query;
     query.states = every_state();
@@ -204,7 +204,7 @@ class ImportCommand final : public Command {
       if (!source && source.error().code == Code::not_found) {
         continue;
       }
-      auto one = source ? look_into(kind, *place, *std::move(source))
+      auto one = source ? open_history(kind, *place, *std::move(source))
                         : Result<FoundSource>(std::unexpected(source.error()));
       if (!one) {
         context.voice().warn(cat("cannot read ", kind.name, ": ", one.error().message));
@@ -227,7 +227,7 @@ class ImportCommand final : public Command {
       const std::string placed = source_url(url, context.environment());
       const std::size_t colon = placed.find(':');
       const fs::path place = colon == std::string::npos ? placed : placed.substr(colon + 1);
-      REPRISE_ASSIGN(auto one, look_into(*kind, place, std::move(source)));
+      REPRISE_ASSIGN(auto one, open_history(*kind, place, std::move(source)));
       all.push_back(std::move(one));
     }
     return all;
@@ -246,7 +246,7 @@ class ImportCommand final : public Command {
       rows.push_back({std::string(one.kind->title),
                       terminal_line(context.config().short_path(one.place.native())),
                       std::to_string(one.found.sessions.size()),
-                      cat(one.messages(), one.has_all_counted() ? "" : "+"),
+                      cat(one.messages(), one.has_exact_counts() ? "" : "+"),
                       size_text(bytes_of(one.place)),
                       age_text(one.newest(), context.clock().now())});
     }
@@ -256,10 +256,11 @@ class ImportCommand final : public Command {
                                              : std::numeric_limits<std::size_t>::max()));
   }
 
-  enum class Say : std::uint8_t { all, changes };
+  enum class Verbosity : std::uint8_t { all, changes };
 
   static Result<Exit> import_all(Context& context, std::vector<FoundSource>& all,
-                                 const Interrupts& interrupts, Say say = Say::all) {
+                                 const Interrupts& interrupts,
+                                 Verbosity verbosity = Verbosity::all) {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
     std::int64_t total = 0;
     for (const FoundSource& one : all) {
@@ -283,7 +284,7 @@ class ImportCommand final : public Command {
       }
     }
     context.voice().end_progress();
-    return end(context, all, counts, say);
+    return end(context, all, counts, verbosity);
   }
 
   static void note(Context& context, const SessionInfo& info,
@@ -303,10 +304,10 @@ class ImportCommand final : public Command {
   }
 
   static Exit end(Context& context, const std::vector<FoundSource>& all,
-                  std::vector<Counts>& counts, Say say) {
+                  std::vector<Counts>& counts, Verbosity verbosity) {
     const bool has_changes = std::ranges::any_of(
         counts, [](const Counts& one) { return one.messages > 0 || one.failed > 0; });
-    if (say == Say::changes && !has_changes) {
+    if (verbosity == Verbosity::changes && !has_changes) {
       return Exit::done;
     }
     if (context.globals().json) {
@@ -314,7 +315,7 @@ class ImportCommand final : public Command {
     }
     Exit exit = Exit::done;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (say == Say::changes && counts[i].messages == 0 && counts[i].failed == 0) {
+      if (verbosity == Verbosity::changes && counts[i].messages == 0 && counts[i].failed == 0) {
         continue;
       }
       auto& outcomes = counts[i].sessions;

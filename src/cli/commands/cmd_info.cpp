@@ -60,14 +60,14 @@ class Info final : public Command {
     REPRISE_ASSIGN(const SessionNow now, get_now(*source, info.id));
     REPRISE_ASSIGN(TurnList turns, list_turns(*source, info.id));
     REPRISE_ASSIGN(const Exchange last, last_exchange(*source, info.id));
-    Beside beside = find_beside(*source, info.id);
-    std::ranges::move(beside.damage, std::back_inserter(turns.damage));
+    SideData side_data = read_side_data(*source, info.id);
+    std::ranges::move(side_data.damage, std::back_inserter(turns.damage));
     if (context.globals().json) {
-      context.voice().print_json(document(*source, now, turns, beside));
+      context.voice().print_json(document(*source, now, turns, side_data));
     } else {
-      context.voice().out().write(text(context, *source, now.session, last, beside.todos));
+      context.voice().out().write(text(context, *source, now.session, last, side_data.todos));
       context.voice().out().write(
-          beside.signature.empty() ? "" : cat("signature     ", beside.signature, "\n"));
+          side_data.signature.empty() ? "" : cat("signature     ", side_data.signature, "\n"));
       context.voice().out().write(usage_table(turns.turns));
     }
     warn_of_damage(context, turns.damage);
@@ -76,13 +76,13 @@ class Info final : public Command {
 
  private:
   // Data other than messages. Parts that cannot be read are reported as damage.
-  struct Beside {
+  struct SideData {
     std::vector<Todo> todos = {};
     std::string signature = {};
     std::vector<Damage> damage = {};
   };
-  static Beside find_beside(Source& source, const SessionId& id) {
-    Beside out;
+  static SideData read_side_data(Source& source, const SessionId& id) {
+    SideData out;
     const SourceCapabilities& can = source.capabilities();
     if (can.todo_reader != nullptr) {
       auto todos = can.todo_reader->todos(id);
@@ -103,7 +103,7 @@ class Info final : public Command {
   }
 
   static std::string document(Source& source, const SessionNow& now, const TurnList& turns,
-                              const Beside& beside) {
+                              const SideData& side_data) {
     const Session& session = now.session;
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
@@ -127,9 +127,9 @@ class Info final : public Command {
     if (now.answer) {
       object.raw("unfinished", answer_document(*now.answer));
     }
-    object.raw("todos", todos_document(beside.todos));
-    if (!beside.signature.empty()) {
-      object.field("signature", beside.signature);
+    object.raw("todos", todos_document(side_data.todos));
+    if (!side_data.signature.empty()) {
+      object.field("signature", side_data.signature);
     }
     object.raw("damage", damage_document(turns.damage));
     object.close();

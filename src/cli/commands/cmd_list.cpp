@@ -15,7 +15,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::size_t kLookedAtMax = 10'000;  // searching for incomplete answers
+constexpr std::size_t kScannedMax = 10'000;  // searching for incomplete answers
 constexpr std::string_view kInterrupted = "interrupted";
 
 class List final : public Command {
@@ -147,11 +147,11 @@ class List final : public Command {
       all.next.clear();
     }
     std::size_t cut = 0;
-    for (std::size_t looked_at = 0; cut < limit && looked_at < kLookedAtMax;) {
+    for (std::size_t scanned = 0; cut < limit && scanned < kScannedMax;) {
       query.limit = limit - cut;
       REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
       note_cut_answers(source, page);
-      looked_at += page.sessions.size();
+      scanned += page.sessions.size();
       const std::size_t before = all.sessions.size();
       std::ranges::copy_if(page.sessions, std::back_inserter(all.sessions), &SessionInfo::cut);
       cut += all.sessions.size() - before;

@@ -127,7 +127,7 @@ class SearchMessages final : public Command {
         const std::string url = search_url(history.url, context.environment());
         if (std::ranges::find(sources_, url, &SearchSource::url) == sources_.end()) {
           sources_.push_back({url, history.source.get()});
-          shown_.push_back(history.url);
+          source_names_.push_back(history.url);
         }
       }
     }
@@ -152,7 +152,7 @@ class SearchMessages final : public Command {
     }
     REPRISE_ASSIGN(std::string url, search_url(context));
     sources_.push_back({std::move(url), *source});
-    shown_.emplace_back();
+    source_names_.emplace_back();
     return {};
   }
 
@@ -187,7 +187,7 @@ class SearchMessages final : public Command {
 
   Result<Exit> print(Context& context, const SearchPage& page) const {
     if (context.globals().json) {
-      context.voice().print_json(hits_document(page, shown_));
+      context.voice().print_json(hits_document(page, source_names_));
       return Exit::done;
     }
     if (page.hits.empty()) {
@@ -197,7 +197,7 @@ class SearchMessages final : public Command {
     Output& out = context.voice().out();
     const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
                                                   : std::numeric_limits<std::size_t>::max();
-    out.write(hit_lines(page.hits, {.sources = shown_,
+    out.write(hit_lines(page.hits, {.sources = source_names_,
                                     .now = context.clock().now(),
                                     .columns = columns,
                                     .colour = context.is_coloured(out.is_terminal())}));
@@ -224,7 +224,7 @@ class SearchMessages final : public Command {
 
   std::vector<FoundHistory> histories_;
   std::vector<SearchSource> sources_;
-  std::vector<std::string> shown_;  // names of sources_ for display
+  std::vector<std::string> source_names_;  // names of sources_ for display
 };
 
 }  // namespace

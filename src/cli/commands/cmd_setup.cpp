@@ -75,7 +75,7 @@ class Setup final : public Command {
   }
 
  private:
-  void tell(std::string_view text) {
+  void print(std::string_view text) {
     context_->voice().err().write(cat(terminal_line(text), "\n"));
   }
 
@@ -150,11 +150,11 @@ class Setup final : public Command {
 
   Result<ProviderCandidate> ask_provider(const Settings& settings) {
     const std::vector<ProviderCandidate> all = candidates(settings);
-    tell("Who is to answer?");
+    print("Who is to answer?");
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::string& name = all[i].provider.name;
-      tell(cat(i < 9 ? "  " : " ", i + 1, "  ", name,
-               std::string(name.size() < 18 ? 18 - name.size() : 1, ' '), all[i].description));
+      print(cat(i < 9 ? "  " : " ", i + 1, "  ", name,
+                std::string(name.size() < 18 ? 18 - name.size() : 1, ' '), all[i].description));
     }
     const std::string usual = all.front().is_found ? "1" : "";
     while (true) {
@@ -256,10 +256,10 @@ class Setup final : public Command {
     }
     const std::vector<ModelInfo> offered = models ? *std::move(models) : std::vector<ModelInfo>();
     for (std::size_t i = 0; i < std::min(kModelsShown, offered.size()); ++i) {
-      tell(cat("  ", offered[i].id));
+      print(cat("  ", offered[i].id));
     }
     if (offered.size() > kModelsShown) {
-      tell(cat("  and ", offered.size() - kModelsShown, " more: `reprise models` lists them"));
+      print(cat("  and ", offered.size() - kModelsShown, " more: `reprise models` lists them"));
     }
     const std::string usual =
         default_model(*answers.candidate.provider.kind, false, server_of(answers), offered);
@@ -284,7 +284,7 @@ class Setup final : public Command {
     if (!answered) {
       return fail_with_context("the request failed, and no setting was changed", answered.error());
     }
-    tell(cat(answers.model, " answers: ", trimmed(words).substr(0, 200)));
+    print(cat(answers.model, " answers: ", trimmed(words).substr(0, 200)));
     return {};
   }
 

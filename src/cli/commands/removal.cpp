@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kNamedMax = 10;
 
 // Reports the first kNamedMax sessions by name, then the count.
-void tell(Context& context, Store& store, const std::vector<SessionInfo>& sessions,
-          const std::vector<SessionId>& removed, Removal how) {
+void report_removed(Context& context, Store& store, const std::vector<SessionInfo>& sessions,
+                    const std::vector<SessionId>& removed, Removal how) {
   const std::string_view before = how == Removal::purge ? "removed " : "moved ";
   const std::string_view after = how == Removal::purge ? " for good" : " to the trash";
   std::size_t named = 0;
@@ -170,7 +170,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   if (context.globals().json) {
     print_document(context, found.damage, done.removed, remnants, how);
   } else {
-    tell(context, store, found.sessions, done.removed, how);
+    report_removed(context, store, found.sessions, done.removed, how);
   }
   const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
   return is_all ? Exit::done : Exit::failed;

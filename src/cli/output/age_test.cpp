@@ -10,7 +10,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-TEST(Age, SaysItAsPeopleDo) {
+TEST(Age, UsesRelativeTimes) {
   const Time now = *parse_time("2026-03-10T12:00:00Z");
   EXPECT_EQ(age_text(now + hours(5), now), "just now");
   EXPECT_EQ(age_text(now - seconds(59), now), "just now");

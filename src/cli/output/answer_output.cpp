@@ -30,16 +30,16 @@ void TextAnswer::on_thinking(std::string_view text) {
 
 void TextAnswer::on_warning(std::string_view text) {
   context_.voice().warn(text);
-  wait_on();
+  resume_spinner();
 }
 
 void TextAnswer::on_note(std::string_view text) {
   context_.voice().note(text);
-  wait_on();
+  resume_spinner();
 }
 
 // Shows the spinner again after other output, but not within a line of the answer.
-void TextAnswer::wait_on() {
+void TextAnswer::resume_spinner() {
   if (!line_open_) {
     spinner_.show();
   }
@@ -87,7 +87,7 @@ void TextAnswer::on_tool_result(const ToolResultBlock& result) {
   if (result.is_error) {
     context_.voice().remark(cat("the tool failed: ", grapheme_prefix(result.text, kInputShown)));
   }
-  wait_on();
+  resume_spinner();
 }
 
 void JsonAnswer::print(std::string_view event) {

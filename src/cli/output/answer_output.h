@@ -28,7 +28,7 @@ class TextAnswer final : public TurnObserver {
 
  private:
   void print(std::string_view text);
-  void wait_on();
+  void resume_spinner();
 
   Context& context_;
   Spinner spinner_;  // until the answer begins

@@ -7,7 +7,7 @@
 namespace reprise::cli {
 namespace {
 
-TEST(BarChart, BarsAreInProportion) {
+TEST(BarChart, BarsAreProportional) {
   EXPECT_EQ(bar(0, 10, 4), "");
   EXPECT_EQ(bar(10, 10, 4), "████");
   EXPECT_EQ(bar(5, 10, 4), "██");

@@ -48,7 +48,7 @@ class ProgressBarTest : public testing::Test {
   steady_clock::time_point now_;
 };
 
-TEST_F(ProgressBarTest, ComesAfterASecondAndGoes) {
+TEST_F(ProgressBarTest, AppearsAfterASecondAndIsCleared) {
   Output err(program_.get(), "standard error");
   {
     ProgressBar bar(err, [this] { return now_; });

@@ -36,7 +36,7 @@ std::string read_up_to(int fd, std::string_view text) {
   return out;
 }
 
-TEST(Spinner, LeavesNoTraceOnATerminal) {
+TEST(Spinner, RestoresTheTerminalLine) {
   const Fd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   ASSERT_EQ(::grantpt(master.get()), 0);
   ASSERT_EQ(::unlockpt(master.get()), 0);
@@ -58,7 +58,7 @@ TEST(Spinner, LeavesNoTraceOnATerminal) {
   EXPECT_NE(read_up_to(master.get(), "tokens").find("~100 tokens"), std::string::npos);
 }
 
-TEST(Spinner, WritesNothingWhereThereIsNoTerminal) {
+TEST(Spinner, WritesNothingWithoutATerminal) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   const Fd reading(ends[0]);

@@ -14,7 +14,7 @@ namespace {
 const std::vector<Column> kColumns = {
     {.heading = "#", .align = Align::right}, {.heading = "title", .flexible = true}, {"age"}};
 
-TEST(Table, AlignsByWhatATerminalShows) {
+TEST(Table, AlignsByDisplayWidth) {
   EXPECT_EQ(format_table(kColumns, {{"1", "日本", "now"}, {"10", "plain", "later"}}, 80),
             " #  title  age\n"
             " 1  日本   now\n"
@@ -29,7 +29,7 @@ TEST(Table, CutsTheFlexibleColumnToFit) {
             "1  a title that is…  now\n");
 }
 
-TEST(Table, LeavesTheOptionalColumnOutBeforeItCuts) {
+TEST(Table, DropsTheOptionalColumnBeforeCutting) {
   std::vector<Column> columns = kColumns;
   columns.push_back({.heading = "folder", .optional = true});
   const std::vector<std::vector<std::string>> rows = {{"1", "a title", "now", "~/work"}};
@@ -51,7 +51,7 @@ TEST(Table, NeverCutsAWideCharacterInTwo) {
   }
 }
 
-TEST(Table, KeepsALittleOfTheFlexibleColumnInANarrowTerminal) {
+TEST(Table, KeepsAMinimumOfTheFlexibleColumn) {
   EXPECT_EQ(format_table(kColumns, {{"1", "0123456789abc", "now"}}, 5),
             "#  title       age\n"
             "1  012345678…  now\n");

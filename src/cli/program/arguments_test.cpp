@@ -35,7 +35,7 @@ struct Flags {
   }
 };
 
-TEST(Arguments, FillsWhatIsGivenAndLeavesTheRest) {
+TEST(Arguments, SetsGivenTargetsOnly) {
   Flags flags;
   EXPECT_EQ(flags.parse({"--all", "7", "-f", "a", "one", "--file=b", "--json", "--limit", "3"}),
             "");
@@ -48,14 +48,14 @@ TEST(Arguments, FillsWhatIsGivenAndLeavesTheRest) {
   EXPECT_EQ(flags.resume, std::nullopt);
 }
 
-TEST(Arguments, TakesADashAndWhatFollowsTwoDashesAsWords) {
+TEST(Arguments, AcceptsADashAndWordsAfterTwoDashes) {
   Flags flags;
   EXPECT_EQ(flags.parse({"x", "-", "--", "--all", "-5"}), "");
   EXPECT_EQ(flags.words, (std::vector<std::string>{"-", "--all", "-5"}));
   EXPECT_FALSE(flags.all);
 }
 
-TEST(Arguments, AllowsAValueToBeLeftOut) {
+TEST(Arguments, AllowsOptionalValues) {
   Flags with;
   EXPECT_EQ(with.parse({"x", "-r", "3"}), "");
   EXPECT_EQ(with.resume, "3");
@@ -68,7 +68,7 @@ TEST(Arguments, AllowsAValueToBeLeftOut) {
   EXPECT_TRUE(before_a_flag.all);
 }
 
-TEST(Arguments, SaysWhatIsWrong) {
+TEST(Arguments, ReportsErrors) {
   EXPECT_EQ(Flags().parse({"x", "--lmit", "3"}), "unknown option --lmit; did you mean --limit?");
   EXPECT_EQ(Flags().parse({"x", "--sturdy"}), "unknown option --sturdy");
   EXPECT_EQ(Flags().parse({"x", "--limit"}), "--limit needs a value: --limit N");
@@ -81,7 +81,7 @@ TEST(Arguments, SaysWhatIsWrong) {
   EXPECT_EQ(Flags().parse({"x", "--all=yes"}), "--all takes no value");
 }
 
-TEST(Arguments, RefusesNumbersThatAreOutOfRange) {
+TEST(Arguments, RejectsNumbersOutOfRange) {
   EXPECT_EQ(Flags().parse({"x", "--temperature", "99"}),
             "--temperature must be a number from 0 to 2, not '99'");
   EXPECT_EQ(Flags().parse({"x", "--temperature", "-0.5"}),
@@ -91,12 +91,12 @@ TEST(Arguments, RefusesNumbersThatAreOutOfRange) {
   EXPECT_EQ(Flags().parse({"x", "--temperature", "2"}), "");
 }
 
-TEST(Arguments, OffersNoOptionForALetter) {
+TEST(Arguments, SuggestsNothingForASingleLetter) {
   EXPECT_EQ(Flags().parse({"x", "-x"}), "unknown option -x");
   EXPECT_EQ(Flags().parse({"x", "-limit"}), "unknown option -limit; did you mean --limit?");
 }
 
-TEST(Arguments, SaysThatOneWordIsTooMany) {
+TEST(Arguments, RejectsExtraWords) {
   std::optional<std::string> only;
   Globals globals;
   const ArgumentTable table{.options = {}, .arguments = {{"SEL", "", &only}}};
@@ -111,7 +111,7 @@ TEST(Arguments, TheLastOfTwoWins) {
   EXPECT_EQ(flags.limit, 2);
 }
 
-TEST(CommandLine, FindsTheCommandBehindGlobalFlags) {
+TEST(CommandLine, FindsTheCommandAfterGlobalFlags) {
   Globals globals;
   const ArgumentTable table = global_arguments(globals);
   const auto split = [&](std::vector<std::string> words) {

@@ -50,7 +50,7 @@ Result<> check_folder(Context& context, const SessionInfo& info, bool in_project
 }
 
 // Adds advice to the error.
-Error advised(Store& store, const SessionId& id, Error error) {
+Error with_force_advice(Store& store, const SessionId& id, Error error) {
   Signatures* const signatures = store.capabilities().signatures;
   if (error.code == Code::corrupt && signatures != nullptr &&
       signatures->signature(id) == Signature::failed) {
@@ -69,7 +69,7 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
                                  .clock = context.clock(),
                                  .stop = request.stop});
   if (!resumed) {
-    return std::unexpected(advised(*store, info.id, std::move(resumed).error()));
+    return std::unexpected(with_force_advice(*store, info.id, std::move(resumed).error()));
   }
   std::error_code error;
   if (const std::string& folder = info.working_dir;

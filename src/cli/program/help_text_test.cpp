@@ -50,7 +50,7 @@ TEST(HelpText, EveryCommandHasItsUsageAndExamplesThatCallIt) {
   }
 }
 
-TEST(HelpText, TheLongestNameHasItsTextOnTheSameLine) {
+TEST(HelpText, LongestNameFitsOnOneLine) {
   const auto ask = std::ranges::find(all_commands(), "ask", &CommandEntry::name);
   ASSERT_NE(ask, all_commands().end());
   const std::string help = command_help(*ask, ask->make()->arguments());

@@ -28,7 +28,7 @@ TEST(Interrupts, ASignalStopsAndIsRemembered) {
   EXPECT_EQ(interrupts.signal(), SIGTERM);
 }
 
-TEST(Interrupts, GoesOnAfterReset) {
+TEST(Interrupts, ContinuesAfterReset) {
   Interrupts interrupts;
   ::kill(::getpid(), SIGINT);
   EXPECT_TRUE(stops(interrupts.token()));
@@ -50,7 +50,7 @@ TEST(InterruptsDeathTest, TheSecondSignalEndsAtOnce) {
       testing::ExitedWithCode(130), "");
 }
 
-TEST(Interrupts, GivesTheSignalsBack) {
+TEST(Interrupts, RestoresSignalActions) {
   struct sigaction before{};
   ::sigaction(SIGINT, nullptr, &before);
   {

@@ -192,7 +192,7 @@ std::vector<std::string_view> long_names(const ArgumentTable& a, const ArgumentT
 }
 
 // The words that were not parsed. CLI11 includes "--".
-std::vector<std::string> left_over(const CLI::App& app) {
+std::vector<std::string> unparsed_words(const CLI::App& app) {
   std::vector<std::string> words = app.remaining();
   std::erase(words, "--");
   return words;
@@ -280,7 +280,7 @@ Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& comm
                                             ? missing_value(globals, command, error.what())
                                             : fault.message);
   }
-  if (const auto words_left = left_over(app); !words_left.empty()) {
+  if (const auto words_left = unparsed_words(app); !words_left.empty()) {
     return fail(Code::invalid_argument, unknown_word(words_left, long_names(globals, command)));
   }
   return {};

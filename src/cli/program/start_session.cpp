@@ -34,9 +34,9 @@ Result<SessionChoice> resolve_choice(Context& context, const StartRequest& reque
   return choice;
 }
 
-Result<ProviderChoice> choose_answerer(Context& context, const Settings& settings,
-                                       const StartRequest& request, const Mode* mode,
-                                       const std::optional<Session>& session) {
+Result<ProviderChoice> choose_answering_provider(Context& context, const Settings& settings,
+                                                 const StartRequest& request, const Mode* mode,
+                                                 const std::optional<Session>& session) {
   RunFlags flags = request.flags;
   flags.sends_nothing = request.dry_run;
   REPRISE_ASSIGN(ProviderChoice choice,
@@ -173,7 +173,7 @@ Result<Session> go_on_with(Context& context, const Prepared& with, const Started
 }
 
 // Applies the setting `retention`, which was validated when it was read.
-void retain(Context& context, Store& store, const Settings& settings) {
+void apply_retention(Context& context, Store& store, const Settings& settings) {
   if (!settings.retention || store.capabilities().trash == nullptr) {
     return;
   }
@@ -196,9 +196,9 @@ void retain(Context& context, Store& store, const Settings& settings) {
 }
 
 // Other changes to the store: retention, and the current session.
-void tidy_store(Context& context, Store& store, const Settings& settings, const SessionId& id,
-                bool archive) {
-  retain(context, store, settings);
+void clean_up_store(Context& context, Store& store, const Settings& settings, const SessionId& id,
+                    bool archive) {
+  apply_retention(context, store, settings);
   const auto archived = make_current(store, id, archive, context.clock());
   if (!archived) {
     context.voice().warn(archived.error().message);
@@ -210,8 +210,8 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
 }
 
 // The author is optional: a server that cannot tell is only warned about.
-void take_author(Context& context, const Settings& settings, Source* store,
-                 ConversationOptions& options) {
+void set_author(Context& context, const Settings& settings, Source* store,
+                ConversationOptions& options) {
   auto author = choose_author(settings, store);
   if (author) {
     options.author = *std::move(author);
@@ -240,7 +240,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   started->store = found.store;
   started->cut = found.cut;
   REPRISE_ASSIGN(ProviderChoice choice,
-                 choose_answerer(context, *settings, request, mode, found.session));
+                 choose_answering_provider(context, *settings, request, mode, found.session));
   ConversationOptions options = conversation_options(*settings, request.flags, choice,
                                                      found.session ? &*found.session : nullptr);
   REPRISE_ASSIGN(options.request, choose_request(context, request.flags, *settings, choice));
@@ -262,9 +262,9 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
                                                              *std::move(found.session), options)
                                                 : begin_new(context, with, *started, options));
   if (started->store != nullptr && !request.dry_run) {
-    tidy_store(context, *started->store, *settings, session.info.id, request.session.archive);
+    clean_up_store(context, *started->store, *settings, session.info.id, request.session.archive);
   }
-  take_author(context, *settings, started->store, options);
+  set_author(context, *settings, started->store, options);
   started->author = options.author;
   started->conversation = std::make_unique<Conversation>(*started->provider, started->store,
                                                          std::move(session), std::move(options));

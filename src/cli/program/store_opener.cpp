@@ -60,14 +60,14 @@ Result<Store*> StoreOpener::open(Access access) {
         slot, open_at(url, {.access = access,
                             .on_notice = [this](std::string_view text) { voice_.warn(text); }}));
     if (!std::exchange(has_reported_outbox_, true)) {
-      tell_of_outbox(config_.store_url(*settings));
+      report_outbox(config_.store_url(*settings));
     }
   }
   return slot.get();
 }
 
 // Reports unsaved conversations for this store, unless their writer is still running.
-void StoreOpener::tell_of_outbox(std::string_view store_url) {
+void StoreOpener::report_outbox(std::string_view store_url) {
   const auto count = count_waiting(config_.outbox_folder(), store_url);
   if (!count) {
     return voice_.warn(count.error().message);

@@ -86,7 +86,7 @@ class StoreOpener {
   // must exist. Reports a new store.
   Result<> check_place(std::string_view url);
   Result<ListPlace> list_place(const std::optional<std::string>& from);
-  void tell_of_outbox(std::string_view store_url);
+  void report_outbox(std::string_view store_url);
 
   ProgramConfig& config_;
   Voice& voice_;

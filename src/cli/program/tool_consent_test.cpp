@@ -76,7 +76,7 @@ TEST_F(ToolConsentsTest, RemembersAlwaysForTheFolder) {
   EXPECT_FALSE(approves(below, "read_file", Choice::no));
 }
 
-TEST_F(ToolConsentsTest, LeavesAFileThatIsNoneOfOurs) {
+TEST_F(ToolConsentsTest, DoesNotOverwriteAForeignFile) {
   std::filesystem::create_directories(file_.parent_path());
   std::ofstream(file_) << "{\"/a\":[\"files\"";
   ToolConsents here = consents("/a");
@@ -86,7 +86,7 @@ TEST_F(ToolConsentsTest, LeavesAFileThatIsNoneOfOurs) {
   EXPECT_EQ(read_file(file_).value_or(""), "{\"/a\":[\"files\"");
 }
 
-TEST_F(ToolConsentsTest, AsksNobodyWhereAllIsAllowed) {
+TEST_F(ToolConsentsTest, AsksNothingIfAllIsAllowed) {
   ToolConsents here = consents("/a", true);
   EXPECT_TRUE(approves(here, "read_file", Choice::no));
   EXPECT_EQ(questions_, 0);

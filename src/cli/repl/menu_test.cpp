@@ -25,12 +25,12 @@ TEST(Menu, ShowsNumberModeTitleAndAge) {
             "2. Untitled  (yesterday)\n\n");
 }
 
-TEST(Menu, ADateThatCannotBeReadIsNone) {
+TEST(Menu, ShowsNoAgeForUnreadableDates) {
   const std::vector<SessionInfo> sessions = {info_of("", "a", Time{})};
   EXPECT_EQ(menu_text(sessions, kNow, 80), "Recent conversations:\n\n1. a  (no date)\n\n");
 }
 
-TEST(Menu, KeepsHostileTitlesOnOneLineOfTheScreen) {
+TEST(Menu, SanitizesTitles) {
   const std::vector<SessionInfo> sessions = {
       info_of("m\x1b[2J", "a\x1b]0;owned\x07\nb" + std::string(200, 'x'), kNow)};
   const std::string text = menu_text(sessions, kNow, 80);
@@ -40,7 +40,7 @@ TEST(Menu, KeepsHostileTitlesOnOneLineOfTheScreen) {
   EXPECT_TRUE(text.ends_with("...  (just now)\n\n")) << text;
 }
 
-TEST(Menu, CutsWideTitlesByColumns) {
+TEST(Menu, CutsTitlesByColumns) {
   std::string wide;
   for (int i = 0; i < 60; ++i) {
     wide += "日";
@@ -54,7 +54,7 @@ TEST(Menu, CutsWideTitlesByColumns) {
   EXPECT_EQ(menu_text(sessions, kNow, 40), expected + "...  (just now)\n\n");
 }
 
-TEST(Menu, AcceptsCleanNumbersInRangeOnly) {
+TEST(Menu, AcceptsOnlyPlainNumbersInRange) {
   using Kind = MenuAnswer::Kind;
   EXPECT_EQ(parse_menu_answer("1", 2).kind, Kind::number);
   EXPECT_EQ(parse_menu_answer(" 2 \r", 2).index, 1U);

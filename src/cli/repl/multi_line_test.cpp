@@ -41,7 +41,7 @@ TEST(MultiLine, JoinsLines) {
   EXPECT_EQ(fence, "```\nx\\\n```");
 }
 
-TEST(MultiLine, CleansWhatIsPasted) {
+TEST(MultiLine, CleansPastedText) {
   EXPECT_EQ(clean_paste("a\r\nb\rc\nd"), "a\nb\nc\nd");
   EXPECT_EQ(clean_paste("tab\there"), "tab\there");
   EXPECT_EQ(clean_paste("x\x1b[31m\x07y\x7fz"), "x[31myz");

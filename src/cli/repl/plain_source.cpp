@@ -35,12 +35,12 @@ class PlainSource final : public LineSource {
       if (!first) {
         show(". ");
       }
-      const Got got = next_line(wait);
-      if (got == Got::stopped) {
+      const ReadStatus status = next_line(wait);
+      if (status == ReadStatus::stopped) {
         bytes_.clear();
         return {Input::Kind::stopped, "", false};
       }
-      if (got == Got::end) {
+      if (status == ReadStatus::end) {
         break;
       }
       input.kind = Input::Kind::text;
@@ -58,7 +58,7 @@ class PlainSource final : public LineSource {
   void remember(std::string_view /*text*/) override {}
 
  private:
-  enum class Got : std::uint8_t { line, end, stopped };
+  enum class ReadStatus : std::uint8_t { line, end, stopped };
 
   void show(std::string_view prompt) {
     if (options_.show) {
@@ -75,7 +75,7 @@ class PlainSource final : public LineSource {
   }
 
   // Reads a line into line_, without its line end.
-  Got next_line(const InputWait& wait) {
+  ReadStatus next_line(const InputWait& wait) {
     line_.clear();
     line_cut_ = false;
     while (true) {
@@ -85,12 +85,12 @@ class PlainSource final : public LineSource {
         bytes_.erase(0, 1);
         return finish_line();
       }
-      const std::optional<Got> stopped = fill(wait);
-      if (stopped == Got::stopped) {
-        return Got::stopped;
+      const std::optional<ReadStatus> stopped = fill(wait);
+      if (stopped == ReadStatus::stopped) {
+        return ReadStatus::stopped;
       }
-      if (stopped == Got::end) {
-        return line_.empty() ? Got::end : finish_line();
+      if (stopped == ReadStatus::end) {
+        return line_.empty() ? ReadStatus::end : finish_line();
       }
     }
   }
@@ -102,20 +102,20 @@ class PlainSource final : public LineSource {
     bytes_.erase(0, count);
   }
 
-  Got finish_line() {
+  ReadStatus finish_line() {
     if (line_.ends_with('\r')) {
       line_.pop_back();
     }
-    return Got::line;
+    return ReadStatus::line;
   }
 
   // Reads more; nullopt on success.
-  std::optional<Got> fill(const InputWait& wait) {
+  std::optional<ReadStatus> fill(const InputWait& wait) {
     switch (wait.wait(options_.input_fd)) {
       case Ready::stopped:
-        return Got::stopped;
+        return ReadStatus::stopped;
       case Ready::gone:
-        return Got::end;
+        return ReadStatus::end;
       case Ready::input:
         break;
     }
@@ -126,7 +126,7 @@ class PlainSource final : public LineSource {
       return std::nullopt;
     }
     const bool again = count < 0 && (errno == EINTR || errno == EAGAIN);
-    return again ? std::nullopt : std::optional(Got::end);
+    return again ? std::nullopt : std::optional(ReadStatus::end);
   }
 
   PlainSourceOptions options_;

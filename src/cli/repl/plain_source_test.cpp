@@ -40,24 +40,24 @@ std::vector<std::string> all_of(std::string_view bytes) {
 
 using Texts = std::vector<std::string>;
 
-TEST(PlainSource, GivesLinesAndTheLastOneWithoutItsEnd) {
+TEST(PlainSource, ReadsLinesAndAnUnterminatedLastLine) {
   EXPECT_EQ(all_of("one\ntwo\r\n\nlast"), (Texts{"one", "two", "", "last"}));
   EXPECT_EQ(all_of(""), Texts{});
   EXPECT_EQ(all_of("\n"), Texts{""});
 }
 
-TEST(PlainSource, JoinsLinesThatGoOn) {
+TEST(PlainSource, JoinsContinuedLines) {
   EXPECT_EQ(all_of("a\\\nb\n```\nx\n```\nc\n"), (Texts{"a\nb", "```\nx\n```", "c"}));
   // The end of input completes an open fence.
   EXPECT_EQ(all_of("```\nx"), Texts{"```\nx"});
   EXPECT_EQ(all_of("a\\"), Texts{"a\\"});
 }
 
-TEST(PlainSource, KeepsAnyBytes) {
+TEST(PlainSource, PreservesArbitraryBytes) {
   EXPECT_EQ(all_of(std::string("\xff\0z\n", 4)), (Texts{std::string("\xff\0z", 3)}));
 }
 
-TEST(PlainSource, CutsAnInputThatIsTooLongAndGoesOn) {
+TEST(PlainSource, TruncatesTooLongInputAndContinues) {
   Pipe pipe = make_pipe("");
   const auto source = make_plain_source({.input_fd = pipe.reader.get()});
   const std::jthread writer([&pipe] {
@@ -73,7 +73,7 @@ TEST(PlainSource, CutsAnInputThatIsTooLongAndGoesOn) {
   EXPECT_EQ(next.text, "next");
 }
 
-TEST(PlainSource, ShowsThePromptAndAnotherOneForFurtherLines) {
+TEST(PlainSource, ShowsContinuationPrompts) {
   const Pipe pipe = make_pipe("a\\\nb\n");
   std::string shown;
   const auto source = make_plain_source(
@@ -82,7 +82,7 @@ TEST(PlainSource, ShowsThePromptAndAnotherOneForFurtherLines) {
   EXPECT_EQ(shown, "> . ");
 }
 
-TEST(PlainSource, StopsWhenAskedTo) {
+TEST(PlainSource, StopsOnRequest) {
   const Pipe pipe = make_pipe("half a line");
   const auto source = make_plain_source({.input_fd = pipe.reader.get()});
   std::stop_source stop;

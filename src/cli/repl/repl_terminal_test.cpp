@@ -9,7 +9,7 @@
 namespace reprise::cli {
 namespace {
 
-TEST_F(TerminalTest, TakesAPasteOfThreeLinesAsOneMessage) {
+TEST_F(TerminalTest, SendsAMultiLinePasteAsOneMessage) {
   start({"chat", "--plain"});
   await_prompt();
   type("\x1b[200~first\rsecond\nthird\n\x1b[201~");
@@ -36,7 +36,7 @@ TEST_F(TerminalTest, JoinsLinesAfterABackslashAltEnterAndInAFence) {
   EXPECT_NE(shown.find(R"("text":"a\nb\n```\nc\n```")"), std::string::npos) << shown;
 }
 
-TEST_F(TerminalTest, GivesUpTheLineAtCtrlCAndLeavesAtTheSecond) {
+TEST_F(TerminalTest, CtrlCDiscardsTheLineAndTheSecondQuits) {
   start({"chat", "--plain"});
   await_prompt();
   type("never sent");
@@ -51,7 +51,7 @@ TEST_F(TerminalTest, GivesUpTheLineAtCtrlCAndLeavesAtTheSecond) {
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
-TEST_F(TerminalTest, KeepsWhatCameWhenCtrlCStopsAnAnswerAndContinuesIt) {
+TEST_F(TerminalTest, StoresThePartialAnswerAfterCtrlCAndContinuesIt) {
   start({"chat", "--plain"}, "100");
   await_prompt();
   type("one two three four five six seven eight nine ten eleven twelve\r");
@@ -75,7 +75,7 @@ TEST_F(TerminalTest, KeepsWhatCameWhenCtrlCStopsAnAnswerAndContinuesIt) {
   EXPECT_EQ(printed("show last --json").find(R"("state":"incomplete")"), std::string::npos);
 }
 
-TEST_F(TerminalTest, LeavesAtTheSecondCtrlCAfterStoppingAnAnswer) {
+TEST_F(TerminalTest, QuitsAtTheSecondCtrlCAfterStoppingAnAnswer) {
   start({"chat", "--plain"}, "300");
   await_prompt();
   type("one two three four five six\r");
@@ -89,7 +89,7 @@ TEST_F(TerminalTest, LeavesAtTheSecondCtrlCAfterStoppingAnAnswer) {
   EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
 }
 
-TEST_F(TerminalTest, KeepsWhatCameWhenItIsTerminated) {
+TEST_F(TerminalTest, StoresThePartialAnswerWhenTerminated) {
   start({"chat", "--plain"}, "300");
   await_prompt();
   type("one two three four five six\r");
@@ -102,7 +102,7 @@ TEST_F(TerminalTest, KeepsWhatCameWhenItIsTerminated) {
   EXPECT_NE(shown.find("Untitled (interrupted)"), std::string::npos) << shown;
 }
 
-TEST_F(TerminalTest, BringsEarlierPromptsBackOnResume) {
+TEST_F(TerminalTest, RestoresPromptHistoryOnResume) {
   start({"chat", "--plain"});
   await_prompt();
   type("remember me\r");
@@ -129,7 +129,7 @@ TEST_F(TerminalTest, BringsEarlierPromptsBackOnResume) {
   EXPECT_EQ(end(), 0);
 }
 
-TEST_F(TerminalTest, LetsNoEscapeSequenceThrough) {
+TEST_F(TerminalTest, WritesNoForeignEscapeSequences) {
   const std::string hostile = "\\033]0;owned\\007\\033[2J";
   printed(cat("--store sqlite:e.db ask --provider echo \"$(printf 'a", hostile, "b')\""));
   start({"--store", "sqlite:e.db", "resume", "--plain"});
@@ -146,7 +146,7 @@ TEST_F(TerminalTest, LetsNoEscapeSequenceThrough) {
   EXPECT_EQ(screen().find("owned\x07"), std::string::npos) << screen();
 }
 
-TEST_F(TerminalTest, NeedsNoScreenWhenItIsPlain) {
+TEST_F(TerminalTest, PlainModeNeedsNoFullScreen) {
   start({"chat", "--plain"});
   await_prompt();
   type("\x04");
@@ -163,7 +163,7 @@ TEST_F(TerminalTest, ShowsASessionThroughThePager) {
 
 const std::vector<std::string> kNobody = {"REPRISE_PROVIDER="};
 
-TEST_F(TerminalTest, WithoutAProviderSaysWhatToDoAndTriesEchoByOneKey) {
+TEST_F(TerminalTest, WithoutAProviderOffersEchoByOneKey) {
   start({"chat", "--plain"}, "0", kNobody);
   await("No provider is set up");
   await("OPENAI_API_KEY or ANTHROPIC_API_KEY");
@@ -181,7 +181,7 @@ TEST_F(TerminalTest, WithoutAProviderSaysWhatToDoAndTriesEchoByOneKey) {
   EXPECT_EQ(end(), 0);
 }
 
-TEST_F(TerminalTest, WithoutAProviderTheAppBeginsWithTheSame) {
+TEST_F(TerminalTest, WithoutAProviderTheAppOffersTheSame) {
   start({}, "0", kNobody);
   await("s, l, e or q?");
   type("q");
@@ -189,7 +189,7 @@ TEST_F(TerminalTest, WithoutAProviderTheAppBeginsWithTheSame) {
   EXPECT_EQ(screen().find("\x1b[?1049h"), std::string::npos);  // the app was not started
 }
 
-TEST_F(TerminalTest, SetsAProviderUpByOneKeyAndGoesOnWithIt) {
+TEST_F(TerminalTest, SetsUpAProviderByOneKeyAndContinues) {
   start({"chat", "--plain"}, "0", kNobody);
   await("s, l, e or q?");
   type("s");

@@ -120,7 +120,7 @@ class ReplTest : public testing::Test {
 
 using Words = std::vector<std::string>;
 
-TEST_F(ReplTest, KeepsEveryTurnAndTakesTheFirstPromptAsTitle) {
+TEST_F(ReplTest, StoresTurnsAndUsesTheFirstPromptAsTitle) {
   const Ran ran = run({"hello there", "", "second"});
   EXPECT_EQ(ran.exit, Exit::done);
   EXPECT_EQ(words(*ran.id), (Words{"hello there", "hello there", "second", "second"}));
@@ -128,7 +128,7 @@ TEST_F(ReplTest, KeepsEveryTurnAndTakesTheFirstPromptAsTitle) {
   EXPECT_EQ(out(), "hello there\nsecond\n");
 }
 
-TEST_F(ReplTest, LeavesNothingBehindWhenNothingWasSaid) {
+TEST_F(ReplTest, RemovesASessionWithoutMessages) {
   EXPECT_EQ(run({"/help", "/session", "/quit"}).exit, Exit::done);
   EXPECT_TRUE(sessions().empty());
   EXPECT_EQ(run({"/todo add milk"}).exit, Exit::done);
@@ -146,7 +146,7 @@ TEST_F(ReplTest, RemembersThePromptsOfTheSessionOnResume) {
   EXPECT_NE(errors.find("you: two"), std::string::npos) << errors;
 }
 
-TEST_F(ReplTest, OpensAClosedSessionAgain) {
+TEST_F(ReplTest, ReopensAClosedSession) {
   const Ran first = run({"one"});
   ASSERT_TRUE(store().update(*first.id,
                              {.state = SessionState::closed, .closed_at = context_.clock().now()}));
@@ -168,7 +168,7 @@ TEST_F(ReplTest, RewindsAndRetries) {
   EXPECT_EQ(words(*ran.id).size(), 4U);
 }
 
-TEST_F(ReplTest, ForksAndGoesOnInTheCopy) {
+TEST_F(ReplTest, ForksAndContinuesInTheCopy) {
   const Ran ran = run({"one", "two", "/fork 2", "other"});
   EXPECT_EQ(words(*ran.id), (Words{"one", "one", "two", "two"}));
   ASSERT_EQ(sessions().size(), 2U);
@@ -189,7 +189,7 @@ TEST_F(ReplTest, ChangesModelAndSystemPrompt) {
   EXPECT_EQ(get(store(), *ran.id)->system_prompt, "");
 }
 
-TEST_F(ReplTest, KeepsTodos) {
+TEST_F(ReplTest, StoresTodos) {
   const Ran ran = run({"/todo add buy\tmilk", "/todo add sell", "/todo done 1", "/todo done 3"});
   const auto todos = store().capabilities().todos->todos(*ran.id);
   ASSERT_EQ(todos->size(), 2U);
@@ -199,7 +199,7 @@ TEST_F(ReplTest, KeepsTodos) {
   EXPECT_NE(err().find("there is no todo 3; the list has 2"), std::string::npos);
 }
 
-TEST_F(ReplTest, GoesOnAfterWhatFailedAndTellsAScript) {
+TEST_F(ReplTest, ContinuesAfterFailuresAndReportsThemToScripts) {
   EXPECT_EQ(run({"/titel", "one"}).exit, Exit::done);
   const Ran ran = run({"/titel", "one"}, std::nullopt, false);
   EXPECT_EQ(ran.exit, Exit::failed);
@@ -207,12 +207,12 @@ TEST_F(ReplTest, GoesOnAfterWhatFailedAndTellsAScript) {
   EXPECT_NE(err().find("did you mean /title?"), std::string::npos);
 }
 
-TEST_F(ReplTest, SendsASlashThatIsDoubled) {
+TEST_F(ReplTest, SendsADoubledSlashAsText) {
   const Ran ran = run({"//help", "/usr/bin is full"});
   EXPECT_EQ(words(*ran.id), (Words{"/help", "/help", "/usr/bin is full", "/usr/bin is full"}));
 }
 
-TEST_F(ReplTest, LeavesAtTheSecondCtrlC) {
+TEST_F(ReplTest, QuitsAtTheSecondCtrlC) {
   const Ran once = run({"one", "^C", "two"});
   EXPECT_EQ(once.exit, Exit::done);
   EXPECT_EQ(words(*once.id).size(), 4U);
@@ -224,21 +224,21 @@ TEST_F(ReplTest, LeavesAtTheSecondCtrlC) {
   EXPECT_EQ(run({"^C", "one", "^C", "two"}).exit, Exit::done);
 }
 
-TEST_F(ReplTest, LeavesAtOnceWhenAskedToEndOrWithoutAPerson) {
+TEST_F(ReplTest, QuitsAtOnceOnTerminationOrWithoutAUser) {
   const Ran ended = run({"one", "^T", "two"});
   EXPECT_EQ(ended.exit, Exit::interrupted);
   EXPECT_EQ(words(*ended.id).size(), 2U);
   EXPECT_EQ(run({"one", "^C", "two"}, std::nullopt, false).exit, Exit::interrupted);
 }
 
-TEST_F(ReplTest, GivesAnInterruptedSessionItsTitleLater) {
+TEST_F(ReplTest, TitlesAnInterruptedSessionLater) {
   const Ran ran = run({"one", "^T"});
   EXPECT_EQ(get(store(), *ran.id)->info.title, kInterruptedTitle);
   run({"two"}, ran.id->str());
   EXPECT_EQ(get(store(), *ran.id)->info.title, "one");
 }
 
-TEST_F(ReplTest, SaysHowToContinueACutAnswer) {
+TEST_F(ReplTest, ExplainsHowToContinueAnIncompleteAnswer) {
   const Ran ran = run({"one"});
   Message cut{.role = std::string(role::kAssistant)};
   cut.blocks.emplace_back(text_block("half an ans"));

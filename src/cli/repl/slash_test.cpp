@@ -9,7 +9,7 @@
 namespace reprise::cli {
 namespace {
 
-TEST(Slash, TellsCommandsFromMessages) {
+TEST(Slash, DistinguishesCommandsFromMessages) {
   EXPECT_TRUE(is_slash("/help"));
   EXPECT_TRUE(is_slash("  /title Ä b"));
   EXPECT_TRUE(is_slash("/nonsense"));
@@ -22,7 +22,7 @@ TEST(Slash, TellsCommandsFromMessages) {
   EXPECT_EQ(message_of("/usr/bin"), "/usr/bin");
 }
 
-TEST(Slash, KnowsEveryCommandOfItsTable) {
+TEST(Slash, ParsesEveryCommandInTheTable) {
   for (const Surface surface : {Surface::line, Surface::screen}) {
     std::set<std::string> names;
     std::set<SlashVerb> verbs;
@@ -41,7 +41,7 @@ TEST(Slash, KnowsEveryCommandOfItsTable) {
   }
 }
 
-TEST(Slash, KnowsWhatSessionAsksFor) {
+TEST(Slash, ParsesSessionRequests) {
   using What = SessionRequest::What;
   const auto fresh = parse_session_request("new ~/a b --name My work");
   ASSERT_TRUE(fresh);
@@ -57,7 +57,7 @@ TEST(Slash, KnowsWhatSessionAsksFor) {
   }
 }
 
-TEST(Slash, TakesArguments) {
+TEST(Slash, ParsesArguments) {
   EXPECT_EQ(parse_slash("/title  Two words \n")->text, "Two words");
   EXPECT_EQ(parse_slash("/system one\ntwo")->text, "one\ntwo");
   EXPECT_EQ(parse_slash("/rewind 3")->number, 3);
@@ -67,7 +67,7 @@ TEST(Slash, TakesArguments) {
   EXPECT_EQ(parse_slash("/ti x")->verb, SlashVerb::title);
 }
 
-TEST(Slash, RefusesWhatACommandDoesNotTake) {
+TEST(Slash, RejectsUnexpectedArguments) {
   for (const char* wrong : {"/rewind x", "/rewind -1", "/rewind 1.5", "/rewind 1 2",
                             "/rewind 99999999999999999999", "/quit now", "/save", "/retry 2"}) {
     const auto parsed = parse_slash(wrong);
@@ -86,7 +86,7 @@ TEST(Slash, SuggestsTheNearestCommand) {
             "unknown command /xyzzyplugh; /help lists them, // begins a message with a slash");
 }
 
-TEST(Slash, HelpHasALineForEach) {
+TEST(Slash, HelpHasALinePerCommand) {
   const std::string help = slash_help();
   for (const SlashCommand& command : slash_commands(Surface::line)) {
     EXPECT_NE(help.find(std::string(command.name)), std::string::npos);
@@ -107,7 +107,7 @@ TEST(Slash, ManualHasTheSameTable) {
       << slash_help_markdown();
 }
 
-TEST(SlashTodo, ReadsRequests) {
+TEST(SlashTodo, ParsesRequests) {
   using What = TodoRequest::What;
   EXPECT_EQ(parse_todo_request("")->what, What::list);
   EXPECT_EQ(parse_todo_request("list")->what, What::list);

@@ -271,7 +271,7 @@ std::string list_of(const std::vector<std::string>& values) {
 }
 
 // Formats a value as TOML; nullopt if it is invalid.
-struct Spell {
+struct TomlFormatter {
   const ConfigKey& key;
   const std::string& text;
 
@@ -395,7 +395,7 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
   if (const auto* const option = std::get_if<const provider::RequestOption*>(&key.slot)) {
     return option_value(**option, values.front());
   }
-  auto spelled = std::visit(Spell{key, values.front()}, key.slot);
+  auto spelled = std::visit(TomlFormatter{key, values.front()}, key.slot);
   if (!spelled) {
     // Does not repeat a value that may be a key given by mistake.
     const std::string given = key.name == "env_key" ? "" : values.front();

@@ -27,7 +27,7 @@ std::string path_text(PathPolicy policy) {
 }
 
 // The settings to read from.
-struct From {
+struct ValueSources {
   const Settings& settings;
   const ProviderSettings& provider;
   const RequestSettings* requests = nullptr;
@@ -36,7 +36,7 @@ struct From {
 
 // The text of a value; "" if it is not set.
 struct ValueText {
-  const From& from;
+  const ValueSources& from;
 
   std::string operator()(std::optional<std::string> Settings::* slot) const {
     return (from.settings.*slot).value_or("");
@@ -88,7 +88,7 @@ struct ValueText {
 };
 
 void add(std::vector<ShownSetting>& out, Section section, const std::string& prefix,
-         const From& from) {
+         const ValueSources& from) {
   for (const ConfigKey& key : config_keys()) {
     if (!key.stands_in(section)) {
       continue;

@@ -34,14 +34,14 @@ class Config : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Config, NothingAtAllIsFine) {
+TEST_F(Config, AcceptsNoSettings) {
   const auto loaded = load();
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->settings.store, std::nullopt);
   EXPECT_THAT(loaded->settings.files, IsEmpty());
 }
 
-TEST_F(Config, ProjectBeatsUserAndTheEnvironmentBeatsBoth) {
+TEST_F(Config, ProjectOverridesUserAndTheEnvironmentOverridesBoth) {
   user("model = 'user'\nprovider = 'anthropic'\nsystem = 'be brief'\n");
   project("model = 'project'\nprovider = 'echo'\n");
   const auto loaded = load({{"REPRISE_PROVIDER", "openai-chat"}});

@@ -43,7 +43,7 @@ void append_json(std::string& out, const toml::node& node) {
 }
 
 // Stores a value in the slot of its key.
-struct Take {
+struct StoreValue {
   ConfigValues& values;
   const ConfigKey& key;
   const toml::node& node;
@@ -232,7 +232,7 @@ void ConfigValues::set_origin(std::string_view name) {
 
 Result<> ConfigValues::take(const ConfigKey& key, const toml::node& node, const std::string& name,
                             const Targets& targets) {
-  REPRISE_TRY(std::visit(Take{*this, key, node, name, targets}, key.slot));
+  REPRISE_TRY(std::visit(StoreValue{*this, key, node, name, targets}, key.slot));
   set_origin(name);
   return {};
 }

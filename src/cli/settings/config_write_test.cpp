@@ -39,7 +39,7 @@ system = """
 """
 )";
 
-TEST(ConfigWrite, ReplacesAValueAndKeepsEverythingElse) {
+TEST(ConfigWrite, ReplacesAValueAndPreservesEverythingElse) {
   std::string expected(kFile);
   expected.replace(expected.find("\"żółć\""), std::string("\"żółć\"").size(), "\"m \\\"2\\\"\"");
   EXPECT_EQ(set(kFile, "model", {"m \"2\""}), expected);
@@ -48,7 +48,7 @@ TEST(ConfigWrite, ReplacesAValueAndKeepsEverythingElse) {
   EXPECT_EQ(set(kFile, "providers.work.model", {"small"}), expected);
 }
 
-TEST(ConfigWrite, AddsAKeyBehindThoseOfItsTable) {
+TEST(ConfigWrite, AppendsAKeyToItsTable) {
   std::string expected(kFile);
   expected.insert(expected.find("\n\n#temp") + 1, "temperature = 0.5\n");
   EXPECT_EQ(set(kFile, "temperature", {"0.5"}), expected);
@@ -59,7 +59,7 @@ TEST(ConfigWrite, AddsAKeyBehindThoseOfItsTable) {
             std::string(kFile) + "\n[mode.new]\nsystem = \"s\"\n");
 }
 
-TEST(ConfigWrite, BeginsAFile) {
+TEST(ConfigWrite, CreatesAFile) {
   EXPECT_EQ(set("", "provider", {"echo"}), "provider = \"echo\"\n");
   EXPECT_EQ(set("# only this", "budget", {"9"}), "# only this\nbudget = 9\n");
   EXPECT_EQ(set("[mode.a]\nsystem = 's'\n", "budget", {"9"}),
@@ -85,7 +85,7 @@ TEST(ConfigWrite, ChecksTheValue) {
   EXPECT_THAT(set("", "model", {"a", "b"}), HasSubstr("takes one value"));
 }
 
-TEST(ConfigWrite, LeavesWhatItCannotChange) {
+TEST(ConfigWrite, RejectsUnsupportedLayouts) {
   EXPECT_THAT(set("providers = { work = { model = 'm' } }\n", "providers.work.env_key", {"K"}),
               HasSubstr("use `reprise config edit`"));
   EXPECT_THAT(set("model = \n", "model", {"m"}), HasSubstr("line 1"));
@@ -98,7 +98,7 @@ TEST(ConfigWrite, AddsATrustedFolderToTheList) {
             "trust = [\"/a\",  # mine\n  '/b', # work\n]\n");
 }
 
-TEST(ConfigKeys, StandOnceInEachSection) {
+TEST(ConfigKeys, AreUniqueInEachSection) {
   for (const Section section : {Section::top, Section::provider, Section::mode}) {
     for (const std::string_view name : config_key_names(section)) {
       const auto names = config_key_names(section);

@@ -27,14 +27,15 @@ bool was_given(const Settings& settings, std::string_view key, std::string_view 
 }
 
 // Applies the file's values to the provider that it names.
-class Taker {
+class DefaultsMerger {
  public:
-  Taker(Settings& settings, const fs::path& file, const Defaults& defaults, std::string refusal)
+  DefaultsMerger(Settings& settings, const fs::path& file, const Defaults& defaults,
+                 std::string refusal)
       : settings_(settings), file_(file), defaults_(defaults), refusal_(std::move(refusal)) {}
 
-  void take() {
+  void merge() {
     if (settings_.provider != defaults_.provider) {
-      drop_models_of_another();
+      drop_other_models();
     }
     if (!was_given(settings_, "provider", "REPRISE_PROVIDER")) {
       set(settings_.provider, std::optional(defaults_.provider), "provider");
@@ -45,7 +46,7 @@ class Taker {
       set(own.model, defaults_.model, cat(prefix, "model"));
     }
     own.refusal = refusal_;
-    take_server(own, prefix);
+    merge_server(own, prefix);
     set(settings_.system, defaults_.system, "system");
     set(settings_.temperature, defaults_.temperature, "temperature");
     set(settings_.max_tokens, defaults_.max_tokens, "max_tokens");
@@ -57,7 +58,7 @@ class Taker {
 
  private:
   // Models set without a provider belong to the previous provider.
-  void drop_models_of_another() {
+  void drop_other_models() {
     for (TopSettings& top : settings_.tops) {
       if (!top.provider && top.from != "REPRISE_MODEL") {
         top.own.model.reset();
@@ -68,7 +69,7 @@ class Taker {
 
   // If the file names no server, the provider's own is used, whatever the config says. Keys from
   // the config still go only to the servers that they were set for.
-  void take_server(ProviderSettings& own, const std::string& prefix) {
+  void merge_server(ProviderSettings& own, const std::string& prefix) {
     own.base_url.reset();
     for (TopSettings& top : settings_.tops) {
       top.own.base_url.reset();
@@ -114,7 +115,7 @@ bool is_in_trusted_folder(const Settings& settings, const fs::path& file) {
 
 // The provider's usual variable is used for the provider's own server anyway; for another server,
 // only if the file's folder is trusted.
-void take_usual_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
+void bind_usual_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
                     Defaults& defaults) {
   if (!defaults.env_key.empty() && defaults.env_key != provider.key_variable) {
     return;
@@ -183,9 +184,9 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   const auto provider = find_provider(settings, defaults.provider);
   if (provider) {
     defaults.provider = provider->name;
-    take_usual_key(settings, file, *provider, defaults);
+    bind_usual_key(settings, file, *provider, defaults);
   }
-  Taker(settings, file, defaults, refusal(settings, choice, defaults, provider)).take();
+  DefaultsMerger(settings, file, defaults, refusal(settings, choice, defaults, provider)).merge();
   if (defaults.is_damaged && !defaults.faults.empty()) {
     defaults.faults.front() +=
         cat("; the defaults are used from there on: ", defaults.provider, " on its usual server");

@@ -72,7 +72,7 @@ TEST_F(ProviderChoiceTest, AKeyInTheEnvironmentChooses) {
             "openai-chat");
 }
 
-TEST_F(ProviderChoiceTest, FlagsBeatTheSessionWhichBeatsTheSettings) {
+TEST_F(ProviderChoiceTest, FlagsOverrideTheSessionWhichOverridesTheSettings) {
   const Session before = session("anthropic", "old-model", "null");
   const auto resumed = choose({{"REPRISE_PROVIDER", "echo"}, {"ANTHROPIC_API_KEY", "k"}}, &before);
   EXPECT_EQ(resumed->name, "anthropic");
@@ -116,7 +116,7 @@ TEST_F(ProviderChoiceTest, GoesBackToALocalServerWithoutAKey) {
   EXPECT_EQ(choice->options.api_key, "");
 }
 
-TEST_F(ProviderChoiceTest, FollowsNoOtherServerOutOfASession) {
+TEST_F(ProviderChoiceTest, DoesNotFollowAServerNamedOnlyByASession) {
   for (const char* const url : {"http://evil.example/v1", "http://127.0.0.1.evil.example/",
                                 "http://localhost@evil.example/", "http://127.0.0.1:80@evil/"}) {
     const Session foreign =
@@ -125,7 +125,7 @@ TEST_F(ProviderChoiceTest, FollowsNoOtherServerOutOfASession) {
   }
 }
 
-TEST_F(ProviderChoiceTest, SaysWhatIsMissing) {
+TEST_F(ProviderChoiceTest, ReportsWhatIsMissing) {
   flags_.provider = "anthropic";
   const auto none = choose({});
   ASSERT_FALSE(none);
@@ -216,7 +216,7 @@ TEST_F(ProviderChoiceTest, GoesBackToALocalServerWithItsKey) {
             "mine>http://127.0.0.1:9/v1");
 }
 
-TEST_F(ProviderChoiceTest, NamesThatOtherProgramsStoreAreKnown) {
+TEST_F(ProviderChoiceTest, RecognisesNamesThatOtherProgramsStore) {
   const Session google = session("google", "gemini-2.5-flash", "null");
   const auto choice = choose({{"GEMINI_API_KEY", "g"}, {"OPENAI_API_KEY", "k"}}, &google);
   EXPECT_EQ(sent(choice), "g>https://generativelanguage.googleapis.com/v1beta/openai");
@@ -233,7 +233,7 @@ TEST_F(ProviderChoiceTest, NamesThatOtherProgramsStoreAreKnown) {
   EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}, &openai)), "k>");
 }
 
-TEST_F(ProviderChoiceTest, SaysWhenAnotherModelMustAnswer) {
+TEST_F(ProviderChoiceTest, WarnsWhenAnotherModelAnswers) {
   const Session nameless = session("", "gpt-4o", "null");
   const auto own = choose({{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}, &nameless);
   EXPECT_EQ(own->model, "gpt-4o");
@@ -261,7 +261,7 @@ TEST_F(ProviderChoiceTest, AnotherServerKeepsTheSessionsProviderAndModel) {
   EXPECT_EQ(sent(choice), ">https://proxy.test");
 }
 
-TEST(KeyCommand, TakesOneLine) {
+TEST(KeyCommand, ReadsOneLine) {
   EXPECT_EQ(*run_key_command("printf 'key\\n'"), "key");
   EXPECT_FALSE(run_key_command("true"));
   EXPECT_FALSE(run_key_command("printf 'a\\nb\\n'"));

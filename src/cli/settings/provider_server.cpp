@@ -29,8 +29,8 @@ bool wants_azure_header(std::string_view url) {
 }
 
 // A missing key is an error for the provider's own server only.
-Result<> do_without_key(const NamedProvider& provider, const std::string& url,
-                        const std::string& elsewhere, ProviderOptions& options) {
+Result<> check_key_optional(const NamedProvider& provider, const std::string& url,
+                            const std::string& elsewhere, ProviderOptions& options) {
   const auto known = find_provider_at(*provider.kind, url);
   const std::string& variable = known ? known->key_variable : provider.key_variable;
   const std::string& own = known ? known->own_url : provider.own_url;
@@ -125,7 +125,7 @@ Result<> reach(const ChoiceSources& from, const NamedProvider& provider, Provide
   options.api_key = std::move(found.key);
   options.key_advice = found.name.empty() ? "" : cat("check the key in ", found.name);
   if (options.api_key.empty()) {
-    REPRISE_TRY(do_without_key(provider, url, found.elsewhere, options));
+    REPRISE_TRY(check_key_optional(provider, url, found.elsewhere, options));
   } else if (wants_azure_header(url)) {
     options.auth = "api-key";
   }

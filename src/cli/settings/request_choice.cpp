@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t kSchemaBytesMax = 1 << 20;
 
 // Whether [providers.NAME] describes the chosen server.
-bool is_about(const Context& context, const Settings& settings, std::string_view section,
-              const RunFlags& flags, const ProviderChoice& choice) {
+bool describes_server(const Context& context, const Settings& settings, std::string_view section,
+                      const RunFlags& flags, const ProviderChoice& choice) {
   const ProviderKind* const kind = find_provider_kind(choice.name);
   const std::string requested = choice.options.base_url.empty() && kind != nullptr
                                     ? std::string(kind->default_url)
@@ -172,7 +172,7 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
     if (name.empty()) {
       continue;
     }
-    if (is_about(context, settings, name, flags, choice)) {
+    if (describes_server(context, settings, name, flags, choice)) {
       provider::lay_over(out, section.options);
       add_to_provider(choice.options, section);
     } else if (name == choice.name) {

@@ -52,15 +52,15 @@ struct Base {
 
 // The base (thread and position) that the first line of a file names.
 std::optional<Base> base_of(const fs::path& file) {
-  ReadReport unseen;
-  const auto fd = open_unpacked(file, unseen);
+  ReadReport ignored;
+  const auto fd = open_unpacked(file, ignored);
   if (!fd) {
     return std::nullopt;
   }
   std::optional<Base> base;
   bool is_first = true;
   const auto read = for_each_record(
-      fd->get(), {.file = file, .end = kHeadBytes}, false, unseen, [&](const Record& record) {
+      fd->get(), {.file = file, .end = kHeadBytes}, false, ignored, [&](const Record& record) {
         const JsonView pointer = record.json["payload"]["history_base"];
         if (std::exchange(is_first, false) && pointer.is(json::Kind::object)) {
           base = Base{pointer["thread_id"].text(), pointer["end_ordinal_exclusive"].count(),
@@ -72,20 +72,20 @@ std::optional<Base> base_of(const fs::path& file) {
 
 // Whether the record that ends at the base's byte is the last one before its ordinal.
 bool ends_before(const fs::path& file, const Base& base) {
-  ReadReport unseen;
-  const auto fd = open_unpacked(file, unseen);
+  ReadReport ignored;
+  const auto fd = open_unpacked(file, ignored);
   if (!fd) {
     return false;
   }
-  bool is_it = false;
+  bool is_match = false;
   const std::int64_t begin = std::max<std::int64_t>(0, base.byte_end - kHeadBytes);
   const auto read = for_each_record(fd->get(), {.file = file, .begin = begin, .end = base.byte_end},
-                                    begin > 0, unseen, [&](const Record& record) {
-                                      is_it =
+                                    begin > 0, ignored, [&](const Record& record) {
+                                      is_match =
                                           record.json["ordinal"].count() + 1 == base.ordinal_end &&
                                           record.at + record.bytes() + 2 >= base.byte_end;
                                     });
-  return read && is_it;
+  return read && is_match;
 }
 
 }  // namespace

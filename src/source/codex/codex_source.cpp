@@ -169,7 +169,7 @@ class CodexIndexer final : public Indexer {
       return;
     }
     const auto count = std::min<std::size_t>(static_cast<std::size_t>(turns), turns_.size());
-    into_.tree.go_on_from(turns_[turns_.size() - count]);
+    into_.tree.continue_from(turns_[turns_.size() - count]);
     turns_.resize(turns_.size() - count);
     answer_ = 0;
   }

@@ -45,7 +45,7 @@ class ExportedSource final : public Source,
   Result<SessionPage> list(const SessionQuery& query) override {
     REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
     const std::lock_guard lock(mutex_);
-    look();
+    refresh();
     std::vector<SessionInfo> matching;
     for (const auto& [id, known] : known_) {
       if (store::matches(known.exported.session.info, checked)) {
@@ -140,7 +140,7 @@ class ExportedSource final : public Source,
   };
 
   // Reads the files that have changed. Requires the mutex.
-  void look() {
+  void refresh() {
     report_ = {};
     std::map<std::string, Known, std::less<>> now;
     for (const fs::path& file : files_) {
@@ -169,7 +169,7 @@ class ExportedSource final : public Source,
       return state && *state == found->second.state;
     };
     if (found == known_.end() || !is_same()) {
-      look();
+      refresh();
       found = known_.find(id.str());
     }
     return found == known_.end() ? nullptr : &found->second;
@@ -215,9 +215,9 @@ Result<std::vector<fs::path>> exported_files(const fs::path& place) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place));
   std::vector<fs::path> files{place};
   if (kind == FileKind::folder) {
-    ReadReport unseen;  // unlistable files are ignored
+    ReadReport ignored;  // unlistable files are ignored
     files = files_below(
-        place, 0, [](const fs::path& file) { return file.extension() == ".json"; }, unseen);
+        place, 0, [](const fs::path& file) { return file.extension() == ".json"; }, ignored);
   }
   std::erase_if(files,
                 [](const fs::path& file) { return !begins_as_exported(file).value_or(false); });

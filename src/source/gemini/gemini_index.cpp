@@ -61,7 +61,7 @@ class GeminiIndexer final : public Indexer {
         record.json.members({"$rewindTo", "id", "$set", "sessionId", "messages", "history"});
     if (rewind.is(json::Kind::string)) {
       const auto place = into_.tree.find(node_id(rewind.text()));
-      into_.tree.go_on_from(place ? into_.tree.before(*place) : std::nullopt);
+      into_.tree.continue_from(place ? into_.tree.before(*place) : std::nullopt);
     } else if (id.is(json::Kind::string)) {
       add_message(record, part, record.json);
     } else if (set.is(json::Kind::object)) {

@@ -271,9 +271,9 @@ fs::path folder_of_sessions(const fs::path& place) {
 }
 
 std::vector<fs::path> jsonl_files(const fs::path& folder) {
-  ReadReport unseen;
+  ReadReport ignored;
   return files_below(
-      folder, 0, [](const fs::path& file) { return file.extension() == ".jsonl"; }, unseen);
+      folder, 0, [](const fs::path& file) { return file.extension() == ".jsonl"; }, ignored);
 }
 
 }  // namespace

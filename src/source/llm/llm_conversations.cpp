@@ -9,7 +9,7 @@ namespace reprise::source::llm {
 namespace {
 
 // The messages that one response is split into.
-enum class Of : std::uint8_t { system, prompt, results, answer };
+enum class ResponsePart : std::uint8_t { system, prompt, results, answer };
 
 using Row = sqlite::Statement;
 
@@ -19,13 +19,13 @@ struct Response {
 };
 
 // The rows of another table that belong to a response, in order.
-void each_of(const Response& response, std::string_view table,
-             std::initializer_list<std::string_view> columns, std::string_view tail,
-             const std::function<void(Row&)>& each) {
+void for_each_row_of(const Response& response, std::string_view table,
+                     std::initializer_list<std::string_view> columns, std::string_view tail,
+                     const std::function<void(Row&)>& each) {
   Database& database = response.database;
   if (database.has_table(table) && database.has_column(table, "response_id")) {
-    ReadReport unseen;  // damage is reported for the response itself
-    for_each_row(database.select(table, columns, tail, response.id), table, unseen, each);
+    ReadReport ignored;  // damage is reported for the response itself
+    for_each_row(database.select(table, columns, tail, response.id), table, ignored, each);
   }
 }
 
@@ -37,8 +37,8 @@ std::string by_order(Database& database, std::string_view table) {
 void add_fragments(Database& database, std::string_view table, std::string_view response,
                    std::vector<Block>& blocks) {
   std::vector<std::string> ids;
-  each_of({database, response}, table, {"fragment_id"}, by_order(database, table),
-          [&](Row& row) { ids.push_back(row.text("fragment_id")); });
+  for_each_row_of({database, response}, table, {"fragment_id"}, by_order(database, table),
+                  [&](Row& row) { ids.push_back(row.text("fragment_id")); });
   for (const std::string& id : ids) {
     if (std::string text = fragment(database, id); !text.empty()) {
       blocks.emplace_back(TextBlock{std::move(text), {}});
@@ -48,33 +48,35 @@ void add_fragments(Database& database, std::string_view table, std::string_view 
 
 void add_attachments(Database& database, std::string_view response, std::vector<Block>& blocks) {
   std::vector<std::string> ids;
-  each_of({database, response}, "prompt_attachments", {"attachment_id"},
-          by_order(database, "prompt_attachments"),
-          [&](Row& row) { ids.push_back(row.text("attachment_id")); });
+  for_each_row_of({database, response}, "prompt_attachments", {"attachment_id"},
+                  by_order(database, "prompt_attachments"),
+                  [&](Row& row) { ids.push_back(row.text("attachment_id")); });
   for (const std::string& id : ids) {
     blocks.push_back(attachment(database, id));
   }
 }
 
 void add_results(Database& database, std::string_view response, std::vector<Block>& blocks) {
-  each_of({database, response}, "tool_results", {"name", "output", "tool_call_id", "exception"},
-          "WHERE response_id = ? ORDER BY rowid", [&](Row& row) {
-            const std::string exception = row.text("exception");
-            std::string output = row.text("output");
-            if (output.empty()) {
-              output = exception;
-            }
-            blocks.emplace_back(
-                tool_result(row.text("tool_call_id"), std::move(output), !exception.empty()));
-          });
+  for_each_row_of({database, response}, "tool_results",
+                  {"name", "output", "tool_call_id", "exception"},
+                  "WHERE response_id = ? ORDER BY rowid", [&](Row& row) {
+                    const std::string exception = row.text("exception");
+                    std::string output = row.text("output");
+                    if (output.empty()) {
+                      output = exception;
+                    }
+                    blocks.emplace_back(tool_result(row.text("tool_call_id"), std::move(output),
+                                                    !exception.empty()));
+                  });
 }
 
 void add_calls(Database& database, std::string_view response, std::vector<Block>& blocks) {
-  each_of({database, response}, "tool_calls", {"name", "arguments", "tool_call_id"},
-          "WHERE response_id = ? ORDER BY rowid", [&](Row& row) {
-            blocks.emplace_back(ToolUseBlock{
-                row.text("tool_call_id"), row.text("name"), json_in(row.text("arguments")), {}});
-          });
+  for_each_row_of(
+      {database, response}, "tool_calls", {"name", "arguments", "tool_call_id"},
+      "WHERE response_id = ? ORDER BY rowid", [&](Row& row) {
+        blocks.emplace_back(ToolUseBlock{
+            row.text("tool_call_id"), row.text("name"), json_in(row.text("arguments")), {}});
+      });
 }
 
 const std::initializer_list<std::string_view> kColumns = {
@@ -84,8 +86,8 @@ const std::initializer_list<std::string_view> kColumns = {
 
 bool has_rows(Database& database, std::string_view table, std::string_view response) {
   bool has_any = false;
-  each_of({database, response}, table, {"response_id"}, "WHERE response_id = ? LIMIT 1",
-          [&](Row&) { has_any = true; });
+  for_each_row_of({database, response}, table, {"response_id"}, "WHERE response_id = ? LIMIT 1",
+                  [&](Row&) { has_any = true; });
   return has_any;
 }
 
@@ -108,35 +110,35 @@ Message answer_of(Database& database, const Row& row) {
   return message;
 }
 
-Result<Message> message_of_row(Database& database, std::int64_t key, Of of) {
+Result<Message> message_of_row(Database& database, std::int64_t key, ResponsePart part) {
   REPRISE_ASSIGN(Row row, database.select("responses", kColumns, "WHERE rowid = ?", key));
   REPRISE_ASSIGN(const bool is_there, row.step());
   if (!is_there) {
     return fail(Code::corrupt, "the response is gone");
   }
   const std::string id = row.text("id");
-  Message message{.role = std::string(of == Of::system    ? role::kSystem
-                                      : of == Of::results ? role::kTool
-                                                          : role::kUser)};
-  switch (of) {
-    case Of::system:
+  Message message{.role = std::string(part == ResponsePart::system    ? role::kSystem
+                                      : part == ResponsePart::results ? role::kTool
+                                                                      : role::kUser)};
+  switch (part) {
+    case ResponsePart::system:
       add_fragments(database, "system_fragments", id, message.blocks);
       if (std::string text = row.text("system"); !text.empty()) {
         message.blocks.emplace_back(TextBlock{std::move(text), {}});
       }
       mark_injected(message);
       break;
-    case Of::results:
+    case ResponsePart::results:
       add_results(database, id, message.blocks);
       break;
-    case Of::prompt:
+    case ResponsePart::prompt:
       add_fragments(database, "prompt_fragments", id, message.blocks);
       if (std::string text = row.text("prompt"); !text.empty()) {
         message.blocks.emplace_back(TextBlock{std::move(text), {}});
       }
       add_attachments(database, id, message.blocks);
       break;
-    case Of::answer:
+    case ResponsePart::answer:
       message = answer_of(database, row);
       break;
   }
@@ -147,28 +149,28 @@ Result<Message> message_of_row(Database& database, std::int64_t key, Of of) {
 // Adds the messages of a response, and the session's fields that it has.
 void add_response(Database& database, const Row& row, std::string& system, OpenSession& open) {
   const std::string id = row.text("id");
-  const auto add = [&](Of of) {
-    Node node{.id = node_id(cat(id, ":", static_cast<int>(of))), .at = row.integer("row_number")};
+  const auto add = [&](ResponsePart part) {
+    Node node{.id = node_id(cat(id, ":", static_cast<int>(part))), .at = row.integer("row_number")};
     node.is_message = true;
-    node.is_mark = of == Of::system;
-    node.detail = static_cast<std::uint32_t>(of);
-    node.usage = of == Of::answer ? note_usage(open.usages, usage_of_row(row)) : 0;
+    node.is_mark = part == ResponsePart::system;
+    node.detail = static_cast<std::uint32_t>(part);
+    node.usage = part == ResponsePart::answer ? note_usage(open.usages, usage_of_row(row)) : 0;
     open.tree.add(node, id);
   };
   // Every response repeats the system prompt.
   if ((!row.text("system").empty() && row.text("system") != system) ||
       has_rows(database, "system_fragments", id)) {
     system = row.text("system");
-    add(Of::system);
+    add(ResponsePart::system);
   }
   if (has_rows(database, "tool_results", id)) {
-    add(Of::results);
+    add(ResponsePart::results);
   }
   if (!row.text("prompt").empty() || has_rows(database, "prompt_fragments", id) ||
       has_rows(database, "prompt_attachments", id)) {
-    add(Of::prompt);
+    add(ResponsePart::prompt);
   }
-  add(Of::answer);
+  add(ResponsePart::answer);
   SessionInfo& info = open.session.info;
   const auto time = time_column(row, "datetime_utc");
   info.created_at = info.created_at == Time{} ? time : info.created_at;
@@ -249,7 +251,8 @@ std::shared_ptr<OpenSession> open_conversation(const std::shared_ptr<Database>& 
   }
   count_messages(*open);
   open->message = [database](std::span<const Node> nodes) {
-    return message_of_row(*database, nodes.front().at, static_cast<Of>(nodes.front().detail));
+    return message_of_row(*database, nodes.front().at,
+                          static_cast<ResponsePart>(nodes.front().detail));
   };
   return open;
 }
@@ -267,18 +270,18 @@ std::optional<Usage> usage_of_row(const Row& row) {
 
 std::string fragment(Database& database, std::string_view id) {
   std::string text;
-  ReadReport unseen;
-  for_each_row(database.select("fragments", {"content"}, "WHERE id = ?", id), "fragments", unseen,
+  ReadReport ignored;
+  for_each_row(database.select("fragments", {"content"}, "WHERE id = ?", id), "fragments", ignored,
                [&](Row& row) { text = row.text("content"); });
   return text;
 }
 
 Block attachment(Database& database, const std::string& id) {
   Block block = UnknownBlock{"attachment", RawJson::string(id)};
-  ReadReport unseen;
+  ReadReport ignored;
   for_each_row(database.select("attachments", {"id", "type", "path", "url", "content"},
                                "WHERE id = ?", std::string_view(id)),
-               "attachments", unseen, [&](Row& row) {
+               "attachments", ignored, [&](Row& row) {
                  const std::string type = row.text("type");
                  const bool is_image = type.starts_with("image/") || type == "application/pdf";
                  if (is_image && !row.bytes("content").empty()) {

@@ -43,8 +43,8 @@ std::optional<RawMessage> read_message(Database& database, const sqlite::Stateme
 Result<RawMessage> load_message(Database& database, std::int64_t key) {
   REPRISE_ASSIGN(auto row, database.select("message", {"id", "data"}, "WHERE rowid = ?", key));
   REPRISE_ASSIGN(const bool is_there, row.step());
-  ReadReport unseen;  // damage was reported when the session was opened
-  auto message = is_there ? read_message(database, row, unseen) : std::nullopt;
+  ReadReport ignored;  // damage was reported when the session was opened
+  auto message = is_there ? read_message(database, row, ignored) : std::nullopt;
   if (!message) {
     return fail(Code::corrupt, "the message cannot be read any more");
   }
@@ -73,15 +73,15 @@ class DatabaseStorage final : public Storage {
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
     REPRISE_ASSIGN(const auto database, place_.current());
     std::optional<StoredSession> found;
-    ReadReport unseen;
-    for_session_row(*database, {"session", kSessionColumns}, id, unseen,
+    ReadReport ignored;
+    for_session_row(*database, {"session", kSessionColumns}, id, ignored,
                     [&](sqlite::Statement& row) { found = session_of_row(row); });
     return found;
   }
 
   std::vector<Todo> todos(const std::string& session) override {
     std::vector<Todo> all;
-    ReadReport unseen;
+    ReadReport ignored;
     const auto database = place_.current();
     if (!database || !(*database)->has_column("todo", "position")) {
       return all;
@@ -89,7 +89,7 @@ class DatabaseStorage final : public Storage {
     for_each_row(
         (*database)->select("todo", {"content", "status"}, "WHERE session_id = ? ORDER BY position",
                             std::string_view(session)),
-        "todos", unseen, [&](sqlite::Statement& row) {
+        "todos", ignored, [&](sqlite::Statement& row) {
           const auto status = parse_todo_status(row.text("status"));
           all.push_back({row.text("content"), status.value_or(TodoStatus::pending), "", {}});
         });

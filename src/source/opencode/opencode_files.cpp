@@ -64,10 +64,10 @@ class FolderStorage final : public Storage {
   }
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
-    ReadReport unseen;
-    for (const fs::path& file : json_files(folder_ / "session", unseen, 1)) {
+    ReadReport ignored;
+    for (const fs::path& file : json_files(folder_ / "session", ignored, 1)) {
       const auto text =
-          session_id_of(file.stem().native()) == id ? read_object(file, unseen) : std::nullopt;
+          session_id_of(file.stem().native()) == id ? read_object(file, ignored) : std::nullopt;
       if (text) {
         return stored_session(JsonView(*text), file.stem().native());
       }
@@ -92,8 +92,8 @@ class FolderStorage final : public Storage {
       }
     }
     return MessageLoader([files, folder = folder_](std::int64_t key) -> Result<RawMessage> {
-      ReadReport unseen;
-      auto message = read(folder, files->at(static_cast<std::size_t>(key)), unseen);
+      ReadReport ignored;
+      auto message = read(folder, files->at(static_cast<std::size_t>(key)), ignored);
       return message ? Result<RawMessage>(*std::move(message))
                      : fail(Code::corrupt, "the message cannot be read any more");
     });
@@ -140,8 +140,8 @@ class ExportStorage final : public Storage {
   }
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
-    ReadReport unseen;
-    REPRISE_ASSIGN(std::vector<StoredSession> all, sessions(unseen));
+    ReadReport ignored;
+    REPRISE_ASSIGN(std::vector<StoredSession> all, sessions(ignored));
     const bool is_this = !all.empty() && all.front().session.info.id == id;
     return is_this ? std::optional(std::move(all.front())) : std::nullopt;
   }

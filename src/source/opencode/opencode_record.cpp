@@ -83,7 +83,7 @@ void add_part(const RawPart& raw, bool marks_texts, std::vector<Block>& blocks) 
 }
 
 // Preserves the segment's marks and the message itself unchanged.
-void keep_raw(const RawMessage& raw, const Segment& segment, Message& message) {
+void add_raw(const RawMessage& raw, const Segment& segment, Message& message) {
   add_extra(message.extra, kOpencode, json_in(raw.json));
   std::string notes;
   for (std::size_t i = segment.begin; i < segment.end; ++i) {
@@ -199,7 +199,7 @@ Message message_of(const RawMessage& raw, std::size_t number) {
   if (is_injected_one) {
     reprise::source::mark_injected(message);
   }
-  keep_raw(raw, segment, message);
+  add_raw(raw, segment, message);
   return message;
 }
 

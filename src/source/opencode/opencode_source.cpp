@@ -84,9 +84,9 @@ class OpencodeTool final : public Tool {
 };
 
 std::vector<fs::path> databases_in(const fs::path& folder) {
-  ReadReport unseen;
+  ReadReport ignored;
   return files_below(
-      folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, unseen);
+      folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, ignored);
 }
 
 Result<std::vector<std::unique_ptr<Storage>>> storages_at(const fs::path& place) {

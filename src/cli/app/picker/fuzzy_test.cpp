@@ -21,14 +21,14 @@ TEST(Fuzzy, PrefersWholeWordsAndTheirBeginnings) {
   EXPECT_GT(fuzzy_score("wal mode", "wm"), fuzzy_score("a swimmer", "wm"));
 }
 
-TEST(Fuzzy, PrefersLettersThatBeginWordsOrStandSideBySide) {
+TEST(Fuzzy, PrefersLettersAtWordStartsOrAdjacent) {
   EXPECT_GT(fuzzy_score("read write mode", "rwm"), fuzzy_score("drew dawn home", "rwm"));
   EXPECT_GT(fuzzy_score("a b-c", "ac"), fuzzy_score("a bxc", "ac"));
   EXPECT_GT(fuzzy_score("a b c", "abc"), fuzzy_score("abxc", "abc"));
   EXPECT_GT(fuzzy_score("abxcd", "acd"), fuzzy_score("abxcxd", "acd"));
 }
 
-TEST(Fuzzy, TakesAnyBytes) {
+TEST(Fuzzy, AcceptsAnyBytes) {
   EXPECT_TRUE(fuzzy_score("日本語のタイトル", "タイトル"));
   EXPECT_TRUE(fuzzy_score("a\xff\x1b", "\xff"));
 }

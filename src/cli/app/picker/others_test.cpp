@@ -25,7 +25,7 @@ LoadPage page_of(const Effects& effects) {
   return found == effects.end() ? LoadPage{} : std::get<LoadPage>(*found);
 }
 
-TEST(PickerOthers, TabGoesFromThisProjectToAllToOtherToolsAndBack) {
+TEST(PickerOthers, TabCyclesThroughTheScopes) {
   State state = empty_state();
   begin(state, {.pick = true});
   update(state, PageLoaded{.generation = 1, .rows = {own_row()}, .next = ""});

@@ -119,7 +119,7 @@ void refilter(Picker& picker, bool from_top) {
 namespace {
 
 // Lengthens equal short ids. They are rare, so only then all rows are scanned.
-void tell_apart(Picker& picker, const std::unordered_set<std::string>& equal) {
+void lengthen_short_ids(Picker& picker, const std::unordered_set<std::string>& equal) {
   std::unordered_map<std::string, std::vector<PickerRow*>> groups;
   for (PickerRow& row : picker.rows) {
     if (std::string brief = row.short_id.substr(0, kShortIdDigits); equal.contains(brief)) {
@@ -160,7 +160,7 @@ void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next) {
     picker.rows.push_back(std::move(row));
   }
   if (!equal.empty()) {
-    tell_apart(picker, equal);
+    lengthen_short_ids(picker, equal);
   }
   // An unmoved selection stays on the first match.
   refilter(picker, picker.selected == 0);

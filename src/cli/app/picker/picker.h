@@ -55,13 +55,13 @@ struct Preview {
 struct Picker {
   enum class Order : std::uint8_t { activity, creation };
 
-  bool alone = false;    // the program only shows the picker, as in `reprise resume`
-  bool trash = false;    // show the trash
-  bool texts = false;    // show messages that match the filter, instead of sessions
-  bool empties = false;  // the question whether to empty the trash is open
-  bool all = false;      // of all folders
-  bool others = false;   // show other tools' sessions, which are imported when chosen
-  std::string folder;    // "this project", unless `all`; "" is the start folder
+  bool alone = false;             // the program only shows the picker, as in `reprise resume`
+  bool trash = false;             // show the trash
+  bool texts = false;             // show messages that match the filter, instead of sessions
+  bool confirming_empty = false;  // the question whether to empty the trash is open
+  bool all = false;               // of all folders
+  bool others = false;            // show other tools' sessions, which are imported when chosen
+  std::string folder;             // "this project", unless `all`; "" is the start folder
   Order order = Order::activity;
   Editor filter = {};
   std::vector<PickerRow> rows = {};                // in the order of activity

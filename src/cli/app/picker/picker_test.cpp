@@ -43,7 +43,7 @@ State picking(Size size = kUsual) {
   return state;
 }
 
-TEST(Picker, ShowsItsFirstScreenFromOnePage) {
+TEST(Picker, FillsTheFirstScreenFromOnePage) {
   State state = empty_state();
   const auto requested = only<LoadPage>(begin(state, {.pick = true}));
   EXPECT_EQ(requested.limit, kFirstPage);
@@ -73,7 +73,7 @@ TEST(Picker, LoadsEverythingForAFilter) {
   EXPECT_EQ(state.picker->shown.size(), 2U);
 }
 
-TEST(Picker, FiltersWhileOneTypes) {
+TEST(Picker, FiltersAsTheUserTypes) {
   State state = picking();
   type(state, "sq");
   ASSERT_NE(state.picker->row(), nullptr);
@@ -114,7 +114,7 @@ TEST(Picker, ResumesTheSelectedSession) {
   EXPECT_FALSE(state.picker);
 }
 
-TEST(Picker, LeavesWithEscOrQ) {
+TEST(Picker, ClosesWithEscOrQ) {
   for (const bool escape : {true, false}) {
     State state = picking();
     const Effects effects = escape ? key(state, "Esc") : type(state, "q");
@@ -127,7 +127,7 @@ TEST(Picker, LeavesWithEscOrQ) {
   EXPECT_FALSE(state.leaving);
 }
 
-TEST(Picker, LooksElsewhereWhenTheFolderHasNone) {
+TEST(Picker, ListsAllFoldersIfTheFolderHasNone) {
   State state = empty_state();
   begin(state, {.pick = true});
   EXPECT_TRUE(
@@ -137,14 +137,14 @@ TEST(Picker, LooksElsewhereWhenTheFolderHasNone) {
   EXPECT_TRUE(state.leaving);
 }
 
-TEST(Picker, ForgetsPagesOfAnEarlierList) {
+TEST(Picker, IgnoresPagesOfAnEarlierList) {
   State state = picking();
   key(state, "Tab");
   update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = ""});
   EXPECT_TRUE(state.picker->rows.empty());
 }
 
-TEST(Picker, BeginsAnotherListAtItsBeginning) {
+TEST(Picker, StartsAnotherListAtTheTop) {
   State state = empty_state();
   begin(state, {.pick = true});
   update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = "place in the first"});
@@ -153,14 +153,14 @@ TEST(Picker, BeginsAnotherListAtItsBeginning) {
   EXPECT_EQ(requested.after, "");
 }
 
-TEST(Picker, LeavesTheLastColumnBesideThePreview) {
+TEST(Picker, LeavesAGapBesideThePreview) {
   State state = picking({24, 80});
   update(state, PreviewLoaded{"id-1", {std::string(200, 'q'), "answer", true, false}});
   const std::string columns(state.size.columns - 3, 'q');  // two columns precede it
   EXPECT_NE(shown(state).find(cat("\n  ", columns, "\n")), std::string::npos) << shown(state);
 }
 
-TEST(Picker, TrashesAndBringsBack) {
+TEST(Picker, TrashesAndRestores) {
   State state = picking();
   EXPECT_EQ(only<TrashStored>(key(state, "Delete")).id, "id-1");
   EXPECT_EQ(state.picker->rows.size(), 4U);  // until the operation completes
@@ -173,7 +173,7 @@ TEST(Picker, TrashesAndBringsBack) {
   EXPECT_TRUE(state.picker->trashed.empty());
 }
 
-TEST(Picker, SaysWhyNothingWasChanged) {
+TEST(Picker, ReportsWhyNothingWasChanged) {
   State state = picking();
   StoredChanged refused{StoredChanged::What::trashed, "id-1"};
   refused.failure = "an answer is running";
@@ -197,7 +197,7 @@ TEST(Picker, Renames) {
   EXPECT_TRUE(state.picker);
 }
 
-TEST(Picker, ShowsWhereOneTypes) {
+TEST(Picker, ShowsTheCursor) {
   State state = picking({10, 40});
   type(state, std::string(60, 'x') + "日本");
   EXPECT_NE(shown(state).find("\n› " + std::string(33, 'x') + "日本\n"), std::string::npos)
@@ -215,7 +215,7 @@ TEST(Picker, OrdersByCreation) {
   EXPECT_NE(shown(state).find("by creation"), std::string::npos);
 }
 
-TEST(Picker, GoesToTheTabThatIsOpenAndOpensOthersBesideIt) {
+TEST(Picker, SwitchesToOpenSessionsAndOpensOthersInTabs) {
   State state = open_state();
   state.tabs[0].metadata.id = "id-2";
   key(state, "Ctrl-O");
@@ -247,7 +247,7 @@ TEST(Picker, ShowsThePreview) {
   EXPECT_EQ(shown(state).find("answer was cut"), std::string::npos);
 }
 
-TEST(Picker, FitsIntoAnySizeAndLetsNothingHostileThrough) {
+TEST(Picker, FitsAnySizeAndSanitizesText) {
   const std::string bad = "日\x1b]0;owned\x07\u202e\xff";
   for (std::size_t height = 1; height <= 20; ++height) {
     for (const std::size_t columns : {1U, 2U, 9U, 30U, 75U, 120U}) {
@@ -264,7 +264,7 @@ TEST(Picker, FitsIntoAnySizeAndLetsNothingHostileThrough) {
   }
 }
 
-TEST(Picker, TakesAHundredThousandSessions) {
+TEST(Picker, HandlesAHundredThousandSessions) {
   State state = empty_state();
   begin(state, {.pick = true});
   for (int page = 0; page < 100; ++page) {

@@ -32,7 +32,7 @@ TEST(HistorySearch, FindsEarlierMessages) {
   EXPECT_EQ(only<Ask>(key(state, "Enter")).text, "other");
 }
 
-TEST(HistorySearch, EndsWithAKeyThatMeansWhatWasFound) {
+TEST(HistorySearch, OtherKeysEndItAndApplyToTheMatch) {
   State state = open_state();
   state.tabs[0].input.remember("find me");
   key(state, "Ctrl-R");
@@ -51,7 +51,7 @@ State long_conversation() {
   return state;
 }
 
-TEST(TranscriptSearch, LooksUpwardsAndOn) {
+TEST(TranscriptSearch, SearchesUpwardsRepeatedly) {
   State state = long_conversation();
   key(state, "PgUp");
   key(state, "Ctrl-F");
@@ -79,7 +79,7 @@ void load_older(State& state, std::int64_t oldest, const std::string& words) {
   update(state, OlderLoaded{state.tabs[0].id, std::move(entries), Seq{oldest}});
 }
 
-TEST(TranscriptSearch, GoesOnInWhatIsNotLoadedYet) {
+TEST(TranscriptSearch, ContinuesInMessagesNotYetLoaded) {
   State state = long_conversation();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
@@ -98,7 +98,7 @@ TEST(TranscriptSearch, GoesOnInWhatIsNotLoadedYet) {
   EXPECT_NE(shown(state).find("not found"), std::string::npos);
 }
 
-TEST(TranscriptSearch, IsGivenUpByAKey) {
+TEST(TranscriptSearch, IsCancelledByAKey) {
   State state = long_conversation();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
@@ -110,7 +110,7 @@ TEST(TranscriptSearch, IsGivenUpByAKey) {
   EXPECT_EQ(shown(state).find("the Treasure itself"), std::string::npos);
 }
 
-TEST(TranscriptSearch, EndsWhereOlderMessagesCannotBeRead) {
+TEST(TranscriptSearch, EndsIfOlderMessagesCannotBeRead) {
   State state = long_conversation();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
@@ -121,7 +121,7 @@ TEST(TranscriptSearch, EndsWhereOlderMessagesCannotBeRead) {
   EXPECT_NE(shown(state).find("older messages cannot be read"), std::string::npos);
 }
 
-TEST(TranscriptSearch, OpensWhatHidesTheWords) {
+TEST(TranscriptSearch, UnfoldsEntriesWithHiddenMatches) {
   State state = long_conversation();
   auto& entries = state.tabs[0].entries;
   entries[50] = {.kind = Entry::Kind::tool,
@@ -142,7 +142,7 @@ TEST(TranscriptSearch, OpensWhatHidesTheWords) {
   EXPECT_NE(shown(state).find("    the treasure\n"), std::string::npos);
 }
 
-TEST(Transcript, ReadsALongEntryToItsEnd) {
+TEST(Transcript, ScrollsThroughALongEntry) {
   State state = open_state();
   enter(state, "question");
   update(state, TextReceived{{1}, std::string(1 << 20, 'y') + " the-end"});
@@ -157,7 +157,7 @@ TEST(Transcript, ReadsALongEntryToItsEnd) {
   EXPECT_NE(shown(state).find("the-end"), std::string::npos) << shown(state);
 }
 
-TEST(TranscriptSearch, MarksWhatItFound) {
+TEST(TranscriptSearch, HighlightsMatches) {
   State state = long_conversation();
   key(state, "PgUp");
   key(state, "Ctrl-F");
@@ -174,7 +174,7 @@ TEST(TranscriptSearch, MarksWhatItFound) {
   EXPECT_TRUE(marked);
 }
 
-TEST(TranscriptSearch, IsNotMeantAtTheEndOrAfterHelp) {
+TEST(TranscriptSearch, IgnoresItsKeysAtTheEndOrAfterHelp) {
   State state = long_conversation();
   type(state, "/title x");
   EXPECT_EQ(state.input().text(), "/title x");
@@ -184,7 +184,7 @@ TEST(TranscriptSearch, IsNotMeantAtTheEndOrAfterHelp) {
   EXPECT_EQ(state.input().text(), "/title x");
 }
 
-TEST(EditElsewhere, TakesTwoKeys) {
+TEST(EditElsewhere, NeedsTwoKeys) {
   State state = open_state();
   type(state, "draft");
   EXPECT_TRUE(key(state, "Ctrl-X").empty());
@@ -196,7 +196,7 @@ TEST(EditElsewhere, TakesTwoKeys) {
   EXPECT_NE(shown(state).find("the editor failed"), std::string::npos);
 }
 
-TEST(EditElsewhere, FindsATabThatWasOpenedMeanwhile) {
+TEST(EditElsewhere, UpdatesATabOpenedMeanwhile) {
   State state = empty_state();
   type(state, "draft");
   key(state, "Ctrl-X");
@@ -206,7 +206,7 @@ TEST(EditElsewhere, FindsATabThatWasOpenedMeanwhile) {
   EXPECT_EQ(state.input().text(), "edited");
 }
 
-TEST(Todos, StandBelowTheTranscriptOrBesideIt) {
+TEST(Todos, AreBelowTheTranscriptOrBesideIt) {
   State state = open_state();
   std::vector<Todo> todos(3);
   todos[0].content = "read the file";
@@ -229,7 +229,7 @@ TEST(Todos, StandBelowTheTranscriptOrBesideIt) {
   EXPECT_EQ(shown(state).find("Todos"), std::string::npos);
 }
 
-TEST(Todos, KeepWhatIsToBeDoneInSight) {
+TEST(Todos, KeepTheCurrentOneVisible) {
   State state = open_state();
   std::vector<Todo> todos(40);
   for (std::size_t i = 0; i < todos.size(); ++i) {
@@ -240,7 +240,7 @@ TEST(Todos, KeepWhatIsToBeDoneInSight) {
   EXPECT_NE(shown(state).find("[x] step 19\n  [ ] step 20\n"), std::string::npos) << shown(state);
 }
 
-TEST(Picker, SaysThatOnlyTheBestAreListedAndListsMore) {
+TEST(Picker, ListsTheBestMatchesAndMoreOnDemand) {
   State state = empty_state();
   begin(state, {.pick = true});
   std::vector<PickerRow> rows;

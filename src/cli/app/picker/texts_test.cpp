@@ -32,7 +32,7 @@ PickerRow message(std::string id, std::int64_t seq, std::string snippet) {
   return row;
 }
 
-TEST(PickerTexts, SearchesAsOneTypes) {
+TEST(PickerTexts, SearchesAsTheUserTypes) {
   State state = picking_texts();
   EXPECT_NE(shown(state).find("Search all messages"), std::string::npos);
   EXPECT_NE(shown(state).find("Type words that a message has."), std::string::npos);
@@ -60,7 +60,7 @@ TEST(PickerTexts, SearchesAsOneTypes) {
   EXPECT_NE(shown(state).find("indexing: 4,096 of 9,000 messages"), std::string::npos);
 }
 
-TEST(PickerTexts, GoesBackToTheSessions) {
+TEST(PickerTexts, ReturnsToTheSessions) {
   State state = picking_texts();
   type(state, "x");
   key(state, "Backspace");
@@ -127,7 +127,7 @@ TEST(PickerTexts, EnterLoadsOlderMessagesFirst) {
   EXPECT_NE(shown(state).find("a needle in message 87"), std::string::npos) << shown(state);
 }
 
-TEST(PickerTexts, AMessageWithoutTheWordsIsShownAllTheSame) {
+TEST(PickerTexts, ShowsTheMessageEvenWithoutAMatch) {
   const State state = opened_at(410, 300);
   EXPECT_NE(shown(state).find("message 410"), std::string::npos) << shown(state);
 }

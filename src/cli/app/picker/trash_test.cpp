@@ -34,7 +34,7 @@ bool lists_trash(const Effects& effects) {
   });
 }
 
-TEST(Picker, ListsTheTrashAndBringsBackFromIt) {
+TEST(Picker, ListsTheTrashAndRestores) {
   State state = picking_trash();
   EXPECT_TRUE(lists_trash(key(state, "Ctrl-T")));
   const int generation = state.picker->generation;
@@ -46,7 +46,7 @@ TEST(Picker, ListsTheTrashAndBringsBackFromIt) {
   EXPECT_FALSE(lists_trash(key(state, "Ctrl-T")));
 }
 
-TEST(Picker, EmptiesTheTrashAfterAQuestion) {
+TEST(Picker, EmptiesTheTrashAfterConfirmation) {
   State state = picking_trash();
   EXPECT_EQ(key(state, "Ctrl-X").size(), 0U) << "not from the other list";
   EXPECT_EQ(state.picker->note, "");

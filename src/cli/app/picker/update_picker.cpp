@@ -128,7 +128,7 @@ void ask_to_empty(Picker& picker) {
   if (!picker.trash || count == 0) {
     return;
   }
-  picker.empties = true;
+  picker.confirming_empty = true;
   picker.note =
       cat("Remove ", count, picker.complete ? "" : "+", count == 1 ? " session" : " sessions",
           picker.all ? "" : " of this project", " for good? y removes, any other key does not");
@@ -230,7 +230,7 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   }
   Picker& picker = *state.picker;
   picker.note.clear();
-  picker.empties = false;
+  picker.confirming_empty = false;
   if (picker.new_title) {
     return rename_key(picker, *picker.new_title, key, effects);
   }
@@ -278,7 +278,7 @@ void type_in_picker(State& state, std::string_view text, Effects& effects) {
   if (picker.new_title) {
     return picker.new_title->insert(text);
   }
-  if (std::exchange(picker.empties, false)) {
+  if (std::exchange(picker.confirming_empty, false)) {
     if (text == "y" || text == "Y") {
       effects.emplace_back(EmptyTrash{.all = picker.all, .folder = picker.folder});
     }

@@ -65,7 +65,8 @@ void on_texts(State& state, const TextsFound& found) {
 namespace {
 
 // Removes a restored session from the list of the trash.
-void row_is_back(const State& state, Picker& picker, const std::string& id, Effects& effects) {
+void remove_restored_row(const State& state, Picker& picker, const std::string& id,
+                         Effects& effects) {
   const auto row = std::ranges::find(picker.rows, id, &PickerRow::id);
   if (row == picker.rows.end()) {
     return;
@@ -103,7 +104,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     return;
   }
   if (changed.what == What::restored && picker.trash) {
-    return row_is_back(state, picker, changed.id, effects);
+    return remove_restored_row(state, picker, changed.id, effects);
   }
   if (changed.what == What::restored) {
     if (picker.trashed.empty() || picker.trashed.back().id != changed.id) {

@@ -51,14 +51,14 @@ std::optional<std::size_t> line_with(const std::vector<Line>& lines, std::size_t
 }
 
 // Whether the entry contains the pattern in its hidden part.
-bool hides(const Entry& entry, bool folded, std::string_view pattern) {
+bool has_hidden_match(const Entry& entry, bool folded, std::string_view pattern) {
   return (folded || (entry.done && left_out(entry) > 0)) &&
          (contains(entry.text, pattern) || contains(entry.input, pattern) ||
           contains(entry.result, pattern));
 }
 
 // The direction of a search and the width of lines.
-struct Way {
+struct SearchScope {
   bool up;
   std::size_t width;
   Time now;
@@ -66,16 +66,16 @@ struct Way {
 
 // Searches an entry from line `from`, or from the end where the search enters it. Opens an entry
 // that hides the pattern. Discards layouts made only for the search, to limit memory.
-std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
-                                         std::optional<std::size_t> from, const Way& way) {
-  const auto& [up, width, now] = way;
+std::optional<std::size_t> search_entry(Tab& tab, std::size_t index,
+                                        std::optional<std::size_t> from, const SearchScope& scope) {
+  const auto& [up, width, now] = scope;
   Entry& entry = tab.entries[index];
-  const bool was_laid = entry.laid != nullptr;
+  const bool had_layout = entry.layout != nullptr;
   const std::size_t start = from.value_or(up ? kLastLine : 0);
   auto found = line_with(lines_in(tab, index, width, now), start, up, tab.search);
   const bool folded = is_foldable(entry) && !entry.open.value_or(tab.unfolded);
   const bool from_within = from && up && !folded;  // hidden text follows the visible text
-  if (!found && !from_within && hides(entry, folded, tab.search)) {
+  if (!found && !from_within && has_hidden_match(entry, folded, tab.search)) {
     const auto before = std::pair(entry.open, entry.shown);
     entry.open = is_foldable(entry) ? std::optional(true) : std::nullopt;
     entry.shown = std::max({entry.text.size(), entry.input.size(), entry.result.size()});
@@ -86,19 +86,19 @@ std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
       entry.changed();
     }
   }
-  if (!found && !was_laid) {
+  if (!found && !had_layout) {
     entry.changed();
   }
   return found;
 }
 
 // Searches from this line on; nullopt if there is no match.
-std::optional<Anchor> find_line(Tab& tab, Anchor at, const Way& way) {
+std::optional<Anchor> find_line(Tab& tab, Anchor at, const SearchScope& scope) {
   std::optional<std::size_t> from = at.line;
   for (auto entry = static_cast<std::ptrdiff_t>(at.entry);
-       entry >= 0 && entry < std::ssize(tab.entries); entry += way.up ? -1 : 1) {
+       entry >= 0 && entry < std::ssize(tab.entries); entry += scope.up ? -1 : 1) {
     const auto index = static_cast<std::size_t>(entry);
-    if (const auto line = find_in_entry(tab, index, from, way)) {
+    if (const auto line = search_entry(tab, index, from, scope)) {
       return Anchor{index, *line};
     }
     from.reset();
@@ -107,7 +107,7 @@ std::optional<Anchor> find_line(Tab& tab, Anchor at, const Way& way) {
 }
 
 // Scrolls to the match; without one, loads and searches older messages.
-void show_found(State& state, Tab& tab, std::optional<Anchor> at, bool up, Effects& effects) {
+void show_match(State& state, Tab& tab, std::optional<Anchor> at, bool up, Effects& effects) {
   const Frame frame = frame_of(state);
   if (at) {
     tab.found = at;
@@ -150,7 +150,7 @@ void find_in_transcript(State& state, bool up, Effects& effects) {
   const std::size_t width = frame.transcript_columns;
   std::optional<Anchor> at = tab->found;
   if (at && at->line == 0 && up && at->entry == 0) {
-    return show_found(state, *tab, std::nullopt, up, effects);
+    return show_match(state, *tab, std::nullopt, up, effects);
   }
   if (at && at->line == 0 && up) {
     --at->entry;
@@ -162,7 +162,7 @@ void find_in_transcript(State& state, bool up, Effects& effects) {
     const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
     at = lines.empty() ? Anchor{} : lines.back().at;
   }
-  show_found(state, *tab, find_line(*tab, *at, {up, width, state.now}), up, effects);
+  show_match(state, *tab, find_line(*tab, *at, {up, width, state.now}), up, effects);
 }
 
 void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
@@ -178,7 +178,7 @@ void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
     state.status = "not found: older messages cannot be read";
     return;
   }
-  show_found(state, tab, at, true, effects);
+  show_match(state, tab, at, true, effects);
 }
 
 // An entry may include results from later messages.
@@ -202,11 +202,11 @@ void scroll_to_target(State& state, Tab& tab, Effects& effects) {
       at = {i, 0};
     }
   }
-  const Way way{false, frame_of(state).transcript_columns, state.now};
-  const auto found = tab.search.empty() ? std::nullopt : find_line(tab, at, way);
+  const SearchScope scope{false, frame_of(state).transcript_columns, state.now};
+  const auto found = tab.search.empty() ? std::nullopt : find_line(tab, at, scope);
   const bool is_near = found && found->entry < at.entry + kEntriesNear;
   tab.scrolled = true;
-  show_found(state, tab, is_near ? found : at, false, effects);
+  show_match(state, tab, is_near ? found : at, false, effects);
 }
 
 void begin_search(State& state, LineSearch::Kind kind) {
