@@ -84,8 +84,8 @@ std::string_view name_of(Part part) {
   return "";
 }
 
-void add(Job& job, Parts parts, Part part, bool is_there) {
-  if (is_there && parts.has(part)) {
+void add(Job& job, Parts parts, Part part, bool has_part) {
+  if (has_part && parts.has(part)) {
     job.losses.emplace(name_of(part));
   }
 }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBeginningMax = 1U << 20;
 constexpr std::string_view kDatabaseMark = "SQLite format 3";
 // A slow copy is reused for this many times as long as it took to make.
-constexpr int kCopyServes = 10;
+constexpr int kCopyReuseFactor = 10;
 constexpr std::chrono::milliseconds kQuickCopy{50};
 
 // "" for an unreadable file.
@@ -43,19 +43,19 @@ Result<std::shared_ptr<Database>> DatabasePlace::refresh() {
   state_ = std::move(state);
   const auto now = std::chrono::steady_clock::now();
   const auto took = now - start;
-  good_until_ = took < kQuickCopy ? now : now + kCopyServes * took;
+  fresh_until_ = took < kQuickCopy ? now : now + kCopyReuseFactor * took;
   return copy_;
 }
 
 Result<std::shared_ptr<Database>> DatabasePlace::current() {
-  return copy_ && std::chrono::steady_clock::now() < good_until_
+  return copy_ && std::chrono::steady_clock::now() < fresh_until_
              ? Result<std::shared_ptr<Database>>(copy_)
              : refresh();
 }
 
 std::string DatabasePlace::state() {
-  return copy_ && std::chrono::steady_clock::now() < good_until_ ? state_
-                                                                 : sqlite::foreign_state(file_);
+  return copy_ && std::chrono::steady_clock::now() < fresh_until_ ? state_
+                                                                  : sqlite::foreign_state(file_);
 }
 
 Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> marks) {
@@ -120,8 +120,9 @@ void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadRe
 
 void for_session_row(Database& database, const TableColumns& from, const SessionId& id,
                      ReadReport& report, const std::function<void(sqlite::Statement&)>& each) {
-  for_each_row(is_made_id(id) ? database.select(from.table, from.columns, "")
-                              : database.select(from.table, from.columns, "WHERE id = ?", id.str()),
+  for_each_row(is_generated_id(id)
+                   ? database.select(from.table, from.columns, "")
+                   : database.select(from.table, from.columns, "WHERE id = ?", id.str()),
                from.table, report, [&](sqlite::Statement& row) {
                  if (session_id_of(row.text("id")) == id) {
                    each(row);

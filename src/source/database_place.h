@@ -34,7 +34,7 @@ class DatabasePlace {
   std::span<const std::string_view> tables_;
   std::shared_ptr<Database> copy_;
   std::string state_;
-  std::chrono::steady_clock::time_point good_until_;
+  std::chrono::steady_clock::time_point fresh_until_;
 };
 
 // A table and a column that it must have: {"session", "slug"}. is_database_with() checks for all.

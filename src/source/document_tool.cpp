@@ -71,8 +71,8 @@ class DocumentTool final : public Tool {
   std::optional<CachedHead> read_head(const SessionId& id, const fs::path& file,
                                       const HeadState& state, ReadReport& report) {
     CachedHead head;
-    if (form_.files_beside != nullptr) {
-      head.files = form_.files_beside(file);
+    if (form_.sidecar_files != nullptr) {
+      head.files = form_.sidecar_files(file);
     }
     const auto open = form_.open(file);
     if (!open) {

@@ -19,7 +19,7 @@ struct DocumentForm {
   SessionId (*id_of)(const std::filesystem::path& file);
   Result<std::shared_ptr<OpenSession>> (*open)(const std::filesystem::path& file);
   // Other files that open() reads, whether or not they exist. Null if there are none.
-  std::vector<std::filesystem::path> (*files_beside)(const std::filesystem::path& file) = nullptr;
+  std::vector<std::filesystem::path> (*sidecar_files)(const std::filesystem::path& file) = nullptr;
 };
 
 // `options` are the ones that the source was opened with.

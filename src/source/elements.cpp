@@ -124,8 +124,8 @@ Result<std::size_t> ElementReader::end_of(std::size_t from) {
 // Moves to the next element; false at the end.
 Result<bool> ElementReader::skip_to_element(ReadReport& report) {
   for (;;) {
-    REPRISE_ASSIGN(const bool is_there, has(begin_));
-    if (!is_there) {
+    REPRISE_ASSIGN(const bool is_present, has(begin_));
+    if (!is_present) {
       if (is_array_) {
         add_damage(report, {file_.native(), "cut: the array has no end", ""});
       }
@@ -212,8 +212,8 @@ Result<bool> ElementReader::next(Element& element, ReadReport& report) {
     return false;
   }
   for (;;) {
-    REPRISE_ASSIGN(const bool is_there, skip_to_element(report));
-    if (!is_there) {
+    REPRISE_ASSIGN(const bool is_present, skip_to_element(report));
+    if (!is_present) {
       is_over_ = true;
       return false;
     }

@@ -23,7 +23,7 @@ constexpr std::int64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kEntryBytesMax = 16 << 10;
 constexpr std::size_t kNumberBytes = 8;
 // FAT's times have a resolution of 2 s.
-constexpr std::chrono::seconds kGrain{3};
+constexpr std::chrono::seconds kTimeResolution{3};
 constexpr std::int64_t kMicrosMax = 253'402'300'800'000'000;  // the year 10000
 
 class Writer {
@@ -183,7 +183,7 @@ void HeadState::add_file(const fs::path& file) {
     return add(cat(file.native(), " none"));
   }
   const Time now = std::chrono::time_point_cast<Time::duration>(std::chrono::system_clock::now());
-  if (!state || now - state->changed_at < kGrain) {
+  if (!state || now - state->changed_at < kTimeResolution) {
     hash_.reset();
     return;
   }
@@ -292,14 +292,14 @@ std::string ListCache::format() const {
   return std::move(all.text());
 }
 
-void ListCache::save(const std::function<bool(std::string_view id)>& is_there) {
+void ListCache::save(const std::function<bool(std::string_view id)>& is_present) {
   const std::lock_guard lock(mutex_);
   if (file_.empty()) {
     return;
   }
   load();
   const auto gone =
-      std::erase_if(entries_, [&](const auto& entry) { return !is_there(entry.first); });
+      std::erase_if(entries_, [&](const auto& entry) { return !is_present(entry.first); });
   if (gone == 0 && !has_changed_) {
     return;
   }

@@ -49,7 +49,7 @@ class ListCache {
   void put(const SessionId& id, HeadState state, CachedHead head);
   // Removes sessions that no longer exist and writes pending changes. If that fails, the next list
   // reads the files again.
-  void save(const std::function<bool(std::string_view id)>& is_there);
+  void save(const std::function<bool(std::string_view id)>& is_present);
 
  private:
   struct Entry {

@@ -64,7 +64,7 @@ class JsonlTool {
   // Completes the parts of a session from references in its files, which it opens.
   virtual void resolve(Located& /*located*/, ReadReport& /*report*/) const {}
   // Files other than the session's parts that resolve() reads, whether or not they exist.
-  virtual std::vector<std::filesystem::path> files_beside(const Located& /*located*/) const {
+  virtual std::vector<std::filesystem::path> sidecar_files(const Located& /*located*/) const {
     return {};
   }
   virtual std::unique_ptr<Indexer> index(Transcript& into) const = 0;

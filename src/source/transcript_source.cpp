@@ -42,7 +42,7 @@ struct Chosen {
   std::shared_ptr<const Branch> branch;
 };
 
-constexpr std::chrono::seconds kListedFor{2};
+constexpr std::chrono::seconds kListingTtl{2};
 constexpr std::size_t kIndexedMax = 3;  // sessions read alternately
 
 // Thread-safe.
@@ -184,7 +184,7 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   // Damaged files are not cached, so that each listing reports the damage.
   Result<CachedHead> read_head(Located located, const HeadState& state, ReadReport& report) {
-    CachedHead head{.files = tool_->files_beside(located)};
+    CachedHead head{.files = tool_->sidecar_files(located)};
     const std::vector<FilePart> found_by = located.parts;
     const std::int64_t damaged = report.damaged;
     const SessionId id = located.id;
@@ -259,7 +259,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   bool has_recent_listing() const {
-    return located_at_ && std::chrono::steady_clock::now() - *located_at_ <= kListedFor;
+    return located_at_ && std::chrono::steady_clock::now() - *located_at_ <= kListingTtl;
   }
 
   static bool has_conversation(const Transcript& transcript) {
@@ -396,9 +396,9 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::optional<Located>> find_located(std::string_view id) {
     const std::lock_guard lock(mutex_);
     auto found = located_.find(id);
-    const bool is_there =
+    const bool is_present =
         found != located_.end() && state_of_file(found->second.parts.front().file).has_value();
-    const bool has_gone = found != located_.end() && !is_there;
+    const bool has_gone = found != located_.end() && !is_present;
     if (has_gone || !has_recent_listing()) {
       ReadReport ignored;
       note_located(locate(ignored));

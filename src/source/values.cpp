@@ -72,7 +72,7 @@ SessionId session_id_of(std::string_view foreign) {
   return *std::move(id);  // has only valid characters
 }
 
-bool is_made_id(const SessionId& id) {
+bool is_generated_id(const SessionId& id) {
   return id.str().starts_with('x');
 }
 

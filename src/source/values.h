@@ -19,7 +19,7 @@ std::optional<Time> sniffed_time(std::string_view text);
 // to keep different ids different.
 SessionId session_id_of(std::string_view foreign);
 // Whether the id may be such a replacement.
-bool is_made_id(const SessionId& id);
+bool is_generated_id(const SessionId& id);
 
 // The value of a text that holds JSON; any other text as a JSON string.
 RawJson json_in(std::string_view text);

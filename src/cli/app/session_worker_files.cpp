@@ -74,9 +74,9 @@ void SessionWorker::add_earlier_files(TabId tab, std::vector<Block>& blocks) {
   std::int64_t count = 0;
   for (Block& block : *earlier) {
     const bool is_file = std::holds_alternative<ImageBlock>(block) || attached_name(block);
-    const bool is_there = std::ranges::any_of(
+    const bool is_present = std::ranges::any_of(
         blocks, [&block](const Block& now) { return is_same_file(block, now); });
-    if (is_file && !is_there) {
+    if (is_file && !is_present) {
       blocks.push_back(std::move(block));
       ++count;
     }

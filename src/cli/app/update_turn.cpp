@@ -10,7 +10,7 @@
 namespace reprise::cli::app {
 namespace {
 
-constexpr std::chrono::seconds kTwice{2};
+constexpr std::chrono::seconds kDoublePressWindow{2};
 
 // Marks entries as finished: thoughts fold, and pending tool calls have failed.
 void finish_entries(Tab& tab) {
@@ -229,7 +229,7 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
 }
 
 void stop(State& state, Effects& effects) {
-  const bool twice = state.stopped_at && state.now - *state.stopped_at < kTwice;
+  const bool twice = state.stopped_at && state.now - *state.stopped_at < kDoublePressWindow;
   if (state.leaving) {
     effects.emplace_back(Hurry{});
     return;
@@ -280,7 +280,7 @@ void escape(State& state, Effects& effects) {
   if (tab->phase != Tab::Phase::idle || !tab->input.empty()) {
     return;
   }
-  const bool twice = state.escaped_at && state.now - *state.escaped_at < kTwice;
+  const bool twice = state.escaped_at && state.now - *state.escaped_at < kDoublePressWindow;
   state.escaped_at = twice ? std::nullopt : std::optional(state.now);
   if (twice) {
     edit_last_question(*tab);

@@ -75,7 +75,7 @@ class Export final : public Command {
     }
     const fs::path named = context.config().working_dir() / *output_;
     REPRISE_TRY(check_owner(context, named));
-    REPRISE_ASSIGN(const bool is_folder, is_there_a_folder(named));
+    REPRISE_ASSIGN(const bool is_folder, is_existing_folder(named));
     const Interrupts interrupts;
     stop_ = interrupts.token();
     return is_folder ? to_folder(context, *source, sessions, format, named)
@@ -137,7 +137,7 @@ class Export final : public Command {
     return end(context, format, sessions);
   }
 
-  Result<bool> is_there_a_folder(const fs::path& named) const {
+  Result<bool> is_existing_folder(const fs::path& named) const {
     if (named.filename().empty()) {
       return true;
     }

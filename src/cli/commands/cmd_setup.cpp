@@ -61,7 +61,7 @@ class Setup final : public Command {
     source_ =
         make_plain_source({.input_fd = STDIN_FILENO, .show = [&context](std::string_view text) {
                              context.voice().err().write(text);
-                             // There is nobody left to tell when standard error fails.
+                             // A failure of standard error cannot be reported.
                              (void)context.voice().err().flush();
                            }});
     Answers answers;
@@ -123,10 +123,10 @@ class Setup final : public Command {
     }
     for (const std::string_view name : provider_names()) {
       const auto provider = find_provider(settings, name);
-      const bool is_there = std::ranges::any_of(all, [&](const ProviderCandidate& other) {
+      const bool is_present = std::ranges::any_of(all, [&](const ProviderCandidate& other) {
         return other.provider.name == name && other.base_url.empty();
       });
-      if (provider && !is_there) {
+      if (provider && !is_present) {
         all.push_back(known_candidate(*provider));
       }
     }

@@ -42,7 +42,7 @@ struct ChatParts {
 };
 struct Ended {
   Exit exit;
-  bool begins_another;
+  bool starts_another;
 };
 
 // Runs one session until the user leaves it.
@@ -69,7 +69,7 @@ Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const 
              .person = ::isatty(STDIN_FILENO) == 1},
             std::move(session));
   const Exit exit = repl.run();
-  return Ended{exit, repl.begins_another()};
+  return Ended{exit, repl.starts_another()};
 }
 
 Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events) {
@@ -88,7 +88,7 @@ Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events
     REPRISE_ASSIGN(const Ended ended,
                    run_chat_once(context, request, {*source, interrupts, events}));
     exit = std::max(exit, ended.exit);
-    if (!ended.begins_another) {
+    if (!ended.starts_another) {
       return exit;
     }
     // The command line selects only the first session.

@@ -226,7 +226,7 @@ unsigned char EditSource::on_enter(EditLine* line, int /*key*/) {
   const EditLibrary& edit = of(line).edit_;
   const LineInfo& info = *edit.line(line);
   const std::string_view text(info.buffer, static_cast<std::size_t>(info.lastchar - info.buffer));
-  if (!wants_another_line(text)) {
+  if (!needs_another_line(text)) {
     const std::array<char, 2> finish{kFinish, '\0'};
     edit.push(line, finish.data());
     return CC_NORM;

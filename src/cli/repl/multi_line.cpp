@@ -45,7 +45,7 @@ bool has_open_fence(std::string_view text) {
 
 }  // namespace
 
-bool wants_another_line(std::string_view text) {
+bool needs_another_line(std::string_view text) {
   return has_open_fence(text) || ends_in_backslash(text);
 }
 

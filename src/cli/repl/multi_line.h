@@ -9,7 +9,7 @@ namespace reprise::cli {
 
 // Whether the text ends in an odd number of backslashes, or a fence of three or more backticks is
 // open.
-bool wants_another_line(std::string_view text);
+bool needs_another_line(std::string_view text);
 
 // Appends a line to `text`: replaces the backslash, or adds a line end first.
 void add_line(std::string& text, std::string_view line);

@@ -8,26 +8,26 @@ namespace reprise::cli {
 namespace {
 
 TEST(MultiLine, WaitsAfterABackslash) {
-  EXPECT_FALSE(wants_another_line(""));
-  EXPECT_FALSE(wants_another_line("a"));
-  EXPECT_TRUE(wants_another_line("a\\"));
-  EXPECT_TRUE(wants_another_line("\\"));
-  EXPECT_FALSE(wants_another_line("a\\\\"));
-  EXPECT_TRUE(wants_another_line("a\\\\\\"));
-  EXPECT_FALSE(wants_another_line("a\\\nb"));
+  EXPECT_FALSE(needs_another_line(""));
+  EXPECT_FALSE(needs_another_line("a"));
+  EXPECT_TRUE(needs_another_line("a\\"));
+  EXPECT_TRUE(needs_another_line("\\"));
+  EXPECT_FALSE(needs_another_line("a\\\\"));
+  EXPECT_TRUE(needs_another_line("a\\\\\\"));
+  EXPECT_FALSE(needs_another_line("a\\\nb"));
 }
 
 TEST(MultiLine, WaitsInsideAFence) {
-  EXPECT_TRUE(wants_another_line("look:\n```c"));
-  EXPECT_TRUE(wants_another_line("```c\nint x;"));
-  EXPECT_FALSE(wants_another_line("```c\nint x;\n```"));
-  EXPECT_FALSE(wants_another_line("  ```\nx\n  ```  "));
-  EXPECT_FALSE(wants_another_line("```code in one line```"));
-  EXPECT_TRUE(wants_another_line("````\n```\n"));
-  EXPECT_FALSE(wants_another_line("````\n```\n````"));
-  EXPECT_TRUE(wants_another_line("```\na\n```\nb\n```"));
-  EXPECT_FALSE(wants_another_line("``"));
-  EXPECT_FALSE(wants_another_line("say ``` in the middle"));
+  EXPECT_TRUE(needs_another_line("look:\n```c"));
+  EXPECT_TRUE(needs_another_line("```c\nint x;"));
+  EXPECT_FALSE(needs_another_line("```c\nint x;\n```"));
+  EXPECT_FALSE(needs_another_line("  ```\nx\n  ```  "));
+  EXPECT_FALSE(needs_another_line("```code in one line```"));
+  EXPECT_TRUE(needs_another_line("````\n```\n"));
+  EXPECT_FALSE(needs_another_line("````\n```\n````"));
+  EXPECT_TRUE(needs_another_line("```\na\n```\nb\n```"));
+  EXPECT_FALSE(needs_another_line("``"));
+  EXPECT_FALSE(needs_another_line("say ``` in the middle"));
 }
 
 TEST(MultiLine, JoinsLines) {

@@ -31,7 +31,7 @@ class PlainSource final : public LineSource {
     show(prompt);
     Input input;
     bool first = true;
-    while (first || wants_another_line(input.text)) {
+    while (first || needs_another_line(input.text)) {
       if (!first) {
         show(". ");
       }

@@ -118,7 +118,7 @@ Repl::Next Repl::command(std::string_view line) {
     return Next::leave;
   }
   if (slash->verb == SlashVerb::begin) {
-    begins_another_ = true;
+    starts_another_ = true;
     return Next::leave;
   }
   if (slash->verb == SlashVerb::attach) {

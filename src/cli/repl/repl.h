@@ -35,7 +35,7 @@ class Repl {
 
   Exit run();
   // Whether it ended to start another session.
-  bool begins_another() const { return begins_another_; }
+  bool starts_another() const { return starts_another_; }
 
  private:
   enum class Next : std::uint8_t { go_on, leave };
@@ -57,7 +57,7 @@ class Repl {
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;
   Exchange first_;               // the first turn of this run
   std::vector<Block> attached_;  // for the next message
-  bool begins_another_ = false;
+  bool starts_another_ = false;
   bool interrupted_ = false;
   bool unsaved_ = false;
   bool failed_ = false;

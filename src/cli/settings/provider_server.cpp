@@ -22,7 +22,7 @@ std::string base_url_of(const Session& session) {
 }
 
 // Azure's servers expect the key in their own header.
-bool wants_azure_header(std::string_view url) {
+bool uses_azure_header(std::string_view url) {
   const std::string server = http::server_of(url);
   const std::string_view host = std::string_view(server).substr(0, server.rfind(':'));
   return host.ends_with(".openai.azure.com") || host.ends_with(".cognitiveservices.azure.com");
@@ -126,7 +126,7 @@ Result<> reach(const ChoiceSources& from, const NamedProvider& provider, Provide
   options.key_advice = found.name.empty() ? "" : cat("check the key in ", found.name);
   if (options.api_key.empty()) {
     REPRISE_TRY(check_key_optional(provider, url, found.elsewhere, options));
-  } else if (wants_azure_header(url)) {
+  } else if (uses_azure_header(url)) {
     options.auth = "api-key";
   }
   const bool has_secret = !options.api_key.empty() || http::masked_url(url) != url;

@@ -55,7 +55,8 @@ void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
 }
 
 // Removes options that the provider does not support.
-RequestOptions fitting(Context& context, const RequestOptions& options, std::string_view provider) {
+RequestOptions supported_options(Context& context, const RequestOptions& options,
+                                 std::string_view provider) {
   RequestOptions out;
   for (const provider::RequestOption& option : provider::request_options()) {
     if (provider::option_value(option, options).empty()) {
@@ -184,7 +185,7 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
     }
   }
   REPRISE_TRY(check_clear_text(context, settings, choice.options));
-  out = fitting(context, out, choice.name);
+  out = supported_options(context, out, choice.name);
   REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
   REPRISE_TRY(check_fields(flagged, choice.name));
   provider::lay_over(out, flagged);

@@ -127,7 +127,7 @@ SessionId cline_id(const fs::path& file) {
 }
 
 // The file with the session's metadata.
-std::vector<fs::path> files_beside_cline(const fs::path& messages) {
+std::vector<fs::path> cline_sidecar_files(const fs::path& messages) {
   std::string name = messages.native();
   if (!name.ends_with(kMessagesSuffix)) {
     return {};
@@ -138,7 +138,7 @@ std::vector<fs::path> files_beside_cline(const fs::path& messages) {
 
 // Reads that file, which may be missing.
 void take_meta(const fs::path& messages, Session& session) {
-  const auto text = read_document(files_beside_cline(messages).front());
+  const auto text = read_document(cline_sidecar_files(messages).front());
   if (!text || !is_json_object(**text)) {
     return;
   }
@@ -213,7 +213,7 @@ std::vector<fs::path> cline_files(const fs::path& place, ReadReport& report) {
 }
 
 constexpr DocumentForm kClineForm = {"cline", cline_files, cline_id, open_cline_file,
-                                     files_beside_cline};
+                                     cline_sidecar_files};
 
 }  // namespace
 

@@ -180,7 +180,7 @@ std::string person_text(JsonView item) {
   return text;
 }
 
-bool tells_its_writer(JsonView item) {
+bool names_author(JsonView item) {
   return !part_kinds(item).empty() || is_program_text(item);
 }
 

@@ -15,7 +15,7 @@ JsonView item_of(JsonView record);
 std::string person_text(JsonView item);
 // Whether the item itself says that a program wrote it.
 bool is_program_text(JsonView item);
-bool tells_its_writer(JsonView item);
+bool names_author(JsonView item);
 Usage usage_of(JsonView used, std::string_view response);
 // Makes a message from its lines: one item, or all items of one answer.
 Message message_of(std::span<const Piece> pieces);

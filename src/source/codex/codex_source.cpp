@@ -201,7 +201,7 @@ class CodexIndexer final : public Indexer {
     if (place && is_person && !node.is_mark) {
       const std::string text = codex::person_text(item);
       first_ = first_.empty() ? text : first_;
-      if (codex::tells_its_writer(item)) {
+      if (codex::names_author(item)) {
         turns_.push_back(into_.tree.before(*place));
         first_shown_ = first_shown_.empty() ? text : first_shown_;
       } else {

@@ -221,13 +221,13 @@ class Copilot final : public JsonlTool {
     return locate_files(place_, kCopilotFiles, report);
   }
 
-  std::vector<fs::path> files_beside(const Located& located) const override {
+  std::vector<fs::path> sidecar_files(const Located& located) const override {
     return {located.parts.front().file.parent_path() / "workspace.yaml"};
   }
 
   // A name set by the user is in a YAML file of one level beside the events.
   void resolve(Located& located, ReadReport& /*report*/) const override {
-    const auto facts = read_file(files_beside(located).front(), kFactsBytesMax);
+    const auto facts = read_file(sidecar_files(located).front(), kFactsBytesMax);
     constexpr std::string_view kName = "\nname:";
     const std::string text = cat("\n", facts.value_or(""));
     const std::size_t at = text.find(kName);

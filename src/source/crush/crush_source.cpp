@@ -73,8 +73,8 @@ Result<Message> crush_message(Database& database, std::int64_t key) {
                                           {"id", "role", "parts", "model", "provider", "created_at",
                                            "is_summary_message"},
                                           "WHERE rowid = ?", key));
-  REPRISE_ASSIGN(const bool is_there, row.step());
-  const std::string parts = is_there ? json_column(row, "parts") : "null";
+  REPRISE_ASSIGN(const bool is_present, row.step());
+  const std::string parts = is_present ? json_column(row, "parts") : "null";
   if (parts == "null") {
     return fail(Code::corrupt, "the message's parts are not JSON");
   }

@@ -76,8 +76,8 @@ Result<Message> goose_message(Database& database, std::int64_t key, const Sessio
                                           {"message_id", "role", "content_json",
                                            "created_timestamp", "metadata_json"},
                                           "WHERE rowid = ?", key));
-  REPRISE_ASSIGN(const bool is_there, row.step());
-  const std::string content = is_there ? json_column(row, "content_json") : "null";
+  REPRISE_ASSIGN(const bool is_present, row.step());
+  const std::string content = is_present ? json_column(row, "content_json") : "null";
   if (content == "null") {
     return fail(Code::corrupt, "the message's content is not JSON");
   }

@@ -112,8 +112,8 @@ Message answer_of(Database& database, const Row& row) {
 
 Result<Message> message_of_row(Database& database, std::int64_t key, ResponsePart part) {
   REPRISE_ASSIGN(Row row, database.select("responses", kColumns, "WHERE rowid = ?", key));
-  REPRISE_ASSIGN(const bool is_there, row.step());
-  if (!is_there) {
+  REPRISE_ASSIGN(const bool is_present, row.step());
+  if (!is_present) {
     return fail(Code::corrupt, "the response is gone");
   }
   const std::string id = row.text("id");
@@ -203,7 +203,7 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
                  const std::string id = row.text("id");
                  all.emplace(id, new_info(id, row.text("name")));
                });
-  std::map<std::string, bool> is_there;
+  std::map<std::string, bool> is_present;
   for_each_row(database.select("responses",
                                {"id", "conversation_id", "model", "prompt", "datetime_utc"}, ""),
                "responses", report, [&](Row& row) {
@@ -212,7 +212,7 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
                    return add_damage(
                        report, {cat("response ", row.text("id")), "without a conversation", ""});
                  }
-                 is_there[id] = true;
+                 is_present[id] = true;
                  SessionInfo& info = all.try_emplace(id, new_info(id, "")).first->second;
                  const auto time = time_column(row, "datetime_utc");
                  info.created_at =
@@ -225,7 +225,7 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
                });
   std::vector<SessionInfo> sessions;
   for (auto& [id, info] : all) {
-    if (is_there[id]) {
+    if (is_present[id]) {
       sessions.push_back(std::move(info));
     }
   }

@@ -95,8 +95,8 @@ Result<Message> message_of_hash(Database& database, std::int64_t key,
                                 const std::map<std::string, Turn>& turns) {
   REPRISE_ASSIGN(Row row, database.select("messages", {"hash", "role", "provider_metadata"},
                                           "WHERE rowid = ?", key));
-  REPRISE_ASSIGN(const bool is_there, row.step());
-  if (!is_there) {
+  REPRISE_ASSIGN(const bool is_present, row.step());
+  if (!is_present) {
     return fail(Code::corrupt, "the message is gone");
   }
   const std::string hash = row.text("hash");
@@ -145,16 +145,16 @@ std::vector<Link> chain_of(Database& database, std::string hash, ReadReport& rep
   while (!hash.empty() && seen.insert(hash).second) {
     Link link{hash, "", 0};
     std::string parent;
-    bool is_there = false;
+    bool is_present = false;
     for_each_row(database.select("messages", {"parent_hash", "role"}, "WHERE hash = ?",
                                  std::string_view(hash)),
                  "messages", report, [&](Row& row) {
-                   is_there = true;
+                   is_present = true;
                    parent = row.text("parent_hash");
                    link.role = row.text("role");
                    link.key = row.integer("row_number");
                  });
-    if (!is_there) {
+    if (!is_present) {
       add_damage(report, {cat("message ", hash), "not in the database", ""});
       break;
     }

@@ -42,9 +42,9 @@ std::optional<RawMessage> read_message(Database& database, const sqlite::Stateme
 
 Result<RawMessage> load_message(Database& database, std::int64_t key) {
   REPRISE_ASSIGN(auto row, database.select("message", {"id", "data"}, "WHERE rowid = ?", key));
-  REPRISE_ASSIGN(const bool is_there, row.step());
+  REPRISE_ASSIGN(const bool is_present, row.step());
   ReadReport ignored;  // damage was reported when the session was opened
-  auto message = is_there ? read_message(database, row, ignored) : std::nullopt;
+  auto message = is_present ? read_message(database, row, ignored) : std::nullopt;
   if (!message) {
     return fail(Code::corrupt, "the message cannot be read any more");
   }

@@ -120,7 +120,7 @@ Result<bool> has_sessions(const fs::path& place) {
   if (!has_folder) {
     return opencode::is_opencode_database(place) || opencode::is_opencode_export(place);
   }
-  const auto is_there = [&](const fs::path& storage) {
+  const auto is_present = [&](const fs::path& storage) {
     return is_folder(storage / "session").value_or(false) &&
            is_folder(storage / "message").value_or(false);
   };

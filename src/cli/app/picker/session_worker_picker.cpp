@@ -23,7 +23,7 @@ Time left_at(const SessionInfo& info) {
   return info.closed_at.value_or(info.updated_at);
 }
 
-bool answers_now(const SessionInfo& info) {
+bool is_answering_now(const SessionInfo& info) {
   return info.answering && state_of(*info.answering) == OwnerState::alive;
 }
 
@@ -168,7 +168,7 @@ Result<std::vector<SessionInfo>> SessionWorker::resumable() {
   }
   REPRISE_ASSIGN(SessionPage page, (*store)->list({.limit = kPageMax}));
   std::erase_if(page.sessions, [this](const SessionInfo& info) {
-    return answers_now(info) || find_open(info.id.str());
+    return is_answering_now(info) || find_open(info.id.str());
   });
   std::ranges::stable_sort(page.sessions, std::ranges::greater{}, left_at);
   return std::move(page.sessions);
