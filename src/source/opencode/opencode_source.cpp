@@ -120,11 +120,11 @@ Result<bool> has_sessions(const fs::path& place) {
   if (!has_folder) {
     return opencode::is_opencode_database(place) || opencode::is_opencode_export(place);
   }
-  const auto is_present = [&](const fs::path& storage) {
+  const auto is_storage = [&](const fs::path& storage) {
     return is_folder(storage / "session").value_or(false) &&
            is_folder(storage / "message").value_or(false);
   };
-  return is_there(place) || is_there(place / "storage") ||
+  return is_storage(place) || is_storage(place / "storage") ||
          std::ranges::any_of(databases_in(place), opencode::is_opencode_database);
 }
 
