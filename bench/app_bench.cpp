@@ -1,4 +1,4 @@
-// What the terminal app lets people wait for: the picker's first screen and its keys with 100,000
+// The response times of the terminal app: the first screen and keys of the picker with 100,000
 // sessions, and keys while an answer streams into a long session. Row 14.
 //
 // usage: app_bench FOLDER GROWN_FOLDER PROGRAM [--smoke|--full]
@@ -36,12 +36,13 @@ struct Place {
   Words environment;
 };
 
-// Typed text that is nowhere else on the screen: a small letter of Cyrillic.
+// Typed text that is nowhere else on the screen: a lower-case Cyrillic letter.
 std::string letter(int number) {
   return {'\xD0', static_cast<char>(0xB0 + number % 10)};
 }
 
-// The first screen beside a list of as many rows on the same terminal, and letters in its filter.
+// The first screen, compared with a list of as many rows on the same terminal, and letters in its
+// filter.
 void picker(const Place& place, const Scale& scale) {
   const std::string store = "sqlite:" + grown_sessions(place.grown, scale.sessions).string();
   const Words pick = {place.program, "--store", store, "resume", "--all"};
@@ -69,7 +70,7 @@ void picker(const Place& place, const Scale& scale) {
   print_absolute("14", "its peak memory", memory.median(), "MB", at_most(100));
 }
 
-// Keys while 1,000 words a second come.
+// Keys while 1,000 words per second arrive.
 void typing(const Place& place, const Scale& scale) {
   const fs::path db = place.folder / "typing.db";
   const std::string id = add_long_session(*open_grown(db), scale.messages, 200).str();
@@ -80,7 +81,7 @@ void typing(const Place& place, const Scale& scale) {
                place.environment);
   app.settle(500);
   app.type("Go on\r");
-  app.until("word");  // the answer's
+  app.until("word");  // from the answer
   Samples keys;
   for (int key = 0; key < scale.keys; ++key) {
     app.type(letter(key));

@@ -71,7 +71,7 @@ std::int64_t BarePostgres::number(const std::string& sql) {
   return std::strtoll(text(sql).c_str(), nullptr, 10);
 }
 
-// How many rows came.
+// Returns the number of rows.
 int BarePostgres::round_trip(const char* name, std::initializer_list<const char*> values) {
   PGconn* const connection = connection_.get();
   require(PQenterPipelineMode(connection) == 1, "no pipeline");

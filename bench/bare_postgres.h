@@ -1,6 +1,6 @@
 #pragma once
 
-// The least that the same work costs on a PostgreSQL server: libpq and plain tables.
+// The minimum cost of the same work on a PostgreSQL server: libpq and plain tables.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,23 +12,23 @@ struct pg_conn;
 
 namespace bench {
 
-// One connection, which keeps its statements prepared. Ends the program with the server's error.
+// A connection with prepared statements. Ends the program on an error of the server.
 class BarePostgres {
  public:
   explicit BarePostgres(const std::string& url);
 
-  // Statements without results.
+  // Runs statements without results.
   void run(const std::string& sql);
-  // What a statement returns in its first row and column.
+  // The first row and column of the result of a statement.
   std::string text(const std::string& sql);
   std::int64_t number(const std::string& sql);
-  // Once, before the two below; makes the tables.
+  // Creates the tables. Called once, before the functions below.
   void make_tables();
   // One round trip through the pipeline: a prepared INSERT, and the commit.
   void append(const std::string& session, std::int64_t seq, const std::string& content);
-  // The newest `limit` rows of a tenant; how many came.
+  // Reads the newest `limit` rows of a tenant; returns their number.
   int list(const std::string& tenant, int limit);
-  // COPY of a session's messages, in order; how many bytes came.
+  // Copies a session's messages in order, with COPY; returns the number of bytes.
   std::size_t copy(const std::string& session);
 
  private:

@@ -19,7 +19,7 @@ constexpr const char* kPlainTables =
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, title TEXT, updated INTEGER);"
     "CREATE INDEX IF NOT EXISTS by_activity ON sessions(updated DESC);";
 
-// From docs/formats/sqlite.md; what an append does not need is left out.
+// From docs/formats/sqlite.md, without what an append does not need.
 constexpr const char* kOriginalTables =
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, model TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS messages(id INTEGER PRIMARY KEY AUTOINCREMENT,"

@@ -1,7 +1,7 @@
 #pragma once
 
-// The limit that a store on SQLite is measured against: the same rows in the plainest tables, by
-// prepared statements, with nothing kept beside them. WAL, synchronous=FULL.
+// The reference for a store on SQLite: the same rows in minimal tables, with prepared statements
+// and no additional data. WAL, synchronous=FULL.
 
 #include <cstdint>
 #include <filesystem>
@@ -28,7 +28,7 @@ struct BareSession {
 
 enum class Tables : std::uint8_t {
   plain,     // a row of messages has no key
-  original,  // as the program has them that the format comes from
+  original,  // like those of the program that defined the format
 };
 
 class BareSqlite {
@@ -38,7 +38,7 @@ class BareSqlite {
   BareSqlite(const BareSqlite&) = delete;
   BareSqlite& operator=(const BareSqlite&) = delete;
 
-  void add_session(std::string_view id);  // of the original's
+  void add_session(std::string_view id);  // in the original tables
   void begin();
   void commit();
   void append(std::string_view session, std::int64_t seq, std::string_view role,

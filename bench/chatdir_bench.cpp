@@ -1,6 +1,6 @@
-// What a chat directory costs beside bare files: an append to a chat of 1 MB, reading one of
-// 100 MB beside simdjson parsing the same lines, and copying one of 20 MB into SQLite beside
-// simdjson and the bare tables of the program that the format comes from.
+// The cost of a chat directory compared with bare files: an append to a chat of 1 MB, reading one
+// of 100 MB compared with simdjson parsing the same lines, and copying one of 20 MB into SQLite
+// compared with simdjson and the bare tables of the program that defined the format.
 //
 // usage: chatdir_bench FOLDER PROGRAM [--smoke|--full]
 
@@ -38,7 +38,7 @@ std::unique_ptr<reprise::Store> open(const fs::path& folder) {
   return must(reprise::open_chatdir_store(folder, {}, {.messages_max = 1'000'000}));
 }
 
-// A chat of so many bytes. Returns its messages.jsonl.
+// Creates a chat of `bytes` bytes. Returns its messages.jsonl.
 fs::path add_chat(const fs::path& folder, const SessionId& id, std::size_t bytes) {
   const auto store = open(folder);
   require(store->create({.info = {.id = id, .title = "A chat like others"}}).has_value(),
@@ -54,7 +54,7 @@ fs::path add_chat(const fs::path& folder, const SessionId& id, std::size_t bytes
   return folder / "chat" / id.str() / "messages.jsonl";
 }
 
-// One message more in a chat of 1 MB, beside adding the same line to a bare file of that size.
+// One append to a chat of 1 MB, compared with appending the same line to a bare file of that size.
 void append(const fs::path& folder, const Scale& scale) {
   const auto id = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000001"));
   const fs::path log = add_chat(folder / "append", id, 1'000'000);
@@ -93,7 +93,7 @@ void parse_bare(const fs::path& file,
   std::string_view rest(bytes.data(), size);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
-    // What follows is readable: the next line, or the padding.
+    // The following bytes are readable: the next line, or the padding.
     const simdjson::dom::element line = parser.parse(rest.data(), end, false);
     take(line["role"], line["content"]);
     rest.remove_prefix(end + 1);
@@ -120,7 +120,7 @@ std::size_t read_ours(const fs::path& folder, const SessionId& id) {
   return total;
 }
 
-// As programs write it that know nothing of us.
+// Rewrites the file like programs without our members.
 void write_plain(const fs::path& from, const fs::path& to) {
   std::ifstream in(from, std::ios::binary);
   std::ofstream out(to, std::ios::binary);

@@ -1,5 +1,5 @@
-// What stores of whole files cost beside bare files: opening one without following links, an append
-// to a session of 1 MB, a list of 10,000 session files.
+// The cost of document stores compared with bare files: opening a file without following links, an
+// append to a session of 1 MB, a list of 10,000 session files.
 //
 // usage: files_bench FOLDER [--smoke|--full]
 
@@ -67,7 +67,7 @@ void write_bare(const fs::path& file, const std::string& bytes) {
   require(folder >= 0 && ::fsync(folder) == 0 && ::close(folder) == 0, "folder not synced");
 }
 
-// One message more in a session of 1 MB, beside writing a file of that size in its place.
+// One append to a session of 1 MB, compared with replacing a file of that size.
 void append(reprise::Store& store, const reprise::SessionId& id, const fs::path& file,
             const Row& row, const Scale& scale) {
   const std::string bytes(static_cast<std::size_t>(fs::file_size(file)), 'x');
@@ -102,7 +102,7 @@ void append_to_context(const fs::path& folder, const Scale& scale) {
   append(*store, id, file, {"context", "append to a context file of 1 MB"}, scale);
 }
 
-// As a program does it that is started for each question.
+// Like a program that is started for each question.
 void open_and_append_to_context(const fs::path& folder, const Scale& scale) {
   const fs::path file = folder / "once.json";
   const auto id = add_session(*must(reprise::open_context_store(file)), 0, 1'000'000);
@@ -125,8 +125,8 @@ void open_and_append_to_context(const fs::path& folder, const Scale& scale) {
   print(row_of("context", "open it, append", ours, limit, "ms", at_most(2)));
 }
 
-// As a store does it: links are refused, whose it is is looked at. So many folders deep are session
-// files at home.
+// Like a store: links are refused, and the owner is checked. The depth is that of session files in
+// a home folder.
 void open_file(const fs::path& folder, const Scale& scale) {
   constexpr int kOpens = 500;
   const fs::path place = folder / "home/somebody/.local/share/reprise/sessions/active";

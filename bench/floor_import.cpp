@@ -1,5 +1,5 @@
-// The least that an import of lines of JSON costs: every line is parsed by simdjson, and becomes a
-// row of its bytes in bare SQLite, a transaction for each file.
+// The minimum cost of an import of JSON lines: each line is parsed by simdjson and stored as a row
+// of bare SQLite, with one transaction per file.
 //
 // usage: floor_import FOLDER DATABASE
 

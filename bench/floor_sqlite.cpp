@@ -1,5 +1,5 @@
-// The least that a dynamic C++ program on SQLite costs: `version` prints one line, `list DB` shows
-// the newest sessions of a bare database.
+// The minimum cost of a dynamically linked C++ program on SQLite: `version` prints one line, `list
+// DB` shows the newest sessions of a bare database.
 
 #include <sqlite3.h>
 

@@ -1,5 +1,5 @@
-// The least that one durable turn costs with libcurl and SQLite, both linked: keep the question,
-// read the history, send it, read the streamed answer, keep it.
+// The minimum cost of one durable turn with libcurl and SQLite, both linked: store the question,
+// read the history, send it, read the streamed answer, store it.
 //
 // usage: floor_turn DB SESSION URL QUESTION
 
@@ -51,7 +51,7 @@ std::string body_of(const std::vector<bench::BareMessage>& messages) {
   return body;
 }
 
-// The lines of an event stream, cut anywhere; the deltas go to standard output as they come.
+// Parses the lines of an event stream in arbitrary pieces; deltas are printed as they arrive.
 struct Answer {
   std::string line;
   std::string text;

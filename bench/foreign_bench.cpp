@@ -1,5 +1,5 @@
-// Listing the sessions of another tool: for the first time beside reading the first and last 64 KB
-// of each file, and then beside listing as many sessions of a store of ours.
+// Listing the sessions of another tool: for the first time, compared with reading the first and
+// last 64 KB of each file, and then compared with listing as many sessions of our own store.
 //
 // usage: foreign_bench FOLDER [--smoke|--full]
 
@@ -49,7 +49,7 @@ void write_sessions(const fs::path& place, int count) {
   }
 }
 
-// The least that tells something of each.
+// Reads the minimum needed to describe each session.
 std::size_t read_ends(const fs::path& place) {
   std::size_t bytes = 0;
   std::string buffer(kEndBytes, '\0');

@@ -45,7 +45,7 @@ class Sql {
   sqlite3* db_ = nullptr;
 };
 
-// Copies the one session there is: other ids and titles, two thirds of a minute apart.
+// Copies the only session with other ids and titles, 40 seconds apart.
 void multiply(const std::filesystem::path& file, std::int64_t count) {
   Sql sql(file);
   std::string names;

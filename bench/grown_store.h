@@ -21,8 +21,8 @@ reprise::SessionId add_long_session(reprise::Store& store, std::int64_t count,
 // "resp_0" of openai-responses.
 reprise::SessionId add_large_session(reprise::Store& store);
 
-// A database with `count` sessions, made through the store's own schema by one statement; kept in
-// `folder` and found there the next time.
+// A database with `count` sessions, created with the store's schema by one statement, and cached in
+// `folder`.
 std::filesystem::path grown_sessions(const std::filesystem::path& folder, std::int64_t count);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 // How costs grow: each call on stores of 1,000 to 1,000,000 sessions, on sessions of 100 to
-// 1,000,000 messages, measured in turn. Prints lines of CSV for bench/plot:
+// 1,000,000 messages, measured alternately. Prints lines of CSV for bench/plot:
 // growing,call,size,value,unit.
 //
 // usage: growth_bench FOLDER GROWN_FOLDER [--smoke|--full]
@@ -22,9 +22,9 @@ using reprise::Durability;
 using reprise::SessionId;
 using reprise::Store;
 
-constexpr int kSeen = 100;  // messages of a session that is resumed: more than a budget takes
+constexpr int kSeen = 100;  // messages of a resumed session: more than fit into a budget
 
-// A store of some size, and the session in it that is worked with.
+// A store of some size, and the session that is used.
 struct Grown {
   std::int64_t size;
   fs::path file;
@@ -46,7 +46,7 @@ void list(Grown& grown) {
   must(grown.store->list({.limit = 20}));
 }
 
-// As a new process does.
+// Like a new process.
 void resume(Grown& grown) {
   const auto store = open_grown(grown.file);
   const auto session = must(store->find(grown.id));
@@ -59,7 +59,7 @@ void resume(Grown& grown) {
       {.from = reprise::Seq(std::max<std::int64_t>(head - kSeen, 0)), .newest_first = true}));
 }
 
-// Titles are "session number 1" and so on: one word that a few have, and one that all have.
+// Titles are "session number 1" and so on: searches a rare and a common word.
 void search_rare(Grown& grown) {
   must(grown.store->list({.title_contains = "number 99", .limit = 20}));
 }
@@ -91,7 +91,7 @@ double bytes_of(const fs::path& file) {
   return bytes;
 }
 
-// Of the store's own files, by each byte of text in its messages.
+// The size of the store's files per byte of text in its messages.
 void disk(const std::vector<Grown>& stores, double text_bytes) {
   for (const Grown& grown : stores) {
     std::printf("messages,bytes on disk per byte of text,%lld,%.2f,ratio\n",

@@ -1,5 +1,5 @@
-// Importing Claude Code's lines beside the least that it could cost (floor_import.cpp): the same
-// files, in turn, each into a new database.
+// Importing Claude Code's lines compared with the minimum cost (floor_import.cpp): the same files,
+// alternately, each into a new database.
 //
 // usage: import_bench FOLDER BENCH_PROGRAMS PROGRAM [--smoke|--full]
 
@@ -44,7 +44,7 @@ std::string words(Random& random, std::size_t bytes) {
   return text;
 }
 
-// A turn: a question, an answer in two lines, a call and its result, an attachment.
+// Writes turns: a question, an answer in two lines, a call and its result, an attachment.
 class Session {
  public:
   Session(const fs::path& folder, int number, Random& random) : random_(random) {

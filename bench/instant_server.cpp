@@ -19,7 +19,7 @@
 namespace bench {
 namespace {
 
-// False when the program went away; its own outcome tells.
+// False if the program has ended; its exit code shows why.
 bool send_all(int connection, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -91,8 +91,8 @@ bool read_head(int connection, std::string& buffer, std::size_t& end) {
   return true;
 }
 
-// Reads `count` bytes and forgets them: what this process ever had in memory would be counted into
-// the peak of every program it starts.
+// Reads and discards `count` bytes: the peak memory of this process would be counted as that of
+// every program it starts.
 bool skip(int connection, std::string& buffer, std::size_t count) {
   while (count > 0) {
     if (buffer.empty() && !fill(connection, buffer, 1)) {
@@ -105,8 +105,8 @@ bool skip(int connection, std::string& buffer, std::size_t count) {
   return true;
 }
 
-// The length of the body at the beginning of `buffer`, read to its end; negative when it breaks
-// off.
+// Reads the chunked body at the beginning of `buffer`; returns its length, negative if it is
+// incomplete.
 std::int64_t read_chunks(int connection, std::string& buffer) {
   std::int64_t length = 0;
   while (true) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // A provider that answers at once, so that only the asking program is measured. Listens on a port
-// of 127.0.0.1 that the kernel chooses; understands just enough HTTP for programs of ours.
+// of 127.0.0.1 chosen by the kernel; supports just enough HTTP for our programs.
 
 #include <atomic>
 #include <chrono>
@@ -30,7 +30,7 @@ class InstantServer {
 
   std::string base_url() const;  // "http://127.0.0.1:PORT/v1"
   void set_answering(Answering answering);
-  // When the first byte of the last request came, and how long its body was.
+  // The time of the first byte of the last request, and the length of its body.
   Clock::time_point first_byte() const;
   std::int64_t body_bytes() const { return body_bytes_; }
   std::int64_t requests() const { return requests_; }

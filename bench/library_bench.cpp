@@ -1,4 +1,4 @@
-// What the library costs beside bare SQLite, inside one process: rows 7 to 11.
+// The cost of the library compared with bare SQLite, within one process: rows 7 to 11.
 //
 // usage: library_bench FOLDER GROWN_FOLDER [--smoke|--full] [--row N]
 
@@ -21,8 +21,8 @@ using reprise::Message;
 
 struct Scale {
   int rounds = 15;
-  int appends = 40;           // a round
-  int threads_appends = 100;  // a round and thread
+  int appends = 40;           // per round
+  int threads_appends = 100;  // per round and thread
   std::int64_t sessions = 100'000;
   std::int64_t messages = 100'000;
 };
@@ -70,7 +70,7 @@ void durable_appends(const fs::path& folder, const Scale& scale) {
   print(row_of("7", "the same, 8 threads (limit: one thread)", many, ours, "per s", at_least(4)));
 }
 
-// Row 8: 1,000 messages in one step.
+// Row 8: 1,000 messages in one append.
 void batches(const fs::path& folder, const Scale& scale) {
   const auto store = open_grown(folder / "batch.db");
   const reprise::SessionId id = add_session(*store);
@@ -141,7 +141,7 @@ void disk(const fs::path& folder) {
          .goal = at_most(1.2)});
 }
 
-// Row 11: long sessions and full stores beside empty ones.
+// Row 11: long sessions and full stores compared with empty ones.
 void growth(const fs::path& folder, const fs::path& grown, const Scale& scale) {
   const auto empty = open_grown(folder / "empty.db");
   const reprise::SessionId small = add_session(*empty);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The messages that are written and read, and the stores' results.
+// The messages that are written and read, and checks of the stores' results.
 
 #include <cstddef>
 
@@ -9,10 +9,10 @@
 
 namespace bench {
 
-// Ordinary prose with a few characters to escape, the same each time.
+// Ordinary prose with a few characters to escape; always the same.
 std::string text_of(std::size_t bytes);
 
-// Of now, with such a text.
+// A message with such a text and the current time.
 reprise::Message message_of(std::string_view role, std::size_t bytes);
 
 // Ends the program with the error.

@@ -1,8 +1,8 @@
-// Another program doing what ours does, in turn with it.
+// Runs another program and ours alternately for the same task.
 //
 // usage: peer_bench FOLDER PROGRAM WHAT=COMMAND…
-//   WHAT     version, turn or list: what COMMAND does
-//   COMMAND  its path and words; {url} stands for a server that answers at once, as OpenAI's does
+//   WHAT     version, turn or list: the task of COMMAND
+//   COMMAND  its path and arguments; {url} stands for a server with OpenAI's protocol
 
 #include <array>
 #include <filesystem>
@@ -60,7 +60,7 @@ int run(const Words& words) {
   const Words environment = {"PATH=/usr/local/bin:/usr/bin:/bin",
                              "HOME=" + (folder / "home").string(), "OPENAI_API_KEY=measured",
                              "OPENAI_BASE_URL=" + server.base_url(), "LANG=C.UTF-8"};
-  spawn(tasks[1].ours, environment);  // there is a session to list
+  spawn(tasks[1].ours, environment);  // creates a session to list
   for (auto word = words.begin() + 3; word != words.end(); ++word) {
     const auto equals = word->find('=');
     const std::string name = word->substr(0, equals);
@@ -78,7 +78,7 @@ int run(const Words& words) {
       for (int round = 0; round <= kRuns; ++round) {
         const double other = spawn(theirs, environment).wall_us / 1000;
         const double own = spawn(task.ours, environment).wall_us / 1000;
-        if (round > 0) {  // the first only warms the caches
+        if (round > 0) {  // the first round only warms the caches
           limit.add(other);
           ours.add(own);
         }

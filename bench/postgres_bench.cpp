@@ -1,4 +1,5 @@
-// What the PostgreSQL store costs beside libpq, pgbench and plain tables on the same server.
+// The cost of the PostgreSQL store compared with libpq, pgbench and plain tables on the same
+// server.
 //
 // usage: postgres_bench FOLDER URL_OF_SERVER PGBENCH [--smoke|--full] [--row
 // append|clients|read|tenants|streams|commands|list|partitions]
@@ -28,7 +29,7 @@ using reprise::Message;
 
 constexpr int kClients = 16;
 
-// Which means the same to a shell, to pgbench and to the server.
+// Text that needs no quoting for a shell, pgbench and the server.
 std::string plain_text() {
   return std::string(500, 'x');
 }
@@ -49,7 +50,7 @@ void one_client(const Server& server, const Scale& scale) {
   print(row_of("pg", "append, 500 bytes, beside a bare INSERT", ours, limit, "us", at_most(1.3)));
 }
 
-// The transactions a second that pgbench says it has done; `options` are those of its script.
+// The transactions per second reported by pgbench; `options` are those of its script.
 double run_pgbench(const Server& server, const std::string& options, const std::string& url) {
   const std::string command = server.pgbench + " -n -M prepared -j 2 -c " +
                               std::to_string(kClients) + " " + options + " '" + url + "' 2>&1";
@@ -69,8 +70,8 @@ double run_pgbench(const Server& server, const std::string& options, const std::
   return tps;
 }
 
-// The store's own statement for an append, for pgbench: what differs from one append to the next is
-// put together from its variables, all else is constant.
+// The store's own statement for an append, for pgbench: the varying values are composed of its
+// variables, all others are constant.
 std::string own_append() {
   const std::string_view values[] = {
       "'default'", "('own-' || :client_id)",

@@ -1,4 +1,4 @@
-// What size and partitions do to the PostgreSQL store.
+// The effect of size and partitions on the PostgreSQL store.
 
 #include <sstream>
 
@@ -14,14 +14,14 @@ namespace {
 
 constexpr int kPage = 20;
 
-// How much there is in a database.
+// The size of a database.
 struct Size {
   std::int64_t sessions;
   std::int64_t tenants;
   std::int64_t messages;
 };
 
-// In the way that docs/teams.md says; only those tables that grow.
+// Partitions the growing tables as described in docs/teams.md.
 void partition(BarePostgres& bare, int partitions) {
   for (const std::string table : {"messages", "message_parts", "once", "deltas", "values",
                                   "artefacts", "branches", "blob_refs"}) {
@@ -72,7 +72,7 @@ std::string grow(const Server& server, const std::string& name, const Size& size
   return url;
 }
 
-// The first ten tenants in turn, each with connections of its own.
+// The first ten tenants in turn, each with its own connections.
 class Tenants {
  public:
   explicit Tenants(const std::string& url) {
@@ -102,13 +102,13 @@ class Tenants {
   std::vector<std::unique_ptr<BarePostgres>> bare_;
 };
 
-// Half of the sessions are of one tenant, the others of a thousand. Their ids are UUIDs, whose
-// order is that of their activity; some titles, modes and authors are rare and far back.
+// Half of the sessions belong to one tenant, the others to a thousand. Their ids are UUIDs in the
+// order of their activity; some titles, modes and authors are rare and old.
 std::string grow_a_team(const Server& server, std::int64_t sessions) {
   std::string url = make_database(server, "team");
   open(url, "big");
   BarePostgres bare(url);
-  // Built at the end, as for a store that was grown before there were such indexes.
+  // Built at the end, like for a store that is older than these indexes.
   bare.run("DROP INDEX reprise_by_title, reprise_by_mode");
   bare.run("DELETE FROM reprise_schema WHERE version IN (-6, -7)");
   bare.run(
@@ -142,7 +142,7 @@ std::string grow_a_team(const Server& server, std::int64_t sessions) {
   return url;
 }
 
-// The ids of at most `count` sessions of a tenant, from all its times.
+// The ids of at most `count` sessions of a tenant, spread over all times.
 std::vector<reprise::SessionId> some_of(const std::string& url, const std::string& tenant,
                                         int count) {
   std::istringstream words(BarePostgres(url).text(

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the rows of the PostgreSQL bench share.
+// Common declarations of the PostgreSQL benchmarks.
 
 #include <memory>
 
@@ -10,8 +10,8 @@ namespace bench {
 
 struct Scale {
   int rounds = 9;
-  int appends = 100;          // a round
-  int clients_appends = 200;  // a round and client
+  int appends = 100;          // per round
+  int clients_appends = 200;  // per round and client
   std::int64_t sessions = 100'000;
 };
 
@@ -27,7 +27,7 @@ std::string make_database(const Server& server, const std::string& name);
 
 // Lists and appends in stores of different sizes, and in tables with and without partitions.
 void lists_and_growth(const Server& server, const Scale& scale);
-// What each command costs in a large store.
+// The cost of each command in a large store.
 void commands(const Server& server, const Scale& scale);
 void partitions(const Server& server, const Scale& scale);
 // Many running answers.

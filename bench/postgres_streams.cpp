@@ -1,4 +1,4 @@
-// Many answers that stream at once, from one process: what their pieces cost the server.
+// Many concurrently streaming answers of one process: the cost of their pieces for the server.
 
 #include <atomic>
 #include <thread>
@@ -20,10 +20,10 @@ using reprise::PartialStart;
 
 const char* const kCommits =
     "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()";
-// After this the server has counted what was committed.
+// The delay after which the server's statistics include a commit.
 constexpr std::chrono::milliseconds kCounted{2500};
 
-// A piece of about 20 tokens at each interval, and a renewed lease every 3 seconds, as in a turn.
+// Like a turn: a piece of about 20 tokens at each interval, and a lease renewed every 3 seconds.
 void stream(reprise::Store& store, const reprise::SessionId& id, const OperationId& answer,
             Clock::time_point end) {
   reprise::Partials& partials = *store.capabilities().partials;

@@ -1,5 +1,5 @@
-// What the program costs beside the least such a program could cost: rows 1 to 6, 10 and 13. Each
-// limit runs in turn with ours, against the same instant server.
+// The cost of the program compared with a minimal program: rows 1 to 6, 10 and 13. The two run
+// alternately, with the same instant server.
 //
 // usage: program_bench FOLDER GROWN_FOLDER BIN_FOLDER PROGRAM [--smoke|--full] [--row N]
 
@@ -23,7 +23,7 @@ using Words = std::vector<std::string>;
 
 struct Place {
   fs::path folder;
-  fs::path grown;  // databases that are kept for the next time
+  fs::path grown;  // databases cached for the next run
   fs::path floors;
   std::string program;
   Words environment = {};
@@ -58,7 +58,7 @@ struct Pair {
   Costs limit;
 };
 
-// Both in turn; the first run of each only warms the caches.
+// Runs both alternately; the first run of each only warms the caches.
 Pair alternate(const Place& place, const Words& ours, const Words& limit,
                const InstantServer* server = nullptr) {
   Pair pair;
@@ -91,7 +91,7 @@ Words floor_turn(const Place& place, const fs::path& db, std::string_view sessio
           server.base_url() + "/chat/completions", "And now?"};
 }
 
-// Calls that make bytes durable, counted by strace; negative when it cannot trace here.
+// The number of sync calls, counted by strace; negative if it cannot trace.
 double count_syncs(const Place& place, Words command) {
   const fs::path trace = place.folder / "trace.txt";
   fs::remove(trace);
@@ -146,8 +146,8 @@ void short_turns(const Place& place, InstantServer& server, Samples& written) {
   written = again.ours.written_kb;
 }
 
-// The databases, made by a process of its own: what this one ever had in memory is counted into the
-// peak of every program it starts.
+// Creates the databases in a separate process: the peak memory of this one is counted as that of
+// every program it starts.
 void prepare(const Place& place) {
   for (const std::int64_t count : {std::int64_t{10}, std::int64_t{10'000}, place.sessions}) {
     grown_sessions(place.grown, count);
@@ -207,7 +207,7 @@ void long_turns(const Place& place, InstantServer& server, const Samples& writte
   require(server.body_bytes() < 10'000, "a session with a response id was sent again");
 }
 
-// Row 6: lists, and that their length does not matter.
+// Row 6: lists, whose cost must not depend on the number of sessions.
 void lists(const Place& place) {
   Samples small;
   for (const std::int64_t count : {std::int64_t{10}, std::int64_t{10'000}, place.sessions}) {
@@ -226,7 +226,7 @@ void lists(const Place& place) {
   }
 }
 
-// Row 13: what a delta costs when they come as fast as they can, and at 1,000 a second.
+// Row 13: the cost of a delta at full speed, and at 1,000 per second.
 void streaming(const Place& place, InstantServer& server, bool smoke) {
   const fs::path db = place.folder / "stream.db";
   const fs::path bare = place.folder / "stream_bare.db";

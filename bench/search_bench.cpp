@@ -1,6 +1,6 @@
-// Searching beside bare FTS5: the same messages in a store of ours with its index, and in one FTS5
-// table that holds their texts. Both give the newest 20 with snippets. With --growth, what
-// searching and catching up cost in stores of 1,000 to 1,000,000 messages, as lines of CSV for
+// Searching compared with bare FTS5: the same messages in a store of ours with its index, and in
+// one FTS5 table with their texts. Both return the newest 20 with snippets. With --growth, the cost
+// of searching and indexing in stores of 1,000 to 1,000,000 messages, as lines of CSV for
 // bench/plot. With --server=URL, the same searches in a PostgreSQL store.
 //
 // usage: search_bench FOLDER GROWN_FOLDER [PROGRAM] [--growth|--server=URL] [--smoke|--full]
@@ -52,7 +52,7 @@ double peak_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// A store, and an index that has all of it.
+// A store with a complete index.
 struct Searched {
   Searched(const fs::path& file, const fs::path& index_file)
       : Searched("sqlite:" + file.native(), open_grown(file), index_file) {}
@@ -122,7 +122,7 @@ void measure_queries(Searched& searched, Bare& bare) {
   print(row_of("S5b", "the same beside bare FTS5", a, b, "us", at_most(1)));
 }
 
-// What the picker does with each key: the index follows, the word that is typed may go on.
+// The work of the picker for each key: the index is updated, and the last word is a prefix.
 void measure_keys(Searched& searched) {
   Samples keys;
   Texts texts;
@@ -161,7 +161,7 @@ void measure_following(Searched& searched) {
   print_absolute("S9", "catching up after an append", appended.median() / 1000, "ms", at_most(3));
 }
 
-// The same appends to a store that is searched now and then, and to one that never is.
+// The same appends to a store that is occasionally searched, and to one that never is.
 void measure_appends(const fs::path& work) {
   const auto prepare = [&](const char* name) {
     auto searched = std::make_unique<Searched>(work / name, work / (std::string(name) + ".search"));
@@ -228,7 +228,7 @@ void measure_program(const fs::path& work, const fs::path& file, const std::stri
 
 void measure_all(const fs::path& work, const fs::path& grown, const std::string& program,
                  std::int64_t count) {
-  // A copy, as messages are added.
+  // A copy, because messages are added.
   const fs::path file = work / "messages.db";
   copy_database(grown_messages(grown, count), file);
   Searched searched(file, work / "state" / "reprise" / "search.db");
@@ -242,7 +242,7 @@ void measure_all(const fs::path& work, const fs::path& grown, const std::string&
   }
 }
 
-// The same messages in a PostgreSQL store, which has its index in the server.
+// The same messages in a PostgreSQL store with its index in the server.
 void measure_server(const fs::path& work, const fs::path& grown, const std::string& url,
                     const std::string& program, std::int64_t count) {
   const fs::path file = work / "local.db";

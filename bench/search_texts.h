@@ -1,6 +1,6 @@
 #pragma once
 
-// What is searched: messages in a store, and the same texts in one table of bare FTS5.
+// The searched data: messages in a store, and the same texts in one table of bare FTS5.
 
 #include <filesystem>
 #include <map>
@@ -17,7 +17,7 @@ namespace bench {
 
 inline constexpr std::size_t kMessageBytes = 500;
 
-// Words as often as in a language: the n-th is 1/n as frequent as the first.
+// Words with the frequencies of a language: the n-th is 1/n as frequent as the first.
 class Texts {
  public:
   Texts();
@@ -30,9 +30,9 @@ class Texts {
 };
 
 void add_messages(reprise::Store& store, std::int64_t count);
-// A store with so many of them, kept in `folder` and found there the next time.
+// A store with `count` of them, cached in `folder`.
 std::filesystem::path grown_messages(const std::filesystem::path& folder, std::int64_t count);
-// With its log.
+// Copies a database with its log.
 void copy_database(const std::filesystem::path& from, const std::filesystem::path& to);
 
 class Bare {
@@ -43,7 +43,7 @@ class Bare {
   Bare& operator=(const Bare&) = delete;
 
   void fill(std::int64_t count);
-  // How many rows, of the first 20.
+  // The number of rows among the first 20.
   int find(const std::string& words, const char* order);
 
  private:

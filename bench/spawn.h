@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a program to its end and says what it cost.
+// Runs a program and measures its cost.
 
 #include <string>
 #include <vector>
@@ -17,11 +17,11 @@ struct Cost {
   double written_kb = 0;  // to the file system
 };
 
-// As exec and posix_spawn want words and variables; they do not write to them.
+// Arguments for exec and posix_spawn, which do not write to them.
 std::vector<char*> pointers(const std::vector<std::string>& words);
 
-// `command[0]` is a path. Standard input is empty, what it prints is dropped. Ends the benchmark
-// when the program fails.
+// `command[0]` is a path. Standard input is empty, output is discarded. Ends the benchmark if the
+// program fails.
 Cost spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
 }  // namespace bench

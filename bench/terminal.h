@@ -1,6 +1,6 @@
 #pragma once
 
-// A program on a pseudo-terminal of 80x24, and how long it takes until something is shown.
+// A program on a pseudo-terminal of 80x24, to measure the time until text is shown.
 
 #include <sys/types.h>
 
@@ -16,24 +16,24 @@ class Terminal {
  public:
   // `command[0]` is a path.
   Terminal(const std::vector<std::string>& command, const std::vector<std::string>& environment);
-  ~Terminal();  // kills it when it still runs
+  ~Terminal();  // kills the program if it is running
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // Milliseconds from the start, or from the last type(), until it has written `wanted`. Ends the
-  // benchmark when it does not come.
+  // Milliseconds from the start, or from the last type(), until it has written `text`. Ends the
+  // benchmark on a timeout.
   double until(std::string_view text);
-  // Until it writes at all.
+  // The same until it writes anything.
   double until_any() { return until(""); }
   double until_end();
-  // Waits until nothing has come for so long.
+  // Waits until there is no output for `milliseconds`.
   void settle(int milliseconds);
   void type(std::string_view keys);
-  // The most memory it has had so far.
+  // Its peak memory so far.
   double peak_mb() const;
 
  private:
-  // False when nothing came in time, or it has ended.
+  // False on a timeout, or if it has ended.
   bool read_some(int milliseconds);
 
   pid_t pid_ = -1;

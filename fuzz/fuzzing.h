@@ -1,7 +1,7 @@
 #pragma once
 
-// What every fuzzer needs: a fault is said in one line, then the process dies, and libFuzzer keeps
-// the input.
+// Common to all fuzzers: a fault is reported in one line, then the process aborts, and libFuzzer
+// saves the input.
 
 #include <cstddef>
 #include <cstdint>

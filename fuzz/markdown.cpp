@@ -1,4 +1,4 @@
-// Markdown on the screen: no line is wider than the screen, and nothing in it moves the cursor.
+// Rendered Markdown: no line is wider than the screen, and no sequence moves the cursor.
 
 #include "cli/app/markdown.h"
 

@@ -1,5 +1,5 @@
-// Messages, todos and usage in JSON: what can be read is written so that reading it again gives the
-// same value, and the same text.
+// Messages, todos and usage in JSON: a parsed value that is written and parsed again has the same
+// value, and the same text.
 
 #include "fuzzing.h"
 #include "reprise/session.h"

@@ -1,5 +1,5 @@
-// Queries, as people type them: an error in one line, or a search that works. SQLite never
-// complains of what was made of a query, and what is found is marked.
+// Typed queries: either a one-line error or a valid search. SQLite must never reject the generated
+// query, and matches are marked.
 
 #include "reprise/search.h"
 

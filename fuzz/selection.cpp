@@ -1,4 +1,4 @@
-// SEL, as people type it: an error in one line, or a session that it may mean.
+// Typed SEL arguments: either a one-line error or a matching session.
 
 #include "fuzzing.h"
 #include "reprise/open_store.h"
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!found) {
     require(!found.error().message.empty() && !found.error().message.contains('\n'),
             "an error that is no line");
-    // What it echoes of its input must be safe to show.
+    // Quoted input must be safe to display.
     require(found.error().message.find('\x1B') == std::string::npos, "an escape in an error");
   }
   return 0;

@@ -1,6 +1,6 @@
-// fuzz_sources --kind=KIND: a file of another tool's history as anybody may have left it. What is
-// listed can be read, as many messages as are counted, the same backwards, branches included; and
-// not one byte of the file changes.
+// fuzz_sources --kind=KIND: an arbitrary file of another tool's history. Listed sessions can be
+// read, with as many messages as counted, in both directions and with branches; and not one byte of
+// the file changes.
 
 #include <stdlib.h>
 
@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 using reprise::Source;
 
 struct Kind {
-  std::string_view name;  // of the source, too
-  std::string_view file;  // that holds the input
-  // Its pages may say one thing when all rows are read and another when one is looked for, and it
-  // may be no database at all: then nothing is asked but that nothing breaks.
+  std::string_view name;  // also the name of the source
+  std::string_view file;  // the file with the input
+  // Its pages may be inconsistent between a scan and a lookup, and it may not be a database at all:
+  // then only crashes are faults.
   bool is_database = false;
-  bool may_be_none = false;  // what does not begin as one is refused
+  bool may_be_none = false;  // input with another beginning is refused
 };
 
 constexpr Kind kKinds[] = {
@@ -75,7 +75,7 @@ std::vector<std::string> messages_of(Source& source, const reprise::SessionId& i
   return messages;
 }
 
-// Todos and artefacts: damaged ones fail, and those that are listed are there.
+// Todos and artefacts: damaged ones fail, and listed ones exist.
 void read_beside(Source& source, const reprise::SessionId& id) {
   const reprise::SourceCapabilities& holds = source.capabilities();
   if (holds.todo_reader != nullptr) {

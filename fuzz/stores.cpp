@@ -1,7 +1,7 @@
-// fuzz_stores --kind=KIND: a file of a store as anybody may have left it. Whatever can be read of
-// it is there again after a message was added. A database is not the input itself, of which SQLite
-// would say only that it is none, but a good one with bytes changed, in which nothing needs to
-// stay.
+// fuzz_stores --kind=KIND: an arbitrary file of a store. Everything that can be read is still
+// readable after a message was appended. For databases, the input is not the file itself, which
+// SQLite would only reject, but changes of bytes in a valid one, in which nothing needs to be
+// preserved.
 
 #include <stdlib.h>
 
@@ -27,12 +27,12 @@ using reprise::Store;
 constexpr std::string_view kId = "01990000-0000-7000-8000-000000000001";
 constexpr std::string_view kChat = "chats/chat/01990000-0000-7000-8000-000000000001/";
 
-// Each costs a reading of the whole file in some stores, and the first few are like the others.
+// Each requires reading the whole file in some stores, and the first few are like the others.
 constexpr std::size_t kSessionsMax = 4;
 
 struct Kind {
   std::string name;
-  std::string file;  // that holds the input
+  std::string file;  // the file with the input
   std::string_view store;
 };
 constexpr std::string_view kDatabase = "database";
@@ -110,8 +110,8 @@ std::string make_database() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Each four bytes of the input change one of the database: three say where, the fourth is put
-// there.
+// Every four bytes of the input change one byte of the database: three are the offset, the fourth
+// is the value.
 std::string changed_database(std::string_view changes) {
   static const std::string whole = make_database();
   std::string out = whole;
@@ -134,13 +134,13 @@ std::vector<std::vector<std::string>> texts_in(Store& store,
     (void)store.read(info.id, {}, [&texts](const reprise::Message& message) {
       texts.push_back(reprise::message_to_json(message));
       return reprise::Flow::go_on;
-    });  // an error says that there is nothing to lose
+    });  // on an error, there is nothing to compare
   }
   return out;
 }
 
 void add_message(Store& store, const reprise::SessionInfo& info) {
-  // Refused: nothing changes, which is looked at.
+  // If this is refused, nothing may change, which is checked below.
   (void)store.append(info.id, {message_with("one more")}, {});
 }
 
@@ -156,7 +156,7 @@ void use(const Kind& kind) {
     return;
   }
   if ((*store)->capabilities().repair != nullptr) {
-    (void)(*store)->capabilities().repair->verify();  // what it finds is not asked here
+    (void)(*store)->capabilities().repair->verify();  // its result does not matter here
   }
   while (page->sessions.size() > kSessionsMax) {
     page->sessions.pop_back();
@@ -164,7 +164,7 @@ void use(const Kind& kind) {
   const auto before = texts_in(**store, page->sessions);
   for (const auto& info : page->sessions) {
     if (info.state == reprise::SessionState::archived) {
-      (void)(*store)->capabilities().archives->unarchive(info.id);  // refused when it is not safe
+      (void)(*store)->capabilities().archives->unarchive(info.id);  // refused if it is unsafe
     }
     add_message(**store, info);
   }

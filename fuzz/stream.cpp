@@ -1,5 +1,4 @@
-// Answers of the three protocols: whatever a server sends, in whatever pieces, the same comes of
-// it.
+// Responses of the three protocols: the result must not depend on how they are divided into pieces.
 
 #include <algorithm>
 

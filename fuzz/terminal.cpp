@@ -1,5 +1,5 @@
-// The gate to the terminal: nothing that a terminal obeys comes out, wherever the text is cut, and
-// what came out passes unchanged.
+// The filter for terminal output: it emits no control sequences, however the text is divided, and
+// leaves its own output unchanged.
 
 #include <algorithm>
 #include <cstddef>
