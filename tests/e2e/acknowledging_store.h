@@ -1,9 +1,9 @@
 #pragma once
 
-// A store that says aloud what it has stored, one line at a time:
-//   stored SEQ MESSAGE   append() has returned: the message must never be lost from here on
-//   replacing SEQ        the messages from SEQ on may have given way from here on
-// MESSAGE is its JSON. Nothing else is changed.
+// A store that prints what it has stored, one line at a time:
+//   stored SEQ MESSAGE   append() has returned: from here on, the message must not be lost
+//   replacing SEQ        from here on, the messages from SEQ on may have been replaced
+// MESSAGE is its JSON. All calls are passed on unchanged.
 
 #include "reprise/capabilities.h"
 

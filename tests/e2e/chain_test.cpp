@@ -1,6 +1,5 @@
-// A conversation of 50 turns with tools in a store that keeps response ids only: the words stay
-// with the provider, each run of the program has a new one of everything, and goes on by the last
-// id.
+// A conversation of 50 turns with tools in a store with response ids only: the text remains at the
+// provider, and each run of the program starts from scratch and continues with the last id.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +33,7 @@ std::string question_of_turn(std::int64_t turn) {
   }
 }
 
-TEST(ConversationWithoutWords, GoesOnByResponseIdsRunAfterRun) {
+TEST(ConversationWithoutWords, ContinuesByResponseIdsInManyRuns) {
   const auto server = must(fake::FakeProvider::start({.port = 0, .key = "", .seed = 11}));
   const test::TemporaryFolder folder;
   const std::string url = cat("chain:", (folder.path() / "index.json").native());

@@ -24,7 +24,7 @@ constexpr int kPatienceMs = 60'000;
 ChildProcess::ChildProcess(std::vector<std::string> arguments) {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return;  // shows as a child without output
+    return;  // appears as a child without output
   }
   output_ = Fd(ends[0]);
   const Fd input(ends[1]);
@@ -45,7 +45,7 @@ ChildProcess::ChildProcess(std::vector<std::string> arguments) {
 
 ChildProcess::~ChildProcess() {
   kill();
-  (void)wait();  // nobody asks any more how it ended
+  (void)wait();  // the exit status is not needed any more
 }
 
 bool ChildProcess::fill() {

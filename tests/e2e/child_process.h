@@ -15,17 +15,17 @@ class ChildProcess {
  public:
   // arguments[0] is the program's path.
   explicit ChildProcess(std::vector<std::string> arguments);
-  ~ChildProcess();  // killed when it still runs
+  ~ChildProcess();  // kills the process if it is running
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // The next whole line; nullopt at the end of the output or when none comes in a minute.
+  // The next whole line; nullopt at the end of the output, or if there is none within a minute.
   std::optional<std::string> line();
 
-  // kill -9. What was written before can still be read.
+  // kill -9. Earlier output can still be read.
   void kill() const;
 
-  // The exit status; -1 when it did not exit by itself.
+  // The exit status; -1 if it did not exit by itself.
   int wait();
 
  private:

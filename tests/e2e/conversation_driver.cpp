@@ -1,9 +1,9 @@
 // conversation_driver STORE SESSION PROVIDER URL TURNS SEED [QUESTION]
 //
-// Talks the conversation of turns.h (or asks the same question in every turn) from where its
-// record ends, and says on standard output what it does: "start", "turn N", "text PIECE" as the
-// answer streams, the lines of AcknowledgingStore, "warning TEXT", then "done", or "failed TEXT".
-// Made to be killed at any point and started again.
+// Continues the conversation of turns.h (or asks the same question in every turn) from the end of
+// its record, and reports on standard output: "start", "turn N", "text PIECE" while the answer
+// streams, the lines of AcknowledgingStore, "warning TEXT", then "done", or "failed TEXT". May be
+// killed at any point and started again.
 
 #include <unistd.h>
 
@@ -22,10 +22,10 @@ namespace {
 
 constexpr int kContinuationsMax = 5;
 
-// One line in one write: whoever reads never sees half of one while this process lives.
+// One line in one write, so that readers never see an incomplete one while this process lives.
 void say(const std::string& line) {
   if (!write_all(STDOUT_FILENO, line + "\n", "standard output")) {
-    ::_exit(3);  // nobody listens
+    ::_exit(3);  // nobody reads
   }
 }
 
@@ -50,7 +50,7 @@ Result<std::int64_t> count_questions(Store& store, const SessionId& id) {
   return out;
 }
 
-// Until the answer is whole.
+// Continues until the answer is complete.
 Result<> finish(Conversation& conversation, Result<Outcome> outcome) {
   Observer observer;
   for (int i = 0; i < kContinuationsMax; ++i) {

@@ -1,9 +1,9 @@
-// The main job, end to end: a conversation with tools, in every store that keeps words, whose
-// process is killed (kill -9) again and again, and goes on each time. In the end
-//  (1) every acknowledged message is there, in order, as it was acknowledged,
+// End to end: a conversation with tools, in every store with text, whose process is killed (kill
+// -9) again and again, and continues each time. In the end
+//  (1) every acknowledged message exists, in order and unchanged,
 //  (2) every question was asked once, and answered,
 //  (3) the server has accepted every request.
-// REPRISE_LONG=1 makes each conversation four times as long; REPRISE_SEED=N makes others.
+// REPRISE_LONG=1 makes each conversation four times as long; REPRISE_SEED=N generates other ones.
 
 #include "reprise/conversation.h"
 
@@ -38,7 +38,7 @@ std::int64_t number(std::string_view text) {
   return out;
 }
 
-// What the driver has said so far.
+// The reports of the driver so far.
 class Ledger {
  public:
   void take(std::string_view line) {
@@ -50,11 +50,11 @@ class Ledger {
     } else if (word == "replacing") {
       give_way(number(rest));
     } else if ((word == "warning" && !rest.starts_with("waiting ")) || word == "failed") {
-      complaints_.emplace_back(line);  // waits for the provider are none
+      complaints_.emplace_back(line);  // waits for the provider are not complaints
     }
   }
 
-  // Invariant (1). Messages that were stored in the moment of a kill may be there unacknowledged.
+  // Invariant (1). Messages stored at the time of a kill may exist unacknowledged.
   void check(const std::vector<Message>& record, std::size_t unacknowledged_max) const {
     EXPECT_EQ(complaints_, std::vector<std::string>{});
     for (const auto& [seq, message] : stored_) {
@@ -75,7 +75,7 @@ class Ledger {
   std::size_t given_way() const { return beginnings_.size(); }
 
  private:
-  // Another message in the place of one that was acknowledged and has not given way: that one was
+  // Another message in the position of an acknowledged one that was not replaced: that one was
   // lost.
   void acknowledge(std::int64_t seq, Message message) {
     const auto [place, added] = stored_.try_emplace(seq, message);
@@ -85,7 +85,7 @@ class Ledger {
     }
   }
 
-  // A cut answer is replaced by a longer one that begins with its text.
+  // An interrupted answer is replaced by a longer one that begins with its text.
   void give_way(std::int64_t from) {
     const auto first = stored_.lower_bound(from);
     if (first != stored_.end() && first->first == from) {
@@ -100,13 +100,13 @@ class Ledger {
 };
 
 struct Plan {
-  std::vector<std::string> providers;  // in turn, one for each process
+  std::vector<std::string> providers;  // in turn, one per process
   std::int64_t turns = 0;
   int kills = 0;
   std::uint64_t seed = 0;
 };
 
-// Stores by their URLs, the place to be put after.
+// The URLs of stores, to which the path is appended.
 struct StorePlace {
   std::string name;
   std::string place;  // in the test's folder
@@ -158,7 +158,7 @@ class ConversationE2e : public testing::Test {
     start(plan.seed);
     random_.seed(plan.seed);
     for (std::int64_t i = 0; i < plan.kills; ++i) {
-      // Spread over the conversation, never so late that it could be over before.
+      // Spread over the conversation, and early enough that it cannot be finished before.
       const std::int64_t span = (plan.turns - 3) / plan.kills;
       kill_at_.push_back(i * span + random(span));
     }
@@ -182,7 +182,7 @@ class ConversationE2e : public testing::Test {
     return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
   }
 
-  // Whether it was killed; else it has come to the end.
+  // True if it was killed, false if it has completed the conversation.
   bool run_process(const Plan& plan, const std::string& provider) {
     ChildProcess child(command(plan, provider));
     const bool during_recovery = kills_done_ > 0 && !kill_at_.empty() && random(4) == 0;
@@ -213,7 +213,7 @@ class ConversationE2e : public testing::Test {
     return false;
   }
 
-  // What was said before the kill counts.
+  // Output before the kill counts.
   void drain(ChildProcess& child) {
     while (const auto line = child.line()) {
       ledger_.take(*line);
@@ -270,7 +270,7 @@ class ConversationInStore : public ConversationE2e, public testing::WithParamInt
   ConversationInStore() : ConversationE2e(GetParam()) {}
 };
 
-// Each process goes on with what another provider's has left behind.
+// Each process continues the session of another provider's process.
 TEST_P(ConversationInStore, SurvivesKillsWhileTheProvidersChange) {
   run(plan({"anthropic", "openai-chat", "openai-responses"}, 6));
 }
@@ -281,8 +281,8 @@ INSTANTIATE_TEST_SUITE_P(Stores, ConversationInStore,
                                          StorePlace{"chatdir", "chats?messages=100000"}),
                          [](const auto& one) { return one.param.name; });
 
-// P4: what was shown is kept, but for the last moment: 50 ms are promised, and a busy machine that
-// may stop any process for a while gets a second here.
+// P4: shown text is stored, except the last 50 ms; a busy machine that may stop a process for a
+// while gets a second here.
 TEST_F(ConversationE2e, KeepsTheTextThatWasShownBeforeAKill) {
   const Plan plan{.providers = {"openai-chat"}, .turns = 1, .kills = 1, .seed = 5};
   start(plan.seed);

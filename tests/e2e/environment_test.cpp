@@ -1,4 +1,4 @@
-// The names in the environment that every HTTP program here honours: a proxy, trusted certificates.
+// Environment variables that HTTP programs honour: a proxy, trusted certificates.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 using test::must;
 using testing::HasSubstr;
 
-// Sets a variable until it is destroyed, and then to nothing. The tests here run one at a time,
+// Sets a variable during its lifetime, and removes it afterwards. The tests here run one at a time,
 // without other threads that read the environment.
 class Variable {
  public:
@@ -49,7 +49,7 @@ Reply ask_at(const std::string& base_url) {
 TEST(Proxy, IsAskedForOtherMachines) {
   const auto server = start_server();
   const Variable proxy("http_proxy", server->url());
-  const Reply refused = ask_at("http://models.example/v1");  // the server is no proxy, and says so
+  const Reply refused = ask_at("http:// the server is not a proxy
   EXPECT_FALSE(refused.result);
   ASSERT_FALSE(server->requests().empty());
   EXPECT_THAT(server->requests().back().path, HasSubstr("http://models.example/v1/"));
@@ -57,7 +57,7 @@ TEST(Proxy, IsAskedForOtherMachines) {
 
 TEST(Proxy, IsNotAskedForThisMachine) {
   const auto server = start_server();
-  const Variable proxy("http_proxy", "http://127.0.0.1:9");  // nobody is there
+  const Variable proxy("http_proxy", "http://127.0.0.1:9");  // nobody listens there
   EXPECT_THAT(ask_at(cat(server->url(), "/v1")).text(), HasSubstr("hello"));
 }
 
@@ -78,7 +78,7 @@ class Answer final : public http::Receiver {
   int status = 0;
 };
 
-// A TLS server with a certificate that nobody has signed but itself.
+// A TLS server with a self-signed certificate.
 class SelfSigned : public testing::Test {
  protected:
   void SetUp() override {
@@ -90,7 +90,7 @@ class SelfSigned : public testing::Test {
                        certificate(), "-days", "2", "-subj", "/CN=localhost", "-addext",
                        "subjectAltName=IP:127.0.0.1"});
     ASSERT_EQ(made.wait(), 0);
-    const std::uint16_t port = start_server()->port();  // free again
+    const std::uint16_t port = start_server()->port();  // the port is free again
     server_.emplace(std::vector<std::string>{kOpenssl, "s_server", "-accept",
                                              cat("127.0.0.1:", port), "-cert", certificate(),
                                              "-key", key(), "-www"});

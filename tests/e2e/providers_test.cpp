@@ -36,7 +36,7 @@ class ProvidersE2e : public testing::TestWithParam<const char*> {
   Reply say(std::string_view model, std::string_view text = "hello") {
     return conversation(*provider_, {.messages = {user(text)}, .model = std::string(model)});
   }
-  // Nothing a real provider would have refused was sent.
+  // No request may violate the protocol.
   void TearDown() override { EXPECT_EQ(server_->violations(), std::vector<std::string>{}); }
 
   static std::vector<ToolSpec> tools() {
@@ -83,7 +83,7 @@ TEST_P(ProvidersE2e, TakesAnAnswerInOnePiece) {
   EXPECT_TRUE(reply.usage);
 }
 
-// Thinking, a text, two calls; then all of it goes back with the results.
+// Thinking, a text, two calls; then all of it is sent back with the results.
 TEST_P(ProvidersE2e, CallsToolsAndSendsTheResults) {
   const std::string question = R"(think preface call:look {"a":1.0,"ä":"漢"} call:look {})";
   for (const bool stream : {true, false}) {
@@ -118,7 +118,7 @@ TEST_P(ProvidersE2e, HandsTheThinkingOn) {
   EXPECT_TRUE(reply.text().starts_with("answer 1"));
 }
 
-// Only of providers that keep their responses.
+// Only for providers that store their responses.
 class ResponsesE2e : public ProvidersE2e {};
 
 TEST_P(ResponsesE2e, ContinuesFromAResponse) {
@@ -141,7 +141,7 @@ TEST_P(ResponsesE2e, ContinuesFromAResponse) {
   EXPECT_TRUE(lost.retries.empty());
 }
 
-// The same answer, however the stream is spelled and cut into packets.
+// The same answer for all spellings of the stream and divisions into packets.
 TEST_P(ProvidersE2e, ReadsEverySpellingOfAStream) {
   for (const std::string_view model :
        {"fake:crlf", "fake:comments", "fake:drip=1", "fake:crlf,comments,drip=3", "fake:slow=1",
@@ -166,7 +166,7 @@ TEST_P(ProvidersE2e, TakesHugeDeltasAndLongAnswers) {
   EXPECT_TRUE(words.text().ends_with("word4999 wörd5000"));
 }
 
-// After the first word nothing is tried again, and what came stays.
+// After the first word, there is no retry, and the received text is preserved.
 TEST_P(ProvidersE2e, KeepsWhatCameBeforeACut) {
   for (const std::string_view model : {"fake:cut=3", "fake:cut_char=3", "fake:cut=3,until_close",
                                        "fake:cut=3,crlf", "fake:overloaded=3", "fake:no_end"}) {
@@ -191,7 +191,7 @@ TEST_P(ProvidersE2e, TriesAgainBeforeTheFirstWord) {
     ASSERT_TRUE(reply.result) << model << ": " << reply.result.error().message;
     EXPECT_EQ(reply.text(), kHello) << model;
     EXPECT_EQ(server_->request_count(), before + 2) << model;
-    // A connection that was kept and is found closed is replaced without a pause.
+    // A kept connection that is found closed is replaced without a pause.
     EXPECT_TRUE(reply.retries.size() == 1 || model.starts_with("fake:drop")) << model;
   }
 }
@@ -237,7 +237,7 @@ TEST_P(ProvidersE2e, RefusedKeysAreNotTriedAgain) {
   EXPECT_EQ(server_->request_count(), 1);
 }
 
-// The time is long enough for a machine that has much else to do.
+// The timeout is long enough for a busy machine.
 TEST_P(ProvidersE2e, EndsAConnectionThatSaysNothing) {
   start({.idle_timeout = milliseconds(2000)});
   for (const std::string_view model : {"fake:silent", "fake:hang=3"}) {
@@ -256,7 +256,8 @@ TEST_P(ProvidersE2e, ASlowAnswerIsNoneThatSaysNothing) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(2000));
 }
 
-// From another thread, while nothing comes: before the answer, in the middle, between two tries.
+// From another thread while nothing arrives: before the answer, in the middle, between two
+// attempts.
 TEST_P(ProvidersE2e, StopsAtOnce) {
   for (const std::string_view model : {"fake:silent", "fake:hang=3", "fake:429=30"}) {
     std::stop_source source;
@@ -291,7 +292,7 @@ TEST_P(ProvidersE2e, StopsAtOnce) {
   }
 }
 
-// A call whose input was no JSON is stored as it came, and can be sent back.
+// A call whose input is not valid JSON is stored unchanged, and can be sent back.
 TEST_P(ProvidersE2e, SendsBrokenInputsBackAsTheServerAcceptsThem) {
   const std::string question = R"(call:look {"path":"/tmp/x"})";
   const Reply reply = conversation(
@@ -313,7 +314,7 @@ TEST_P(ProvidersE2e, SendsCallsOfToolsThatAreNoLongerOffered) {
   EXPECT_TRUE(last.result) << last.result.error().message;
 }
 
-// Lone surrogates, NUL and the like never reach a provider in a form it refuses.
+// Lone surrogates, NUL and the like are sent in a form that the provider accepts.
 TEST_P(ProvidersE2e, SendsAnyTextInAFormThatIsAccepted) {
   Message odd = user("");
   odd.blocks = {

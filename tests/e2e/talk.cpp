@@ -6,7 +6,7 @@
 namespace reprise::e2e {
 namespace {
 
-// Puts the events together again.
+// Assembles the reply from events.
 class Gatherer {
  public:
   explicit Gatherer(Reply& reply) : reply_(reply) {}
@@ -29,7 +29,7 @@ class Gatherer {
     end_call();
     std::string type;
     json::Scanner scanner(json::find_member(event.json.text(), "type"));
-    (void)scanner.string(type);  // "" when it has none
+    (void)scanner.string(type);  // "" if it has none
     reply_.blocks.emplace_back(UnknownBlock{type, event.json});
   }
   void operator()(const ReplyStarted& event) {
@@ -39,7 +39,7 @@ class Gatherer {
   void operator()(const UsageReport& event) { reply_.usage = event.usage; }
   void operator()(const ReplyEnded& event) { reply_.ended = event.reason; }
   void operator()(const Retrying& event) { reply_.retries.push_back(event); }
-  void operator()(const ParameterLeftOut& /*event*/) {}  // only for a person who watches
+  void operator()(const ParameterLeftOut& /*event*/) {}  // only for display
 
   void end_call() {
     if (!std::exchange(in_call_, false)) {

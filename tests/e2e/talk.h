@@ -1,6 +1,6 @@
 #pragma once
 
-// One request through a provider, and all that came of it.
+// One request to a provider, and its result.
 
 #include "reprise/provider.h"
 

@@ -6,7 +6,7 @@
 namespace reprise::e2e {
 namespace {
 
-// SplitMix64: the kinds come in no order, and in the same one for the same seed.
+// SplitMix64: a random order of the kinds, determined by the seed.
 std::uint64_t mixed(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -24,7 +24,7 @@ Tool tool(std::string_view name, ToolFunction run) {
 }
 
 void must_add(ToolRegistry& registry, Tool tool) {
-  (void)registry.add(std::move(tool));  // the names are different and good
+  (void)registry.add(std::move(tool));  // the names are valid and distinct
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-// A session in a memory store, and what comes of its export.
+// A session in a memory store, and its export.
 
 #include <memory>
 
@@ -10,7 +10,7 @@
 
 namespace reprise::test {
 
-// Keeps all in memory.
+// Collects the output in memory.
 class MemoryOutput final : public ExportOutput {
  public:
   Result<> write(std::string_view bytes) override {
@@ -39,7 +39,7 @@ struct ExportedText {
 };
 ExportedText exported_as(std::string_view format, Source& source,
                          std::string_view id = kExportedId);
-// Of exported_session() with these messages.
+// The export of exported_session() with these messages.
 ExportedText exported_as(std::string_view format, std::vector<Message> messages);
 std::vector<std::string> lines_of(std::string_view text);
 

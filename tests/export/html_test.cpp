@@ -24,7 +24,7 @@ std::string page_of(std::string_view text) {
   return exported_as("html", std::vector{user(text), assistant(text)}).text;
 }
 
-// What is not foreign: all of the page but its texts.
+// Our own parts of the page: everything except its texts.
 TEST(ExportHtml, ThePolicyAllowsTheStyleAndNothingElse) {
   const std::string hex = must(sha256(exporting::page_style())).str();
   std::string digest;
@@ -69,7 +69,7 @@ TEST(ExportHtml, BeginsWithEveryFactOfTheSession) {
                     kExportedId, "</dd>\n<dt>forked from</dt><dd>other at 7</dd>\n</dl>\n")));
 }
 
-// Usage that is stored twice is shown by both messages and counted once.
+// Usage stored twice is shown by both messages and counted once.
 TEST(ExportHtml, CountsARequestOnce) {
   std::vector<Message> messages = exchange_with_tools();
   messages.push_back(messages.back());
@@ -112,7 +112,7 @@ TEST(ExportHtml, LinksLeadToPagesOnly) {
         "[a](&#106;avascript:x)", "![a](file:///etc/passwd)", "[a](//b.example)", "<vbscript:x>"}) {
     EXPECT_THAT(html_of_markdown(hostile, LineEnds::joined), Not(HasSubstr("href"))) << hostile;
   }
-  // Nothing is loaded, and no link stands in another.
+  // Nothing is loaded, and links are not nested.
   const std::string image =
       html_of_markdown("[![a](https://b.example/i.png)](https://c.example)", LineEnds::joined);
   EXPECT_THAT(image, Not(HasSubstr("<img")));
@@ -133,7 +133,7 @@ TEST(ExportHtml, ColoursCode) {
             "<span class=\"c\">// &lt;</span>");
 }
 
-// A few kilobytes that would become a page of gigabytes, or one that no browser opens.
+// A few kilobytes must not become a page of gigabytes, or one that no browser can open.
 TEST(ExportHtml, StaysInProportion) {
   std::string cells = "|";
   std::string rule = "|";

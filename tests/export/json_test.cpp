@@ -63,7 +63,7 @@ TEST(ExportJson, KeepsHardTexts) {
   EXPECT_EQ(must(read_back(out.text)).messages, must(read_all(*store, session_id(kExportedId))));
 }
 
-// JSON that is kept as it was written may have line ends, also ones that look like ours.
+// JSON preserved in its spelling may contain line ends, even ones that look like ours.
 TEST(ExportJson, KeepsLineEndsWithinJson) {
   Message call = assistant("");
   call.blocks = {ToolUseBlock{"c", "f", raw("{\n\"a\":[\n],\n\"b\":\"]}\"\n}"), {}}};
@@ -111,7 +111,7 @@ TEST(ExportJson, RefusesAFileCutAtAnyByte) {
   }
 }
 
-// Whatever is done to the bytes, what comes is a session or an error.
+// However the bytes are changed, the result is a session or an error.
 TEST(ExportJson, SurvivesChangedBytes) {
   const std::string whole = exported_as("json", exchange_with_tools()).text;
   const TemporaryFolder folder;

@@ -1,5 +1,5 @@
-// What is exported for a tool is read again as that tool's history, with the same words, calls and
-// results in the same order.
+// An export for a tool can be read as that tool's history, with the same text, calls and results in
+// the same order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,11 +20,11 @@ using testing::ElementsAreArray;
 struct RoundTrip {
   std::string_view format;
   std::string_view folder;  // where the tool has its sessions, from its own folder on
-  std::string_view title;   // as it comes back
+  std::string_view title;   // after the round trip
   bool is_file = false;     // the source is the file itself
 };
 
-// What a conversation consists of, whatever messages it stands in.
+// The parts of a conversation, independent of their division into messages.
 std::vector<std::string> parts_of(const std::vector<Message>& messages) {
   struct Visitor {
     std::string_view role;

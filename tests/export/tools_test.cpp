@@ -1,4 +1,4 @@
-// What goes back into other tools. That the real programs take it is tried by tests/referees.
+// Exports for other tools. tests/referees checks that the real programs accept them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::vector<std::string_view> tool_formats() {
   return {"jsonl", "codex", "copilot", "opencode", "gemini", "claude", "pi"};
 }
 
-// Foreign in every place that a text can stand in.
+// Hostile text in every possible place.
 std::vector<Message> hostile_messages() {
   std::vector<Message> messages = exchange_with_tools();
   for (const std::string& text : hard_texts()) {
@@ -74,7 +74,7 @@ TEST_P(ToolFormats, EachLineIsAJsonObjectWhateverTheTexts) {
   const auto store = store_with(session, hostile_messages());
   const std::string text = exported_as(GetParam(), *store).text;
   EXPECT_TRUE(text.ends_with("\n"));
-  // What some programs take for line ends.
+  // Characters that some programs treat as line ends.
   for (const char* end : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
     EXPECT_THAT(text, Not(HasSubstr(end)));
   }
@@ -100,7 +100,7 @@ TEST_P(ToolFormats, HasEveryWordInOrder) {
   }
 }
 
-// A process was killed while a tool ran, and a result has lost its call.
+// A process was killed during a tool call, and a result has lost its call.
 TEST_P(ToolFormats, EveryCallHasAResult) {
   std::vector<Message> messages = exchange_with_tools();
   auto& results = messages[2].blocks;
@@ -117,7 +117,7 @@ TEST_P(ToolFormats, AnEmptySessionIsOne) {
   EXPECT_FALSE(exported_as(GetParam(), std::vector<Message>{}).text.empty());
 }
 
-// The whole of a large result, not its beginning.
+// The whole large result, not only its beginning.
 TEST_P(ToolFormats, LargeResultsAreWhole) {
   const auto store = store_with(exported_session(), {});
   std::vector<Message> messages = exchange_with_tools();
@@ -177,7 +177,7 @@ TEST(ExportClaude, EachLineNamesTheOneBefore) {
     before = lines[at].substr(uuid + 7, 38);
   }
   EXPECT_THAT(lines[4], HasSubstr(R"("customTitle":"Release notes")"));
-  // Thinking that another provider has signed is refused by this one.
+  // This provider would refuse thinking signed by another one.
   EXPECT_THAT(lines[1], Not(HasSubstr("thinking")));
 }
 

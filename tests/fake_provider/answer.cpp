@@ -23,7 +23,7 @@ std::int64_t number_after(std::string_view text, std::string_view word, std::int
   }
   std::int64_t out = otherwise;
   const char* first = text.data() + at + word.size();
-  (void)std::from_chars(first, text.data() + text.size(), out);  // no number: as it was
+  (void)std::from_chars(first, text.data() + text.size(), out);  // unchanged if it is not a number
   return out;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the fake model says. The answer follows from the request alone:
+// The answers of the fake model. They depend only on the request:
 //   "answer 7 to: hello ✓ żółć 漢字 🙂"            7 messages seen, the last question was "hello"
 //   call:NAME {json} in the question (several)    these tool calls, when the tools are offered;
 //                                                 then a text with length and hash of each result
@@ -18,22 +18,22 @@
 
 namespace reprise::fake {
 
-// What a protocol has understood of a request.
+// The contents of a request, independent of the protocol.
 struct Turn {
   std::string model;
   bool stream = false;
   bool with_usage = true;
   std::string question;               // the last text of the user
-  std::int64_t messages = 0;          // all that the model sees
+  std::int64_t messages = 0;          // that the model sees
   std::int64_t rounds = 0;            // of tool calls since the question
   std::vector<std::string> results;   // of the last round
-  std::vector<std::string> tools;     // the names on offer
-  bool thinks = false;                // was asked to think before it answers
+  std::vector<std::string> tools;     // the names of available tools
+  bool thinks = false;                // the request asks for thinking
   bool shows_proof = true;            // of the thinking
   bool goes_on = false;               // the last message is the model's own, to be continued
   std::int64_t pauses = 0;            // of the answer to the question so far
   std::vector<std::string> searches;  // calls of its own tool that wait for their results
-  bool caches = false;                // something is marked for the cache
+  bool caches = false;                // a part is marked for the cache
   std::int64_t bytes = 0;             // of the body
 };
 
@@ -61,13 +61,13 @@ struct Answer {
   std::size_t piece_characters = 5;  // of a delta
 };
 
-// Ids, signatures and tokens are left to the caller.
+// Without ids, signatures and tokens, which the caller sets.
 Answer answer_to(const Turn& turn);
 
-// "5 bytes 3f2a…": what the answer says of a tool's result.
+// The description of a tool's result in the answer: "5 bytes 3f2a…".
 std::string fingerprint(std::string_view bytes);
 
-// Of so many whole characters each.
+// Pieces of `characters` whole characters each.
 std::vector<std::string> pieces(std::string_view text, std::size_t characters);
 
 std::string hex_of(std::uint64_t value);

@@ -36,7 +36,7 @@ Result<> check_image(const Value& block, const std::string& path) {
                        {"data", string, none, required}});
 }
 
-// Walks over the messages of one request.
+// Checks the messages of one request.
 class AnthropicMessages {
  public:
   AnthropicMessages(Turn& turn, std::uint64_t seed) : turn_(turn), seed_(seed) {}
@@ -188,7 +188,7 @@ class AnthropicMessages {
     return {};
   }
 
-  // Of the provider's own tool, as it came.
+  // A call of the provider's own tool, sent back unchanged.
   Result<> check_search(const Value& block, const std::string& path) {
     REPRISE_TRY(check_fields(block, path,
                              {{"type"},
@@ -259,7 +259,7 @@ class AnthropicMessages {
   std::uint64_t seed_;
   std::set<std::string> open_;  // calls without a result
   std::set<std::string> seen_;  // all calls
-  std::string last_text_;       // when the last message ends with it
+  std::string last_text_;       // if the last message ends with one
   bool last_answer_thought_ = false;
 };
 

@@ -57,7 +57,7 @@ TEST_F(AnthropicTest, AnswersWithThinkingTextAndCalls) {
   EXPECT_GT(body->find("usage").find("output_tokens").number(), 0);
 }
 
-// What was streamed is what can be sent back: the thinking with its signature, the calls.
+// Streamed parts can be sent back: the thinking with its signature, the calls.
 TEST_F(AnthropicTest, StreamsWhatItAcceptsBack) {
   const std::string question = R"({"role":"user","content":"think call:look {\"ä\":\"漢\"}"})";
   const auto reply = say(question, cat(R"("stream":true,)", kTools));

@@ -113,7 +113,7 @@ bool set_word(Behaviour& out, std::string_view word) {
     return true;
   }
   if (const auto status = number_in(name); status && *status >= 400 && *status < 600) {
-    out.status = *status;  // "500", "429=2": the number is the retry-after then
+    out.status = *status;  // "500", or "429=2" with the retry-after
     out.retry_after = number_in(value);
     return value.empty() || out.retry_after.has_value();
   }

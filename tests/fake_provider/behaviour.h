@@ -1,6 +1,6 @@
 #pragma once
 
-// How a request is answered wrongly on demand. README.md lists the words.
+// Faulty responses on request. README.md lists the words.
 
 #include <cstddef>
 #include <map>
@@ -13,22 +13,22 @@
 namespace reprise::fake {
 
 struct Behaviour {
-  // Instead of the answer.
+  // Responses instead of the answer.
   int status = 0;                  // an error of this status
   std::optional<int> retry_after;  // seconds, with that error
   bool html = false;               // an HTML page with 502
   bool echo_key = false;           // 401 that repeats the key
-  bool gone = false;               // 404: there is no such model
+  bool gone = false;               // 404: unknown model
   std::string refuse;              // 400 for a body with this member, in its protocol's words
   bool say_key = false;            // the answer repeats the key, in pieces
   bool expired = false;            // the previous response is no longer known
-  bool garbage = false;            // bytes that are no events
-  bool plain = false;              // one JSON document though a stream was asked for
+  bool garbage = false;            // bytes that are not events
+  bool plain = false;              // one JSON document although a stream was requested
   bool no_images = false;          // 400 when there is an image in the request
   std::optional<int> too_long;     // 400 when the request has more messages
   bool silent = false;             // not one byte; the connection stays open
   bool drop = false;               // closes without one byte
-  // As other servers of the Responses protocol do.
+  // Like other servers of the Responses protocol.
   bool no_previous = false;      // 400 for a previous_response_id
   bool ignore_previous = false;  // takes it and does not look it up
   bool no_store = false;         // 400 for store: true
@@ -47,14 +47,14 @@ struct Behaviour {
   bool comments = false;          // comment lines and unknown fields between the events
   bool until_close = false;       // no chunked encoding: the body ends with the connection
   bool bad_input = false;         // the tools' inputs are cut short
-  std::string endless;            // what is sent without an end after the first delta
+  std::string endless;            // sent endlessly after the first delta
   std::size_t drip = 0;           // bytes per packet
   std::size_t huge = 0;           // bytes of the text, in one delta
-  // When.
+  // When to apply it.
   int first = 0;    // only the first N requests that match
   int every = 0;    // only each Nth
   int chance = 0;   // in percent
-  std::string tag;  // nothing; makes a model name of its own
+  std::string tag;  // no effect; makes a distinct model name
 };
 
 // "slow=50,cut=3". invalid_argument names the word.
@@ -95,7 +95,7 @@ class Script {
   bool is_due(const Behaviour& behaviour, const std::string& counter);
 
   std::vector<Rule> rules_;
-  std::map<std::string, int> seen_;  // how often a model name or rule has matched
+  std::map<std::string, int> seen_;  // the number of matches of a model name or rule
   std::mt19937_64 random_;
 };
 

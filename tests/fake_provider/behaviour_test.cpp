@@ -84,12 +84,12 @@ TEST_F(MisbehaviourTest, CutsInsideACharacter) {
   }
 }
 
-// Nothing in the framing tells that something is missing.
+// The framing does not show that something is missing.
 TEST_F(MisbehaviourTest, CutsLookLikeAnEndWithoutChunks) {
   const auto reply = chat("fake:until_close,cut=1");
   EXPECT_EQ(reply.head.find("chunked"), std::string::npos);
   EXPECT_EQ(reply.head.find("content-length"), std::string::npos);
-  EXPECT_EQ(reply.events().size(), 3U);  // the last of them half
+  EXPECT_EQ(reply.events().size(), 3U);  // the last one is incomplete
 }
 
 TEST_F(MisbehaviourTest, IsSlow) {

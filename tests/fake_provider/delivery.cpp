@@ -67,7 +67,7 @@ class Delivery {
 
   bool is_time(const std::optional<int>& after) const { return after && deltas_ >= *after; }
 
-  // What happens before the event; how the delivery ended if it did.
+  // Applies faults before the event; returns how the delivery ended, if it did.
   Result<std::optional<Sent>> interfere(const SseEvent& event) {
     if (behaviour_.slow_ms > 0 && !connection_.wait_ms(behaviour_.slow_ms)) {
       return Sent::cut;
@@ -76,7 +76,7 @@ class Delivery {
       REPRISE_TRY(flood(event));
     }
     if (is_time(behaviour_.hang)) {
-      (void)connection_.wait_ms(-1);  // until the client has enough
+      (void)connection_.wait_ms(-1);  // until the client closes
       return Sent::cut;
     }
     if (is_time(behaviour_.overloaded)) {
@@ -99,7 +99,7 @@ class Delivery {
     return std::optional<Sent>();
   }
 
-  // Until the client has enough.
+  // Sends until the client closes.
   Result<> flood(const SseEvent& event) {
     std::string piece = "xxxxxxxxxxxxxxxx";
     if (behaviour_.endless != "line") {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sends an answer's events, rightly or as a behaviour wants it.
+// Sends an answer's events, correctly or with the faults of a behaviour.
 
 #include <functional>
 #include <vector>
@@ -14,8 +14,8 @@ namespace reprise::fake {
 
 enum class Sent : std::uint8_t {
   whole,   // the connection can be used again
-  closed,  // whole, and the connection must be closed
-  cut,     // not whole; the connection must be closed
+  closed,  // complete, but the connection must be closed
+  cut,     // incomplete; the connection must be closed
 };
 
 struct Stream {
@@ -27,7 +27,7 @@ struct Stream {
 
 Result<Sent> deliver(Connection& connection, const Behaviour& behaviour, const Stream& stream);
 
-// A stream that is none.
+// Sends an invalid stream.
 Result<Sent> deliver_garbage(Connection& connection);
 
 }  // namespace reprise::fake

@@ -29,7 +29,7 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-// The socket functions take the general form of an address.
+// The socket functions expect the generic form of an address.
 const sockaddr* general(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }

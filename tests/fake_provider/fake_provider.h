@@ -1,8 +1,8 @@
 #pragma once
 
-// A model server for tests: it speaks openai-chat, openai-responses and anthropic on 127.0.0.1,
-// checks every request as strictly as the real ones, and misbehaves on demand. README.md tells
-// how to ask for what.
+// A model server for tests: supports openai-chat, openai-responses and anthropic on 127.0.0.1,
+// checks every request as strictly as the real ones, and simulates faults on request (see
+// README.md).
 
 #include <memory>
 #include <optional>
@@ -25,12 +25,12 @@ struct SeenRequest {
   std::string path;
   Headers headers;
   std::string body;
-  int status = 0;         // what was answered; 0 for no answer
-  bool whole = false;     // the answer was sent to its end
-  std::string violation;  // "" when there was nothing to complain about
+  int status = 0;         // the response's status; 0 for no response
+  bool whole = false;     // the response was sent completely
+  std::string violation;  // "" if there was none
 };
 
-// Runs in threads of its own until it is destroyed. Thread-safe.
+// Runs in its own threads until it is destroyed. Thread-safe.
 class FakeProvider {
  public:
   static Result<std::unique_ptr<FakeProvider>> start(const FakeOptions& options = {});
@@ -41,14 +41,14 @@ class FakeProvider {
   std::string url() const;  // "http://127.0.0.1:PORT"
   std::uint16_t port() const;
 
-  // One line of a script; invalid_argument names what it does not understand.
+  // Adds one line of a script; invalid_argument with the invalid word.
   Result<> add_rule(std::string_view line);
 
   std::int64_t request_count() const;
   std::vector<SeenRequest> requests() const;  // the last 100
   std::vector<std::string> violations() const;
 
-  // Closes all connections and ends all threads. What was seen can still be asked for.
+  // Closes all connections and ends all threads. The requests can still be queried.
   void stop();
 
  private:

@@ -85,7 +85,7 @@ TEST(FakeProvider, AsksForItsKey) {
   EXPECT_EQ(with(kChat, "authorization: sk-right\r\n"), 401);
   EXPECT_EQ(with(kChat, "Authorization: Bearer sk-right\r\n"), 200);
   EXPECT_EQ(with("/v1/messages", "authorization: Bearer sk-right\r\n"), 401);
-  EXPECT_EQ(with("/v1/messages", "x-api-key: sk-right\r\n"), 400);  // past the key
+  EXPECT_EQ(with("/v1/messages", "x-api-key: sk-right\r\n"), 400);  // accepts the key
   EXPECT_NE(
       ask(server->port(),
           post(kChat, R"({"model":"fake:echo_key","messages":[{"role":"user","content":"x"}]})",
@@ -96,9 +96,9 @@ TEST(FakeProvider, AsksForItsKey) {
 
 TEST(FakeProvider, ShowsWhatItHasSeen) {
   const auto server = start();
-  (void)ask(server->port(), post(kChat, kHello));  // only what is seen of it matters
+  (void)ask(server->port(), post(kChat, kHello));  // only its record matters
   (void)ask(server->port(), post(kChat, "{}"));
-  // How an answer ended is noted after its last byte was sent.
+  // The end of an answer is recorded after its last byte was sent.
   for (int i = 0;
        i < 5000 && (server->requests()[0].status == 0 || server->requests().back().status == 0);
        ++i) {

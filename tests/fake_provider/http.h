@@ -1,7 +1,7 @@
 #pragma once
 
-// HTTP/1.1 over one accepted socket, as small as a server that must misbehave needs it: what is
-// sent is decided byte by byte by the caller.
+// HTTP/1.1 over one accepted socket, minimal for a server that simulates faults: the caller
+// controls every byte that is sent.
 
 #include <vector>
 
@@ -38,15 +38,15 @@ class Connection {
   // no HTTP or too large.
   Result<HttpRequest> read_request();
 
-  // All bytes, in packets of at most `packet` bytes when it is not 0. io when the peer is gone.
+  // Sends all bytes, in packets of at most `packet` bytes if it is not 0. io if the peer is gone.
   Result<> send(std::string_view bytes, std::size_t packet = 0);
   Result<> send(const HttpResponse& response);
 
-  // Waits; false as soon as the peer closes or the server stops. Negative: for ever.
+  // Waits; false as soon as the peer closes or the server stops. Negative for no timeout.
   bool wait_ms(int milliseconds) const;
 
  private:
-  Result<> fill(std::size_t bytes);  // until the buffer has so many
+  Result<> fill(std::size_t bytes);  // until the buffer has `bytes` bytes
   Result<std::string> read_line();   // without its CR LF
   Result<std::string> read_bytes(std::size_t count);
   Result<> read_headers(HttpRequest& out);

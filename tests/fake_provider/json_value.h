@@ -1,7 +1,7 @@
 #pragma once
 
 // A JSON document as a tree, and the checks of a request's fields. Stricter than JSON: bytes that
-// are not UTF-8, lone surrogates and repeated keys are errors, as they are at a real provider.
+// are not UTF-8, lone surrogates and repeated keys are errors, like at a real provider.
 
 #include <initializer_list>
 
@@ -34,7 +34,7 @@ struct Member {
 
 Result<Value> parse_value(std::string_view text);
 
-// What a field may be.
+// The requirements of a field.
 enum class Need : std::uint8_t { required, optional, nullable };
 struct Field {
   std::string_view name;
@@ -48,7 +48,7 @@ struct Field {
 Result<> check_fields(const Value& object, std::string_view path,
                       std::initializer_list<Field> fields);
 
-// A violation of the protocol.
+// The error for a violation of the protocol.
 std::unexpected<Error> refuse(std::string message);
 
 Result<> check_not_empty(const Value& text, std::string_view path);

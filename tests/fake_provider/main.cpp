@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   const auto done = reprise::fake::run({argv + 1, argv + argc});
   if (!done) {
     const std::string line = reprise::cat("reprise-fake-provider: ", done.error().message, "\n");
-    (void)std::fputs(line.c_str(), stderr);  // there is nobody left to tell
+    (void)std::fputs(line.c_str(), stderr);  // nothing else can be done
     return done.error().code == reprise::Code::invalid_argument ? 64 : 1;
   }
   return 0;

@@ -14,7 +14,7 @@ namespace {
 using enum Kind;
 using enum Need;
 
-// Walks over the messages of one request.
+// Checks the messages of one request.
 class ChatMessages {
  public:
   explicit ChatMessages(Turn& turn) : turn_(turn) {}
@@ -142,7 +142,7 @@ class ChatMessages {
     std::string text;
     const Value& content = message.find("content");
     if (content.is(string)) {
-      text = content.text;  // a tool may say nothing
+      text = content.text;  // a tool's result may be empty
     } else {
       REPRISE_TRY(read_content(content, cat(path, ".content"), text));
     }

@@ -20,12 +20,12 @@ class OpenaiChatTest : public testing::Test {
   RawReply send(std::string_view body) {
     return ask(server_->port(), post("/v1/chat/completions", body));
   }
-  // The messages alone are of interest.
+  // Sends a request with these messages.
   RawReply say(std::string_view messages, std::string_view more = "") {
     return send(
         cat(R"({"model":"m","messages":[)", messages, "]", more.empty() ? "" : ",", more, "}"));
   }
-  // What the refusal says, after checking that it is one.
+  // Checks that the reply is a refusal; returns its message.
   std::string refusal(const RawReply& reply) {
     EXPECT_EQ(reply.status, 400) << reply.body;
     EXPECT_EQ(server_->violations().size(), ++refusals_);
@@ -55,7 +55,7 @@ TEST_F(OpenaiChatTest, AnswersWithTheQuestionAndTheNumberOfMessages) {
   EXPECT_TRUE(server_->violations().empty());
 }
 
-// The pieces of the stream give what the plain answer says.
+// The pieces of the stream are equal to the plain answer.
 TEST_F(OpenaiChatTest, StreamsTextThinkingAndUsage) {
   const auto reply = say(R"({"role":"user","content":"think of it"})",
                          R"("stream":true,"stream_options":{"include_usage":true})");
@@ -96,7 +96,7 @@ TEST_F(OpenaiChatTest, CallsToolsInParallelAndQuotesTheirResults) {
   const Value& choice = body->find("choices").items.at(0);
   EXPECT_EQ(choice.find("finish_reason").text, "tool_calls");
   const auto& calls = choice.find("message").find("tool_calls").items;
-  ASSERT_EQ(calls.size(), 2U);  // "none" is not on offer
+  ASSERT_EQ(calls.size(), 2U);  // "none" is not available
   EXPECT_EQ(calls[0].find("function").find("arguments").text, R"({"a":[1,{"b":"ä"}]})");
   EXPECT_EQ(calls[1].find("function").find("arguments").text, "{}");
   EXPECT_NE(calls[0].find("id").text, calls[1].find("id").text);

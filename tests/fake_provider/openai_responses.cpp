@@ -39,7 +39,7 @@ std::string text_part(std::string_view text) {
              "}");
 }
 
-// Items as they begin (with nothing in them) and as they end.
+// Items at their beginning (empty) and at their end.
 std::string reasoning_item(const Answer& answer, bool whole) {
   std::string out;
   json::ObjectWriter object(out);
@@ -238,7 +238,7 @@ class OpenaiResponses final : public Protocol {
   }
 
  private:
-  // What the model sees with this request.
+  // The messages that the model sees with this request.
   Result<Chain> continued(const Value& body) const {
     Chain chain;
     if (const Value& previous = body.find("previous_response_id"); previous.is(Kind::string)) {

@@ -13,7 +13,7 @@ namespace {
 using enum Kind;
 using enum Need;
 
-// Walks over the input items of one request.
+// Checks the input items of one request.
 class InputItems {
  public:
   InputItems(Chain& chain, const Issued& issued, bool has_instructions)
@@ -228,7 +228,7 @@ class InputItems {
   Chain& chain_;
   const Issued& issued_;
   bool has_system_;
-  std::string reasoning_;  // the id of a reasoning item that waits for the next one
+  std::string reasoning_;  // the id of a reasoning item that must be followed by another item
 };
 
 Result<> check_tools(const Value& tools, Turn& turn) {

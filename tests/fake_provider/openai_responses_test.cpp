@@ -60,7 +60,7 @@ TEST_F(OpenaiResponsesTest, DoesNotKnowResponsesItNeverStored) {
   const auto unknown = say(R"("x")", R"("previous_response_id":"resp_nobody")");
   EXPECT_EQ(unknown.status, 400);
   EXPECT_EQ(error(unknown, "code"), "previous_response_not_found");
-  EXPECT_TRUE(server_->violations().empty());  // it could have expired
+  EXPECT_TRUE(server_->violations().empty());  // not a violation: it could have expired
   const Value unstored = response(say(R"("x")", R"("store":false)"));
   EXPECT_EQ(error(say(R"("y")", previous(unstored)), "code"), "previous_response_not_found");
   EXPECT_NE(refusal(say(R"("x")", R"("previous_response_id":"chatcmpl-1")")).find("resp_"),

@@ -1,6 +1,6 @@
 #pragma once
 
-// One of the three protocols: what is a right request, and how an answer is spelled.
+// One of the three protocols: checks requests and formats answers.
 
 #include <memory>
 #include <vector>
@@ -33,7 +33,7 @@ class Protocol {
 
   virtual Result<> check_headers(const HttpRequest& /*request*/) { return {}; }
 
-  // Everything a real provider would refuse is invalid_argument (a violation); expired when the
+  // invalid_argument for everything that a real provider would refuse (a violation); expired if the
   // previous response is unknown.
   virtual Result<Turn> check(const Value& body) = 0;
 
@@ -42,16 +42,16 @@ class Protocol {
   virtual std::string error_body(const Problem& problem) const = 0;
   virtual SseEvent error_event(const Problem& problem) const = 0;
 
-  // As OpenAI says them.
+  // In OpenAI's words.
   virtual Problem no_such_model(std::string_view model) const;
   virtual Problem no_such_parameter(std::string_view name) const;
 
   virtual std::string_view id_prefix() const = 0;
   virtual std::string_view call_prefix() const = 0;
   virtual std::string_view request_id_header() const { return "x-request-id"; }
-  virtual bool key_is_bearer() const { return true; }  // else x-api-key
+  virtual bool key_is_bearer() const { return true; }  // otherwise x-api-key
 
-  // The answer has been sent whole, and can be continued from.
+  // Called when the answer was sent completely, so that requests can continue it.
   virtual void answered(const Value& /*request*/, const Answer& /*answer*/) {}
 };
 
@@ -59,14 +59,14 @@ std::unique_ptr<Protocol> make_openai_chat();
 std::unique_ptr<Protocol> make_openai_responses(std::uint64_t seed);
 std::unique_ptr<Protocol> make_anthropic(std::uint64_t seed);
 
-// Proof that this server thought `thinking`.
+// The signature of `thinking` by this server.
 std::string sign(std::string_view thinking, std::uint64_t seed);
 
 // The error object of OpenAI: {"error":{"message","type","param","code"}}.
 std::string openai_error(const Problem& problem);
 std::string_view openai_error_type(int status);
 
-// The checks of tools that the OpenAI protocols share. `names` gets what is offered.
+// The checks of tools that the OpenAI protocols share. `names` receives the available tools.
 Result<> check_schema(const Value& schema, std::string_view path);
 Result<> check_tool_name(const Value& name, std::string_view path);
 

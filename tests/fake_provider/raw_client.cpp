@@ -30,7 +30,7 @@ std::string_view header(std::string_view head, std::string_view name) {
   return head.substr(start, head.find("\r\n", start) - start);
 }
 
-// Takes chunks out of `rest`; true when the last one was there.
+// Removes chunks from `rest`; true if they include the last one.
 bool decode_chunks(std::string_view& rest, std::string& out) {
   while (true) {
     const auto end = rest.find("\r\n");
@@ -51,7 +51,7 @@ bool decode_chunks(std::string_view& rest, std::string& out) {
   }
 }
 
-// Reads what there is; `left_over` gets what follows a complete reply.
+// Parses the bytes; `left_over` receives those after a complete reply.
 RawReply parse(const std::string& bytes, std::string& left_over) {
   RawReply out;
   out.bytes = bytes;

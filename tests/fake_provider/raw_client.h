@@ -1,6 +1,6 @@
 #pragma once
 
-// An HTTP client that hides nothing: what came is there byte by byte. For the server's own tests.
+// An HTTP client for the server's own tests, with access to all received bytes.
 
 #include <vector>
 
@@ -9,11 +9,11 @@
 namespace reprise::fake {
 
 struct RawReply {
-  std::string bytes;      // all, as they came
-  int status = 0;         // 0 when there was no status line
+  std::string bytes;      // all received bytes
+  int status = 0;         // 0 if there was no status line
   std::string head;       // in lower case
-  std::string body;       // decoded when it was chunked, even when cut
-  bool complete = false;  // as long as the length or the last chunk says
+  std::string body;       // decoded if it was chunked, even if truncated
+  bool complete = false;  // complete according to the length or the last chunk
 
   std::vector<std::string> events() const;  // the data of its SSE events
 };
@@ -23,7 +23,7 @@ class RawClient {
   explicit RawClient(std::uint16_t port);
 
   void send(std::string_view bytes) const;
-  // The next reply; ends early when the server closes or nothing comes for `patience_ms`.
+  // The next reply; incomplete if the server closes, or if nothing arrives within `patience_ms`.
   RawReply receive(int patience_ms = 5000);
 
  private:
@@ -36,7 +36,7 @@ class RawClient {
 // POST with the usual headers and `extra` ones ("x-api-key: k\r\n").
 std::string post(std::string_view path, std::string_view body, std::string_view extra = "");
 
-// On a connection of its own.
+// Sends a request on a separate connection.
 RawReply ask(std::uint16_t port, std::string_view request);
 
 }  // namespace reprise::fake

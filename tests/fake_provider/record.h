@@ -1,6 +1,6 @@
 #pragma once
 
-// What the server has seen. Thread-safe.
+// The requests that the server has received. Thread-safe.
 
 #include <cstdint>
 #include <deque>

@@ -23,11 +23,11 @@
 namespace reprise::fake {
 namespace {
 
-// "fake-large" is what most requests mean.
+// Most requests use "fake-large".
 constexpr std::array<std::string_view, 4> kModels = {"fake-large", "fake-small", "fake-tiny",
                                                      "fake-old"};
 
-// As OpenAI lists them: all, and the day on which one is withdrawn.
+// Like OpenAI: all models, and the date when one is withdrawn.
 std::string openai_models() {
   std::string data;
   for (const std::string_view id : kModels) {
@@ -38,7 +38,7 @@ std::string openai_models() {
   return cat(R"({"object":"list","data":[)", data, "]}");
 }
 
-// As Anthropic does: in pages, here of two, `after_id` the last of the page before.
+// Like Anthropic: in pages of two; `after_id` is the last one of the previous page.
 std::string anthropic_models(std::string_view path) {
   constexpr std::string_view kAfter = "after_id=";
   const auto at = path.find(kAfter);
@@ -90,7 +90,8 @@ std::string problem_text(int status) {
   }
 }
 
-// What other servers of the Responses protocol refuse; not a violation of the protocol itself.
+// Requests that other servers of the Responses protocol refuse; not a violation of the protocol
+// itself.
 Result<> check_as_vendor(const Behaviour& behaviour, const Value& body) {
   const auto refusal = [](std::string_view message) {
     return fail(Code::not_found, std::string(message));
@@ -233,7 +234,7 @@ bool Service::conversation(Connection& connection, const HttpRequest& request, P
   return handled ? reusable : answer_rightly(exchange);
 }
 
-// Everything that is decided about a request before the first byte of the answer.
+// All decisions about a request before the first byte of the answer.
 Result<> Service::check(Exchange& exchange) {
   const HttpRequest& request = exchange.request;
   if (request.method != "POST") {
@@ -260,7 +261,7 @@ Result<> Service::check(Exchange& exchange) {
   return {};
 }
 
-// A server that ignores what it does not know does so before it looks anything up.
+// A server that ignores unknown fields does so before any lookup.
 Result<Turn> Service::understand(Exchange& exchange) {
   constexpr std::string_view kPrevious = "previous_response_id";
   const auto choose = [&](const Turn& turn) -> Result<> {
@@ -320,7 +321,7 @@ bool Service::refuse(const Exchange& exchange, const Error& error) {
       return send_problem(exchange, {401, error.message, "invalid_api_key"});
     case Code::unsupported:
       return send_problem(exchange, {405, error.message, ""});
-    case Code::not_found:  // of this server only
+    case Code::not_found:  // a fault of this server only
       return send_problem(exchange, {400, error.message, ""});
     case Code::expired:
       return send_problem(exchange, {400, error.message, "previous_response_not_found"});
@@ -353,7 +354,7 @@ bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
   handled = true;
   if (behaviour.silent || behaviour.drop) {
     if (behaviour.silent) {
-      (void)exchange.connection.wait_ms(-1);  // until the client has enough
+      (void)exchange.connection.wait_ms(-1);  // until the client closes
     }
     return false;
   }
@@ -410,7 +411,7 @@ bool Service::send_plain(Exchange& exchange) {
 }
 
 bool Service::answer_rightly(Exchange& exchange) {
-  // Known before the last bytes go out: the client's next request may come at once.
+  // Recorded before the last bytes are sent, because the client's next request may arrive at once.
   const auto before_end = [&] {
     const std::scoped_lock lock(mutex_);
     exchange.protocol.answered(exchange.body, exchange.answer);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Answers one HTTP request: finds the protocol, checks, decides how to behave, sends.
+// Answers one HTTP request: finds the protocol, checks the request, selects the behaviour, and
+// sends.
 
 #include <array>
 #include <memory>
@@ -55,7 +56,7 @@ class Service {
   std::string key_;
   std::uint64_t seed_;
   Record record_;
-  std::mutex mutex_;  // for all below
+  std::mutex mutex_;  // guards the members below
   Script script_;
   std::array<std::unique_ptr<Protocol>, 3> protocols_;
   std::int64_t ids_ = 0;

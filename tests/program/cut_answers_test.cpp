@@ -1,6 +1,6 @@
-// A process that is killed in the middle of its answer, in every kind of store that keeps running
-// answers: what came is told at once, before anybody goes on with the session, and copied; while
-// the process lives its answer is running and not copied.
+// A process that is killed in the middle of its answer, in every kind of store with running
+// answers: the received text is reported at once, before anybody continues the session, and copied;
+// while the process lives, its answer is running and not copied.
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -26,7 +26,7 @@ namespace {
 
 const std::string kWords = "one two three four five six seven eight nine ten eleven twelve";
 
-// "" for a kind whose answers are nowhere once their process is gone.
+// "" for a kind whose answers end with their process.
 std::string url_of(const StoreKind& kind, const std::filesystem::path& folder,
                    std::string_view tenant) {
   if (kind.place == StoreKind::Place::nowhere) {
@@ -45,11 +45,11 @@ class CutAnswersTest : public ProgramTest {
     return run(words);
   }
 
-  // The answer so far; nullopt while nobody answers.
+  // The answer so far; nullopt if none is running.
   static std::optional<std::string> running(const std::string& url) {
     const auto source = open_source(url, {.insecure = true});
     if (!source) {
-      return std::nullopt;  // not made yet
+      return std::nullopt;  // not created yet
     }
     const SessionPage page = must((*source)->list({.limit = 1}));
     if (page.sessions.empty()) {
@@ -59,7 +59,7 @@ class CutAnswersTest : public ProgramTest {
     return now.answer ? std::optional(plain_text(now.answer->message)) : std::nullopt;
   }
 
-  // Until what has come of it is this much.
+  // Starts an answer, and waits until this much has arrived.
   pid_t begin_answer(const std::string& url, std::string_view until,
                      const std::vector<std::string>& options = {}) {
     const pid_t child = in_child([&] {
@@ -76,7 +76,7 @@ class CutAnswersTest : public ProgramTest {
   }
 };
 
-// A server on 127.0.0.1 that takes connections and never says a word.
+// A server on 127.0.0.1 that accepts connections and never responds.
 class SilentServer {
  public:
   SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -148,7 +148,7 @@ TEST_F(CutAnswersTest, AreToldAndCopiedAtOnce) {
     EXPECT_HAS(in(copy, {"list", "--json"}).out, "\"state\":\"interrupted\"");
     EXPECT_HAS(run({"copy", url, copy, "--insecure"}).err, " 1 unchanged");
 
-    // It is one and the same answer for who settles it later, and for who goes on with it.
+    // The same answer is stored, whether it is settled later or continued.
     EXPECT_EQ(in(url, {"ask", "-c", "--go-on"}).code, 0);
     const Done again = run({"copy", url, copy, "--insecure"});
     EXPECT_EQ(again.code, 0) << again.err;

@@ -1,7 +1,7 @@
-// How every command ends when something in a store is damaged: each file of each store cut, with
-// other bytes in its middle, and replaced. The codes are in damage/STORE.txt, a line for each
-// damage, and with what is said in damage/blobs.txt for blobs; REPRISE_RECORD=1 writes them anew,
-// to be looked through. What holds of all of them is checked apart.
+// The exit codes of every command with a damaged store: each file of each store truncated, with
+// other bytes in its middle, and replaced. The codes are in damage/STORE.txt, one line for each
+// damage, and those for blobs with the messages in damage/blobs.txt; REPRISE_RECORD=1 writes them
+// again, for review. Common rules are checked separately.
 
 #include <sqlite3.h>
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 const std::string kId = "01990000-0000-7000-8000-000000000001";
 
-// Each on a store of its own.
+// Each one uses a separate store.
 std::vector<std::vector<std::string>> every_command() {
   return {
       {"list", "--all"},
@@ -83,7 +83,7 @@ class DamageTest : public ProgramTest, public testing::WithParamInterface<const 
     const fs::path place = whole() / "store";
     if (kind() == "sqlite") {
       fill(*must(open_sqlite_store(place, {})), spell, project().native());
-      // All of it in one file.
+      // Everything in one file.
       must(must(open_sqlite_store(place, {}))->capabilities().backup->backup(whole() / "one"));
       for (const char* const end : {"", "-wal", "-shm", "-lock"}) {
         fs::remove(fs::path(place) += end);
@@ -100,7 +100,7 @@ class DamageTest : public ProgramTest, public testing::WithParamInterface<const 
     }
   }
 
-  // Those of one session stand for those of the others.
+  // The files of one session represent those of the others.
   std::vector<fs::path> files() const {
     std::vector<fs::path> out;
     for (const auto& entry : fs::recursive_directory_iterator(whole())) {
@@ -166,7 +166,7 @@ TEST_P(DamageTest, IsInTheExitCode) {
         codes[text_of(command)] = done.code;
         EXPECT_TRUE(done.code == 0 || done.code == 1 || done.code == 2) << done.code << done.err;
         EXPECT_TRUE(done.code == 0 || done.err.find("reprise: ") != std::string::npos);
-        // Who is told of damage is told by the code as well.
+        // Reported damage is also shown by the exit code.
         const bool reads = command[0] == "list" || command[0] == "show" || command[0] == "info" ||
                            (command.size() == 2 && command[0] == "todo");
         const bool is_reported = done.err.find("damaged: ") != std::string::npos ||
@@ -176,11 +176,11 @@ TEST_P(DamageTest, IsInTheExitCode) {
           line += cat(" ", text_of(command), "=", done.code);
         }
       }
-      // What is copied in silence is whole.
+      // Copies without a report are complete.
       if (codes["verify"] != 0) {
         EXPECT_EQ(codes["copy STORE sqlite:copied.db"], 1) << line;
       }
-      // Which page of a database it is follows from its tables.
+      // The damaged page of a database depends on its tables.
       const bool is_as_it_comes = kind() == "sqlite" && damage.name == "changed";
       table += is_as_it_comes ? "" : line + "\n";
     }
@@ -224,7 +224,7 @@ class DamagedBlobsTest : public ProgramTest {
   const fs::path whole_ = home() / "whole.db";
 };
 
-// What could not be read, as it is said: without what is the same for all, or differs.
+// The report of what could not be read, without common and varying parts.
 std::string report_of(std::string text, const std::string& home) {
   for (std::size_t at = 0; (at = text.find(home)) != std::string::npos;) {
     text.replace(at, home.size(), "HOME");

@@ -1,6 +1,6 @@
-// Every text that a command may show carries what a terminal would obey: none of it comes out on a
-// terminal, from any store, in errors or as JSON; nor in what is shown to a file, but for the
-// answer of `ask` and JSON. What is to be seen is named, so that the table is not empty talk.
+// Every text that a command may show contains control sequences: none of them is output on a
+// terminal, from any store, in errors or as JSON; nor in output to a file, except the answer of
+// `ask` and JSON. The table names texts that must be shown, so that the test is not vacuous.
 
 #include <algorithm>
 #include <set>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A colour, the same by one C1 character, a title, a bell, a way back, and a direction.
+// A colour, the same with a C1 character, a title, a bell, a backspace, and a text direction.
 std::string obeyed(std::string_view name) {
   return cat("\x1b[31m\xc2\x9b", "32m\x1b]0;", name, "\x07\b\xe2\x80\xae", name);
 }
@@ -75,7 +75,7 @@ std::vector<Line> every_line() {
       {{"verify"}},
       {{"verify", "--repair"}, {"place"}},
       {{"backup", file}, {"file"}},
-      {{"backup", file}, {"file"}},  // where something is
+      {{"backup", file}, {"file"}},  // something exists there
       {{"resume", "--plain"}},
       {{"chat", "--plain", "-r", kSession}},
       {{"ask", "-r", kSession, obeyed("asked")}, {"asked"}},
@@ -111,7 +111,7 @@ std::vector<Line> every_line() {
   };
 }
 
-// The first character that a terminal would obey; "" for none.
+// The first control character for terminals; "" for none.
 std::string obeyed_in(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<std::uint8_t>(text[at]);

@@ -1,5 +1,5 @@
-// A disk without a byte left: who asks is told that the answer is not saved, and only what is
-// stored is shown as a message.
+// A full disk: the user is told that the answer is not saved, and only stored messages are shown as
+// such.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ TEST_P(FullDiskTest, OnlyWhatIsStoredIsShownAsAMessage) {
   ASSERT_EQ(run({"--store", url(), "ask", "hello"}).code, 0);
   const std::int64_t before = stored();
   disk.fill();
-  // More than fits into what the last block of a file has left.
+  // More than fits into the remainder of a file's last block.
   const Done done = run({"--store", url(), "--json", "ask", "-c", std::string(100'000, 'x')});
   EXPECT_EQ(done.code, 2) << done.err;
   EXPECT_EQ(static_cast<std::int64_t>(count(done.out, R"("event":"message")")), stored() - before);
@@ -62,7 +62,7 @@ TEST_P(FullDiskTest, OnlyWhatIsStoredIsShownAsAMessage) {
   EXPECT_EQ(run({"--store", url(), "verify"}).code, 0);
 }
 
-// What came is saved and can be gone on with, or is said not to be.
+// The received text is saved and can be continued, or is reported as not saved.
 TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
   fs::create_directories(folder());
   const SmallDisk disk(folder());
@@ -110,7 +110,7 @@ TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
 
 class DoctorsDiskTest : public ProgramTest {};
 
-// At each limit, and one block below it, beside the 64 KiB that it tries to write.
+// At each limit, and one block below it, in addition to the 64 KiB that it tries to write.
 TEST_F(DoctorsDiskTest, SaysHowMuchRoomIsTooLittle) {
   struct Room {
     const char* size;

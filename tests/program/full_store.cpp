@@ -33,7 +33,7 @@ Session with_everything(int number, const Spelling& spell, const std::string& fo
   return session;
 }
 
-// As far as it may be spelled so: a name holds no control character, and others' direction is kept.
+// If the name is valid: names contain no control characters.
 Author author(const Spelling& spell) {
   auto name = Author::parse(spell("author"));
   return name ? *std::move(name)
@@ -104,7 +104,7 @@ Message result(const Spelling& spell, Blobs* blobs, int second) {
 void interrupt(Store& store, const SessionId& id, const Spelling& spell) {
   const OperationId running = operation_id("interrupted");
   Owner gone = this_process();
-  gone.started += 1;  // another process that had the same id
+  gone.started += 1;  // another process with the same id
   must(store.append(id, {user(spell("question"), at(51))},
                     {.begin_partial = PartialStart{running, gone, "echo", "m", at(52)}}));
   const std::vector<Block> delta = {TextBlock{spell("partial"), {}}};

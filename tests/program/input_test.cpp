@@ -1,4 +1,4 @@
-// What is piped in.
+// Input from a pipe.
 
 #include "base/text.h"
 #include "program/program_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 class InputTest : public ProgramTest {
  protected:
-  // The question as it was stored.
+  // The stored question.
   std::string stored_question() {
     const auto store = must(open_sqlite_store(project() / "s.db", {.access = Access::read}));
     const auto sessions = must(store->list({})).sessions;
@@ -18,7 +18,7 @@ class InputTest : public ProgramTest {
   }
 };
 
-// Longer than any buffer, in which no part is like another.
+// A text longer than any buffer, in which no parts are equal.
 std::string long_text(std::size_t bytes) {
   std::string out;
   for (std::size_t line = 0; out.size() < bytes; ++line) {

@@ -1,7 +1,7 @@
-// What the commands print as JSON, from a store where every field has a value of its own: each
-// document is as in json/NAME.json, so that no two fields can be taken for one another. What
+// The JSON output of the commands for a store in which every field has a distinct value: each
+// document must match json/NAME.json, so that fields cannot be mixed up. Everything that
 // docs/json.md names is printed somewhere, and every field has such a value somewhere.
-// REPRISE_RECORD=1 writes the files anew; what changed in them is to be looked through.
+// REPRISE_RECORD=1 writes the files again, for review.
 
 #include <sqlite3.h>
 
@@ -28,13 +28,13 @@ namespace fs = std::filesystem;
 struct Document {
   std::string name;  // of its file
   std::vector<std::string> words;
-  bool is_of_the_machine = false;  // what it says is not the same everywhere
+  bool is_of_the_machine = false;  // its contents depend on the machine
 };
 
 const std::string kFull = "01990000-0000-7000-8000-000000000001";
 const std::string kClosed = "01990000-0000-7000-8000-000000000003";
 
-// In this order, on one store. A command that prints no JSON has none.
+// In this order, with one store. Commands without JSON are not included.
 std::vector<Document> documents() {
   return {
       {"list", {"list", "--all"}},
@@ -86,7 +86,7 @@ std::vector<Document> documents() {
   };
 }
 
-// What differs from run to run. Ids and times of the store itself stay as they are.
+// Replaces what differs from run to run, but not ids and times of the store itself.
 std::string settled(std::string text, const std::string& home, const std::string& url) {
   const auto replace = [&text](const std::string& pattern, const std::string& with) {
     text = std::regex_replace(text, std::regex(pattern), with);
@@ -107,8 +107,8 @@ std::string settled(std::string text, const std::string& home, const std::string
   return text;
 }
 
-// Every key with the values it has, where no other key of the same object has that value and it
-// says something.
+// Collects every key, and whether it has a meaningful value that no other key of the same object
+// has.
 void collect(const fake::Value& value, std::map<std::string, bool>& keys,
              std::set<std::string>& words) {
   for (const fake::Value& item : value.items) {
@@ -212,15 +212,15 @@ TEST_F(JsonTest, EveryFieldHasAValueOfItsOwn) {
       from = end + 1;
     }
   }
-  // What an import counts is often the same number; tests/session tells them apart.
+  // The counts of an import are often equal; tests/session distinguishes them.
   for (const char* const count : {"copied", "damaged", "failed", "messages_added"}) {
     keys.at(count) = true;
   }
   for (const auto& [key, has_value] : keys) {
     EXPECT_TRUE(has_value) << key << " is never printed with a value of its own";
   }
-  // Every word that the manual has in backticks is a key or a value, but for names of commands,
-  // codes of errors, and these, which take another store or another end.
+  // Every word in backticks in the manual is a key or a value, except names of commands, codes of
+  // errors, and the following ones, which need another store or another outcome.
   std::set<std::string> others = {
       "archived",     "continued", "failed", "forked", "running", "unfinished",       "unsigned",
       "unverifiable", "warning",   "mixed",  "parent", "tools",   "messages_at_least"};
@@ -239,7 +239,7 @@ TEST_F(JsonTest, EveryFieldHasAValueOfItsOwn) {
   }
 }
 
-// A command that can print JSON stands in the table.
+// Every command that can print JSON is in the table.
 TEST_F(JsonTest, EveryCommandIsTried) {
   const std::set<std::string> without = {"archive",     "chat", "resume", "__complete",
                                          "completions", "help", "man",    "setup"};

@@ -28,7 +28,7 @@ Fd checked(int fd) {
   return Fd(fd);
 }
 
-// What was written, read in a thread of its own: a terminal holds only so much.
+// The output, read in a separate thread, because the buffer of a terminal is limited.
 class Written {
  public:
   explicit Written(bool is_terminal) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The whole program, called as a function, in a home of its own. The tests here are tables over its
-// commands: what is new is covered without anybody thinking of it, or makes a test fail that names
-// it.
+// The whole program, called as a function with its own home folder. The tests here iterate over
+// tables of its commands: new commands are covered automatically, or make a test fail that names
+// them.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Done {
 
 class ProgramTest : public testing::Test {
  protected:
-  // In the working folder project(), with the provider echo.
+  // Runs in the folder project(), with the provider echo.
   ProgramTest();
 
   const std::filesystem::path& home() const { return home_; }
@@ -35,7 +35,7 @@ class ProgramTest : public testing::Test {
 
   enum class To { file, terminal };
   Done run(const std::vector<std::string>& words, To output = To::file);
-  // Standard input is a pipe, which gives the bytes in pieces of so many.
+  // Standard input is a pipe with the bytes in pieces of `piece` bytes.
   Done run_piped(const std::vector<std::string>& words, std::string_view input, std::size_t piece);
 
   // Names of the commands, the hidden ones, too.

@@ -1,5 +1,5 @@
-// What a question is, told the same way by every command that counts, repeats or takes back turns:
-// also where a person's words stand beside the results of tools in one message.
+// All commands that count, repeat or remove turns have the same definition of a question, even if
+// the user's text is in one message with tool results.
 
 #include "base/text.h"
 #include "program/program_fixture.h"

@@ -1,5 +1,5 @@
-// A session whose answer is running now is left alone by every command that would take it away:
-// that is said, and the exit code is 1.
+// Commands that would remove a session with a running answer refuse, with a message and exit code
+// 1.
 
 #include <gtest/gtest.h>
 
@@ -54,8 +54,8 @@ TEST_P(RunningTest, IsNotTakenAway) {
     words.insert(words.end(), taking.begin(), taking.end());
     SCOPED_TRACE(cat(taking[0], " ", taking.back()));
     const Done done = run(words);
-    const bool has_nothing_to_take = taking[0] == "clear" && store().capabilities().archives !=
-                                                                 nullptr;  // it takes archived ones
+    const bool has_nothing_to_take =
+        taking[0] == "clear" && store().capabilities().archives != nullptr;  // needs archived ones
     if (!has_nothing_to_take) {
       EXPECT_EQ(done.code, 1) << done.err;
       EXPECT_NE(done.err, "");
@@ -65,19 +65,19 @@ TEST_P(RunningTest, IsNotTakenAway) {
     EXPECT_TRUE(now.info.answering);
     EXPECT_EQ(must(read_all(store(), session_id(kRunning))).size(), 1U);
   }
-  // The answer ends as if nothing had been.
+  // The answer ends normally.
   must(store().append(session_id(kRunning), {assistant("an answer")},
                       {.end_partial = operation_id("running")}));
   EXPECT_EQ(run({"--store", url(), "--yes", "delete", kRunning}).code, 0);
 }
 
-// Three days ago, when blobs were put that nothing keeps but their names any more.
+// Three days ago, so that blobs put then are only kept by references.
 class EarlierClock final : public Clock {
  public:
   Time now() override { return system_clock().now() - std::chrono::hours(72); }
 };
 
-// Who waits behind a slow answer has put its image already, and names it later.
+// A process waiting for a slow answer has already put its image, and references it later.
 TEST_F(ProgramTest, AnImageThatWaitsStaysWhenAnotherSessionOfItIsPurged) {
   const std::string file = project() / "store";
   const std::string url = cat("sqlite:", file);

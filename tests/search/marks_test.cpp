@@ -1,4 +1,4 @@
-// A source that was not changed is not listed again; one that tells what changed never is.
+// An unchanged source is not listed again; one that reports its changes is never listed.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class CountingSource final : public Source {
   SourceCapabilities holds_;
 };
 
-// As if nothing had been written for an hour.
+// Sets the times as if nothing had been written for an hour.
 void let_time_pass(const std::filesystem::path& file) {
   for (const std::string_view part : {"", "-wal"}) {
     struct stat state{};
@@ -91,7 +91,7 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
 
 using Places = std::vector<std::string>;
 
-// A store over SQLite, and an index that follows it.
+// An SQLite store, and an index that follows its changes.
 class SearchChanges : public testing::Test {
  protected:
   SearchChanges() : store_(must(open_sqlite_store(folder_.path() / "reprise.db"))) {}
@@ -106,7 +106,7 @@ class SearchChanges : public testing::Test {
   }
   const Capabilities& can() { return store_->capabilities(); }
 
-  // "ID#SEQ" of what is found, in the order of their names.
+  // "ID#SEQ" of the matches, sorted.
   Places find(SearchIndex& index, std::string_view words,
               std::optional<std::string> folder = std::nullopt) {
     const SearchSource sources[] = {
@@ -134,7 +134,7 @@ class SearchChanges : public testing::Test {
 };
 
 TEST_F(SearchChanges, AreFollowedWithoutAList) {
-  create("filler", test::messages(20));  // so that the shard stays
+  create("filler", test::messages(20));  // so that the shard remains
   const SessionId a = create("a", {test::user("one"), test::user("two")});
   EXPECT_EQ(find("one"), Places{"a#0"});
   EXPECT_EQ(source_.lists, 1);
@@ -154,7 +154,7 @@ TEST_F(SearchChanges, AreFollowedWithoutAList) {
 }
 
 TEST_F(SearchChanges, TheTrashIsFollowedWithoutAList) {
-  create("filler", test::messages(20));  // so that the shard stays
+  create("filler", test::messages(20));  // so that the shard remains
   const SessionId a = create("a", {test::user("one")});
   const SessionId b = create("b", {test::user("one")});
   must(can().forking->fork(a, {1}, test::session("fork")));
@@ -183,7 +183,7 @@ TEST_F(SearchChanges, WhatWasPurgedElsewhereLeavesNoBytes) {
   }
 }
 
-// Whatever happens in the store, the index finds what one that is made anew finds.
+// After any changes of the store, the index finds the same as a new one.
 TEST_F(SearchChanges, NoneIsMissed) {
   std::mt19937 random(5);
   int count = 0;

@@ -54,7 +54,7 @@ class SearchBase {
     EXPECT_TRUE(must(index_->catch_up(source())));
     return must(index_->search(all, query));
   }
-  // "ID#SEQ" of what is found.
+  // "ID#SEQ" of the matches.
   Places find(SearchQuery query) { return places(page(std::move(query))); }
   Places find(std::string_view words) { return find({.terms = must(parse_search(words))}); }
   static Places places(const SearchPage& page) {
@@ -64,7 +64,7 @@ class SearchBase {
     }
     return out;
   }
-  // Of all files of the index.
+  // The bytes of all files of the index.
   std::string bytes() const {
     std::string all;
     for (const auto& entry : std::filesystem::directory_iterator(file().parent_path())) {
@@ -79,7 +79,7 @@ class SearchBase {
   std::unique_ptr<SearchIndex> index_;
 };
 
-// Over a store whose words are in the index, and one that indexes them itself.
+// For a store that the index covers, and one that indexes its words itself.
 class SearchTest : public SearchBase, public testing::TestWithParam<std::string> {
  protected:
   SearchTest() : SearchTest(is_postgres() ? new_postgres_url() : "memory:test") {}
@@ -92,7 +92,7 @@ class SearchTest : public SearchBase, public testing::TestWithParam<std::string>
   }
 };
 
-// What the index does with its file.
+// The file of the index.
 class SearchFileTest : public SearchBase, public testing::Test {
  protected:
   SearchFileTest() : SearchBase("memory:test", open_memory_store()) {}
@@ -186,7 +186,7 @@ TEST_P(SearchTest, Filters) {
   EXPECT_EQ(find("word"), (Places{"b#0", "a#1", "a#0"}));
 }
 
-// Old messages that come late stand where their time puts them.
+// Old messages that are added late are ordered by time.
 TEST_P(SearchTest, NewestFirstWhateverCameWhen) {
   add("a", {user("word", at(1000)), user("word", at(2000))});
   EXPECT_EQ(find("word").size(), 2U);
@@ -222,7 +222,7 @@ TEST_P(SearchTest, PagesGoThroughAllOnce) {
   EXPECT_TRUE(fails(index_->search(sources, query), Code::invalid_argument));
 }
 
-// What comes in between changes nothing for the pages that follow.
+// Messages added in between do not change the following pages.
 TEST_P(SearchTest, PagesGoOnAcrossAChange) {
   for (int i = 0; i < 9; ++i) {
     add("a", {user("word", at(i))});
@@ -240,7 +240,7 @@ TEST_P(SearchTest, PagesGoOnAcrossAChange) {
   EXPECT_EQ(find(query), (Places{"a#2", "a#1", "a#0"}));
 }
 
-// Of a message that is longer than an index keeps places for, phrases are found all the same.
+// Phrases are found even in messages longer than the positions stored in the index.
 TEST_P(SearchTest, PhrasesInLongMessages) {
   std::string text;
   for (int i = 0; i < 15'000; ++i) {
@@ -280,7 +280,7 @@ TEST_P(SearchTest, TheTrashIsNotSearched) {
   must(store_->capabilities().trash->trash(test::session_id("a"), at(5)));
   const SearchSource all[] = {source()};
   EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("word"))}))),
-            (Places{"b#0"}));  // also before the index knows
+            (Places{"b#0"}));  // even before the index is updated
   EXPECT_EQ(find("word"), (Places{"b#0"}));
   must(store_->capabilities().trash->restore(test::session_id("a")));
   EXPECT_EQ(find("word").size(), 2U);
@@ -431,7 +431,7 @@ TEST_F(SearchFileTest, OneCatchesUpAndTheOtherSearches) {
   EXPECT_EQ(find("word"), (Places{"a#1", "a#0"}));
 }
 
-// Killed again and again, it comes to its end, and nothing is found twice.
+// Killed repeatedly, indexing is finally completed, and nothing is found twice.
 TEST_P(SearchTest, KilledWhileIndexing) {
   constexpr int kSessions = 40;
   constexpr int kMessages = 1000;
@@ -479,7 +479,7 @@ TEST_P(SearchTest, ProgressCanStopIt) {
   EXPECT_EQ(find("word499"), (Places{"a#499"}));
 }
 
-// What is wrong with a source is its own: the index stays, and so do other sources.
+// A damaged source affects neither the index nor other sources.
 TEST_F(SearchFileTest, ADamagedSourceCostsTheIndexNothing) {
   class Damaged final : public Source {
    public:
@@ -551,7 +551,7 @@ TEST_P(SearchTest, HostileTextsAndHugeMessages) {
   EXPECT_LT(std::filesystem::file_size(file()), is_postgres() ? 200'000U : 3'000'000U);
 }
 
-// Nothing of a query reaches FTS5 but folded words.
+// Only folded words of a query reach FTS5.
 TEST_P(SearchTest, QueriesAreNoSyntax) {
   add("a", {user("text AND or NEAR not col")});
   EXPECT_EQ(find("text AND"), (Places{"a#0"}));

@@ -166,7 +166,7 @@ TEST_F(CodexTest, AForkGoesOnFromAnotherThread) {
   EXPECT_EQ(transcript(kThread), (Lines{"user: One", "assistant: 1", "user: Two"}));
   const Session fork = session(kOther);
   EXPECT_EQ(fork.info.forked_from, (ForkOrigin{must(SessionId::parse(kThread)), Seq{2}}));
-  EXPECT_EQ(fork.usage.input.value, 0);  // the parent's
+  EXPECT_EQ(fork.usage.input.value, 0);  // counted for the parent
   EXPECT_EQ(sessions(true).size(), 2U);
 }
 
@@ -251,7 +251,7 @@ TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
             (Lines{"user: Long", "assistant: talk", "*user: In short", "user: On"}));
 }
 
-// Cold files are compressed. While both are there the plain one is newer.
+// Old files are compressed. If both exist, the plain one is newer.
 TEST_F(CodexTest, ReadsCompressedFiles) {
   std::string bytes = cat(meta(kThread), "\n", prompt_line(1, "Why?"), "\n",
                           message_line(2, "assistant", "So."), "\n");

@@ -42,7 +42,7 @@ std::string named(int id, int parent, std::string_view role, std::string_view te
 
 class ImportTest : public SourceTest {
  protected:
-  // Everything that the tool has: the fate of each, and how many messages were new.
+  // Imports all sessions of the tool; returns the outcome of each, and the number of new messages.
   Lines import_all() {
     Lines outcomes;
     SessionQuery query;
@@ -177,7 +177,7 @@ TEST_F(ImportTest, BranchesThatWereLeftComeIntoTheArchiveAndShareWhatTheyCan) {
   EXPECT_EQ(branch.forked_from, (ForkOrigin{must(imported_id("pi", "one")), Seq{2}}));
   EXPECT_EQ(branch.title, "One (fork)") << "the title alone names the session in use";
   EXPECT_EQ(import_all(), Lines{"unchanged 0"});
-  // Another one is left, and the first has not changed.
+  // Another branch is abandoned, and the first one has not changed.
   write(kFile, {named(7, 6, "user", "More"), named(8, 6, "user", "Else")});
   EXPECT_EQ(import_all(), Lines{"continued 2"});
   EXPECT_EQ(stored(archive),
@@ -210,7 +210,7 @@ TEST_F(ImportTest, SubAgentsComeIntoTheArchive) {
   EXPECT_EQ(import_all(), (Lines{"unchanged 0", "unchanged 0"}));
 }
 
-// A session that was stopped may end with a question: nobody is answering it here.
+// A stopped session may end with a question, which nobody is answering here.
 TEST_F(ImportTest, WhatEndsWithAQuestionIsNotInterrupted) {
   write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
   open("pi");
@@ -218,7 +218,7 @@ TEST_F(ImportTest, WhatEndsWithAQuestionIsNotInterrupted) {
   SessionPage page = must(store_->list({}));
   note_cut_answers(*store_, page);
   EXPECT_FALSE(is_interrupted(page.sessions.at(0)));
-  // A question of our own is another matter.
+  // A question of ours is different.
   must(store_->append(page.sessions[0].id, {{.role = "user", .blocks = {text_block("Two")}}}, {}));
   page = must(store_->list({}));
   note_cut_answers(*store_, page);
@@ -254,7 +254,7 @@ TEST_F(ImportTest, IdsAreUuidsThatTellToolsApart) {
   EXPECT_FALSE(is_imported_id(make_session_id(system_clock(), system_entropy())));
 }
 
-// An answer that the tool writes block by block, imported in between.
+// An answer that the tool writes in several blocks is imported in between.
 TEST_F(ImportTest, AnAnswerThatWasBeingWrittenIsCompleted) {
   const std::string file = "projects/x/0a1b2c3d-0000-4000-8000-000000000001.jsonl";
   const auto line = [](std::string_view uuid, std::string_view parent, std::string_view block) {
@@ -304,7 +304,7 @@ TEST_F(ImportTest, DamageThatBranchesShareIsReportedOnceAndTheRestComes) {
   EXPECT_EQ(left, (std::vector<Lines>{{"One", "1", "Left"}, {"One", "1", "Left, too"}}));
 }
 
-// So many that several of them are always being imported.
+// Enough sessions for several imports at the same time.
 class ManyImportsTest : public ImportTest {
  protected:
   static constexpr int kSessions = 6;
@@ -384,7 +384,8 @@ TEST_F(ManyImportsTest, NobodyIsToldOfMoreOnceTheyAreStopped) {
   expect_whole(*store_, listed_.front());
 }
 
-// kill -9 at any time: what was told is whole, and importing again brings the rest, nothing twice.
+// kill -9 at any time: reported sessions are complete, and importing again adds the remaining ones,
+// without duplicates.
 TEST_F(ManyImportsTest, KilledOnesGoOn) {
   make_sessions();
   constexpr int kRounds = 8;
@@ -404,7 +405,7 @@ TEST_F(ManyImportsTest, KilledOnesGoOn) {
     ::close(pipe[1]);
     std::this_thread::sleep_for((round + 1) * kStep);
     ::kill(child, SIGKILL);
-    EXPECT_GE(exit_code_of(child), 0);  // it may have been quick enough
+    EXPECT_GE(exit_code_of(child), 0);  // it may have finished before
     std::string reported(kSessions, ' ');
     const ssize_t got = ::read(pipe[0], reported.data(), reported.size());
     ASSERT_GE(got, 0);

@@ -43,7 +43,7 @@ TEST_F(Records, LinesEndAtNothingButANewline) {
             (Found{"0:" + line, std::to_string(line.size() + 2) + ":{\"b\":1}"}));
 }
 
-// More than is read at once, with ends of lines at every place in what is read.
+// More than one read, with line ends at all positions of the buffer.
 TEST_F(Records, AreFoundWhereverAReadEnds) {
   for (const std::size_t length : {100U, 4097U, 99'991U, 262'143U, 262'144U, 262'145U}) {
     const std::string line = "{\"a\":\"" + std::string(length - 9, 'x') + "\"}\n";
@@ -57,7 +57,7 @@ TEST_F(Records, AreFoundWhereverAReadEnds) {
   }
 }
 
-// Lines shorter and longer than the buffer, and ones that end beside its end.
+// Lines shorter and longer than the buffer, and lines that end near its end.
 TEST_F(Records, LinesEndWhereverAReadEnds) {
   const std::filesystem::path file = folder_.path() / "lines";
   for (const std::size_t length : {7U, 100U, 4097U, 262'143U, 262'144U, 262'145U, 300'000U}) {

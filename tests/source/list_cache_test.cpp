@@ -1,5 +1,4 @@
-// Lists of other tools' sessions are kept between runs, and never believed beyond what the files
-// are.
+// Lists of other tools' sessions are cached between runs, and only used for unchanged files.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -44,7 +43,7 @@ class ListCacheTest : public testing::Test {
     return place() / "projects" / "-home" / cat(id, ".jsonl");
   }
 
-  // As they were when the file's last change was at that time.
+  // Writes a file with this modification time.
   void write(const fs::path& file, std::string_view bytes, int seconds = kOld) {
     fs::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << bytes;
@@ -81,7 +80,7 @@ TEST_F(ListCacheTest, WhatIsAsItWasIsNotReadAgain) {
   write(file_of("a"), claude("first"));
   write(file_of("b"), claude("other"));
   EXPECT_EQ(list(), (Lines{"a first 1", "b other 1"}));
-  write(file_of("a"), claude("other"));  // as long, and of the same time
+  write(file_of("a"), claude("other"));  // same size and time
   EXPECT_EQ(list(), (Lines{"a first 1", "b other 1"})) << "nobody has looked into it";
   EXPECT_EQ(list("claude", false), (Lines{"a other 1", "b other 1"}));
   EXPECT_EQ(mode_of(cache()), 0700U);
@@ -107,7 +106,7 @@ TEST_F(ListCacheTest, WhatHasJustChangedIsNotReliedOn) {
   write(file_of("a"), claude("first"));
   const auto now =
       static_cast<int>(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
-  set_time(file_of("a"), now + 5);  // ahead of us, as on another machine's disk
+  set_time(file_of("a"), now + 5);  // in the future, like on a disk of another machine
   EXPECT_EQ(list(), Lines{"a first 1"});
   write(file_of("a"), claude("other"), now + 5);
   EXPECT_EQ(list(), Lines{"a other 1"});
@@ -140,7 +139,7 @@ TEST_F(ListCacheTest, WhatHasDamageIsReadEachTime) {
   EXPECT_EQ(list(), Lines{"a other 1"});
 }
 
-// A list of some sessions tells nothing of the others.
+// A list of some sessions does not affect the others.
 TEST_F(ListCacheTest, APartialListKeepsWhatIsKnownOfOthers) {
   write(file_of("a"), claude("first"));
   write(file_of("b"), claude("second"));
@@ -217,7 +216,7 @@ TEST_F(ListCacheTest, Documents) {
   EXPECT_EQ(list("continue"), Lines{"a other 1"});
 }
 
-// What the tool removes while its place is read was no damage.
+// Files removed by the tool during the scan are not damage.
 TEST_F(ListCacheTest, FilesMayGoWhileTheyAreListed) {
   write(file_of("a"), claude("first"));
   const fs::path document = place() / "sessions" / "a.json";
@@ -246,7 +245,7 @@ TEST_F(ListCacheTest, FilesMayGoWhileTheyAreListed) {
   }
 }
 
-// Whatever stands there, what is listed is what the files have.
+// Whatever the cache contains, lists show what the files contain.
 TEST_F(ListCacheTest, HostileBytes) {
   write(file_of("a"), claude("first"));
   write(file_of("b"), claude("second"));
@@ -267,7 +266,7 @@ TEST_F(ListCacheTest, HostileBytes) {
   EXPECT_EQ(must(read_file(file)), good) << "it was made anew";
 }
 
-// By somebody who knows the form: no more than wrong facts may come of it.
+// Made by an attacker who knows the format: the worst effect is wrong metadata.
 TEST_F(ListCacheTest, HostileBytesWithAGoodHash) {
   write(file_of("a"), claude("first"));
   (void)list();

@@ -39,7 +39,7 @@ TEST_F(LlamacppTest, TheBranchOfTheCurrentNodeWhateverTheOrder) {
   EXPECT_EQ(session("c1").info.model, "qwen");
 }
 
-// The times are those of the first and the last message, in whatever order they stand.
+// The times are those of the first and last message, whatever their order in the file.
 TEST_F(LlamacppTest, FactsOfASession) {
   write(
       "a.json",

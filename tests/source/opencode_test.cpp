@@ -123,7 +123,7 @@ TEST_F(OpencodeTest, ItIsReadWhileItIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(place() / "opencode.db-wal"));
   database_ = std::make_unique<PlainDatabase>(place() / "opencode.db");
   answer("ses_1", "msg_2", "Two");
-  append("other", "");  // what is there now is what may not change
+  append("other", "");  // the current contents must not change
   EXPECT_EQ(transcript("ses_1"), (Lines{"user: One", "assistant: Two"}));
   EXPECT_EQ(sessions(), Lines{"ses_1 Talk (2+)"});
 }

@@ -1,5 +1,5 @@
-// What came from a tool and was not changed goes back to it byte for byte, also by way of the own
-// store; what Reprise exported comes back whole.
+// Unchanged sessions of a tool are exported to it byte for byte, even via our own store; exports of
+// Reprise are imported completely.
 #include <fstream>
 #include <ostream>
 #include <sstream>
@@ -23,7 +23,7 @@ struct Sample {
   std::string_view bytes;
 };
 
-// Lines that are no message, spelled as nobody would, blank, broken, torn.
+// Lines that are not messages, with unusual spelling, blank, malformed, torn.
 constexpr std::string_view kOdd =
     "{ \"type\" : \"unheard-of\" , \"n\" : 1.50 "
     "}\r\n\n{\"type\":\"progress\",\"a\":\"\\u00e9\xE2\x80\xA8\"}\n"
@@ -92,7 +92,7 @@ TEST_P(OriginalTest, GoesBackByteForByte) {
   const Session session = must(get(*store_, id));
   const std::string id_there = must(exported_id(*store_, session, format()));
   EXPECT_TRUE(cat(file, GetParam().bytes).contains(id_there)) << id_there;
-  // What has grown there goes back as it is now, in pieces or not.
+  // A session that has grown is exported in its current state.
   const std::string_view later =
       GetParam().tool == "gemini"
           ? R"({"id":"later","type":"user","content":"More","timestamp":"2026-11-21T10:00:00.000Z"})"

@@ -41,11 +41,11 @@ std::string line_of(const Message& message) {
   return line;
 }
 
-// Every session of a list is also found by its id and by the beginning of it.
+// Every listed session is also found by its id and by a prefix of it.
 void expect_found_by_prefix(Source& source) {
   const auto page = source.list({.limit = kPageMax});
   if (!page) {
-    return;  // a test of a place that cannot be read
+    return;  // a test with an unreadable folder
   }
   for (const SessionInfo& info : page->sessions) {
     const std::string& id = info.id.str();

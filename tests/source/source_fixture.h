@@ -1,7 +1,7 @@
 #pragma once
 
-// A tool's folder, written by a test as the tool would. When the test ends, not one byte, time or
-// name in it has changed since it was first read.
+// A tool's folder, written by a test like by the tool. At the end of the test, no byte, time or
+// name in it may have changed since it was first read.
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ class SourceTest : public testing::Test {
   void TearDown() override;
 
   const std::filesystem::path& place() const { return folder_.path(); }
-  // Lines of JSON in which ' stands for ".
+  // Writes lines of JSON in which ' stands for ".
   void write(const std::string& file, const std::vector<std::string>& lines);
   void append(const std::string& file, std::string_view bytes);
-  // The tool's folder, as it is now, is not to change from here on. `below`: a file of it.
+  // Opens the tool's folder, or the file `below` in it, which must not change from here on.
   Source& open(const std::string& scheme, std::string_view below = "");
   Source& source() { return *source_; }
 

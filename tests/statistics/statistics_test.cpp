@@ -88,7 +88,7 @@ TEST_F(StatisticsTest, CountARequestOnce) {
   EXPECT_EQ(sum().total.turns, 2);
 }
 
-// Two sources that hold the same, as after an import.
+// Two sources with the same messages, like after an import.
 TEST_F(StatisticsTest, CountARequestOfTwoSourcesOnce) {
   add("a", turn("r1", 10));
   const StatisticsSource two[] = {{"one", store_.get()}, {"two", store_.get()}};
@@ -97,7 +97,7 @@ TEST_F(StatisticsTest, CountARequestOfTwoSourcesOnce) {
 }
 
 TEST_F(StatisticsTest, CountWhatForksShareOnce) {
-  const SessionId parent = add("a", turn("", 10));  // without an id of the request
+  const SessionId parent = add("a", turn("", 10));  // without a request id
   Session child = session("b");
   must(store_->capabilities().forking->fork(parent, Seq{2}, child));
   must(store_->append(child.info.id, turn("", 7), {}));
@@ -105,13 +105,13 @@ TEST_F(StatisticsTest, CountWhatForksShareOnce) {
   must(store_->capabilities().forking->fork(child.info.id, Seq{3}, grandchild));
   EXPECT_EQ(line_of(sum().total), " 2 2 17 2");
 
-  // The parent's own are not counted while it is in the trash; what its forks have of it is, once:
-  // with the newest of them. The other one has nothing of its own.
+  // The parent's own requests are not counted while it is in the trash; those shared by its forks
+  // are counted once, with the newest fork. The other one has none of its own.
   must(store_->capabilities().trash->trash(parent, at(9)));
   EXPECT_EQ(line_of(sum().total), " 1 2 17 2");
 }
 
-// What was imported is its tool's, and counted once beside the tool's own history.
+// Imported sessions belong to their tool, and are counted once together with its history.
 TEST_F(StatisticsTest, KnowImportedSessions) {
   add("mine", turn("r1", 1));
   const auto theirs = open_memory_store();
@@ -132,8 +132,8 @@ TEST_F(StatisticsTest, KnowImportedSessions) {
   EXPECT_THAT(rows, ElementsAre("pi: 1 1 5 1", "reprise 1 1 1 1"));
 }
 
-// `claude --fork-session` copies the lines into another file, and does not say where they are from.
-// The newer one is looked at first; the older one then has nothing of its own.
+// `claude --fork-session` copies the lines into another file, without their origin. The newer file
+// is counted first; the older one then has nothing of its own.
 TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
   const TemporaryFolder folder;
   const auto projects = folder.path() / "projects/-x";

@@ -1,19 +1,19 @@
 #pragma once
 
-// Values for tests, short to write.
+// Short functions for test values.
 
 #include "reprise/store.h"
 
 namespace reprise::test {
 
-// The text must be good: a test's own mistake ends the test.
+// The text must be valid, otherwise the test ends.
 SessionId session_id(std::string_view text);
 OperationId operation_id(std::string_view text);
-// An answer of this process.
+// A running answer of this process.
 PartialStart running_answer(std::string_view answer);
 RawJson raw(std::string text);
 
-// 2026-01-18 20:00:00 and so many seconds (and microseconds).
+// 2026-01-18 20:00:00 plus the seconds and microseconds.
 Time at(int seconds, int microseconds = 0);
 
 // With a title, created and updated at at(0).
@@ -30,10 +30,10 @@ Message assistant(std::string_view text, Time created_at = at(2));
 std::vector<Message> messages(int count, std::string_view prefix = "message", Time start = at(1));
 // With every field set, and a block of every type.
 Message full_message();
-// All that text has in store for a store: NUL, U+2028, emoji, controls, nothing at all…
+// Difficult texts for a store: NUL, U+2028, emoji, control characters, empty…
 std::vector<std::string> hard_texts();
 
-// The same messages as a store gives them back when the first one's seq is `first`.
+// The same messages as returned by a store if the first one's seq is `first`.
 std::vector<Message> numbered(std::vector<Message> messages, Seq first = {});
 std::vector<std::string> texts(const std::vector<Message>& messages);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Child processes that run a part of the test, and can be killed.
+// Child processes that run parts of tests and can be killed.
 
 #include <sys/types.h>
 
@@ -8,7 +8,7 @@
 
 namespace reprise::test {
 
-// Runs `work` in a child process, which ends without the parent's tests and exit handlers.
+// Runs `work` in a child process, which exits without running the parent's tests and exit handlers.
 pid_t in_child(const std::function<int()>& work);
 int exit_code_of(pid_t child);
 

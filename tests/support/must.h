@@ -1,7 +1,7 @@
 #pragma once
 
 // Results in tests.
-//   Session found = must(get(store, id));            ends the test with the error when it fails
+//   Session found = must(get(store, id));            ends the test with the error
 //   EXPECT_TRUE(works(store.create(session)));
 //   EXPECT_TRUE(fails(store.create(session), Code::conflict));
 
@@ -17,7 +17,7 @@ namespace reprise::test {
 template <class T>
 T must(Result<T> result) {
   if (!result) {
-    // GoogleTest makes a failure of it, with the message.
+    // GoogleTest reports it as a failure with the message.
     throw std::runtime_error(std::string(to_string(result.error().code)) + ": " +
                              result.error().message);
   }
@@ -35,7 +35,7 @@ testing::AssertionResult works(const Result<T>& result) {
          << to_string(result.error().code) << ": " << result.error().message;
 }
 
-// With this code, and a message a person can read: one line, not empty.
+// Whether it failed with this code and a valid message: one line, not empty.
 template <class T>
 testing::AssertionResult fails(const Result<T>& result, Code code) {
   if (result) {

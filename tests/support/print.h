@@ -1,6 +1,6 @@
 #pragma once
 
-// How GoogleTest shows our values when a comparison fails. Include it where they are compared.
+// Prints our values for failed comparisons of GoogleTest. Include it where they are compared.
 
 #include <iosfwd>
 

@@ -1,15 +1,15 @@
 #pragma once
 
-// A disk that can be full, or read-only.
+// A disk that can be full or read-only.
 
 #include <filesystem>
 
 namespace reprise::test {
 
-// A small file system of its own; unmounted at the end. Mounting needs root: ask is_mounted().
+// A small file system, unmounted by the destructor. Mounting needs root: check is_mounted().
 class SmallDisk {
  public:
-  // `size` as mount(8) takes it for tmpfs: "size=2m,nr_inodes=40".
+  // `size` are mount options of tmpfs: "size=2m,nr_inodes=40".
   explicit SmallDisk(const std::filesystem::path& folder, const char* size = "size=2m");
   ~SmallDisk();
   SmallDisk(const SmallDisk&) = delete;
@@ -20,9 +20,9 @@ class SmallDisk {
   bool is_mounted() const { return mounted_; }
   bool make_read_only() const;
   bool make_writable() const;
-  // Every byte that is left.
+  // Uses up all free bytes.
   void fill() const;
-  // Every file that may still be made.
+  // Uses up all free inodes.
   void fill_with_files() const;
 
  private:

@@ -19,7 +19,7 @@ TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code left_behind;  // nothing to be done about it here
+  std::error_code left_behind;  // errors are ignored
   std::filesystem::remove_all(path_, left_behind);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A new folder, removed with all that is in it.
+// A new folder, removed with its contents by the destructor.
 
 #include <filesystem>
 
