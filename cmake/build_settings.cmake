@@ -1,4 +1,4 @@
-# How everything of ours is compiled. Linked privately, never exported.
+# The compiler settings of all our targets. Linked privately, never exported.
 add_library(reprise_build_settings INTERFACE)
 target_compile_features(reprise_build_settings INTERFACE cxx_std_23)
 target_compile_options(reprise_build_settings INTERFACE
@@ -6,20 +6,20 @@ target_compile_options(reprise_build_settings INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual -Wformat=2 -Wimplicit-fallthrough
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
   $<$<BOOL:${REPRISE_WERROR}>:-Werror>
-  # For programs, too: precompiled headers serve one or the other.
+  # For programs, too, since precompiled headers need the same setting.
   -fPIC
-  # What ccache asks of those that use precompiled headers.
+  # Required by ccache for precompiled headers.
   $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
-  # Where sources are compiled together, GCC takes all of them for headers.
+  # In unity builds, GCC treats all sources as headers.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
-  # Clang reads the headers of the C++ library of GCC 12 with newer eyes than they were written for.
+  # Clang reports warnings in the older headers of GCC 12's C++ library.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations$<SEMICOLON>-Wno-ambiguous-reversed-operator>
-  # GCC 12 sees overlaps in "literal" + std::string that are not there (its bug 105651), and, where
-  # it optimises, uses of what a std::expected with an error does not hold.
+  # GCC 12 reports false overlaps in "literal" + std::string (its bug 105651) and, when optimizing,
+  # false uses of the value of a std::expected with an error.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict$<SEMICOLON>-Wno-maybe-uninitialized>
 )
 target_include_directories(reprise_build_settings INTERFACE ${PROJECT_SOURCE_DIR}/include)
-# For what may include the headers of every layer: the program and the tests.
+# For targets that may include the headers of every layer: the program and the tests.
 add_library(reprise_all_layers INTERFACE)
 target_include_directories(reprise_all_layers INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(REPRISE_SANITIZE)
@@ -29,7 +29,7 @@ if(REPRISE_SANITIZE)
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# Faster builds where the tools are there: compiled files remembered, debug builds linked by mold.
+# Faster builds if the tools are installed: ccache, and mold for debug builds.
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(REPRISE_CCACHE ccache)
   if(REPRISE_CCACHE)
@@ -44,14 +44,14 @@ endif()
 
 # reprise_precompile(NAME header… [LINKS library…]): NAME is an empty library whose headers are
 # compiled once, for all targets that call target_precompile_headers(target REUSE_FROM NAME).
-# Sources include what they use nevertheless: the presets dev, tidy and release compile without (with
-# them GCC 12 warns of what it inlines from its own headers).
+# Sources must include what they use anyway: the presets dev, tidy and release compile without (with
+# them, GCC 12 warns about code inlined from its own headers).
 function(reprise_precompile name)
   cmake_parse_arguments(pch "" "" "LINKS" ${ARGN})
   file(CONFIGURE OUTPUT ${name}.cpp CONTENT "")
   add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   target_link_libraries(${name} PRIVATE reprise_build_settings Threads::Threads ${pch_LINKS})
-  # By its contents, not by its time: ccache brings it back with another.
+  # Compares contents, not times, because ccache restores it with another time.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   target_precompile_headers(${name} PRIVATE ${pch_UNPARSED_ARGUMENTS})
 endfunction()

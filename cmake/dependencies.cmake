@@ -1,5 +1,5 @@
-# The system libraries we link. What only some commands need (libcurl, libcrypto, libedit, libpq, libzip, libzstd)
-# is loaded when it is used; of those only the headers are needed here.
+# The system libraries that we link. Libraries for only some commands (libcurl, libcrypto, libedit,
+# libpq, libzip, libzstd) are loaded on first use; only their headers are needed here.
 find_package(Threads REQUIRED)
 find_package(CURL 7.88 REQUIRED)
 
@@ -8,11 +8,11 @@ if(REPRISE_SQLITE_ROOT)
 endif()
 find_package(SQLite3 3.40 REQUIRED)
 
-# Small tables that the titles and the terminal need: linked statically, so they cost no start-up.
+# Small tables for titles and the terminal: linked statically, so they cost no start-up time.
 find_path(REPRISE_UTF8PROC_INCLUDE utf8proc.h REQUIRED)
 find_library(REPRISE_UTF8PROC NAMES libutf8proc.a utf8proc REQUIRED)
 
-# Loaded when the first Markdown is shown; only the header is needed here.
+# Loaded when Markdown is first shown; only the header is needed here.
 find_path(REPRISE_MD4C_INCLUDE md4c.h REQUIRED)
 # The full-screen program: linked statically, so that no other command loads them.
 if(REPRISE_PROGRAM)

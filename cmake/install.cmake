@@ -1,6 +1,6 @@
 include(CMakePackageConfigHelpers)
 
-# Builds what is installed, and nothing else: what `./setup` leaves can be installed.
+# Builds only what is installed, so that the result of `./setup` can be installed.
 add_custom_target(reprise_installation DEPENDS reprise)
 if(REPRISE_PROGRAM)
   add_dependencies(reprise_installation reprise_program reprise_generated)

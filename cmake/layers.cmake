@@ -30,9 +30,10 @@ function(reprise_layer name)
   endif()
 endfunction()
 
-# Where sources are compiled together (CMAKE_UNITY_BUILD): those of one folder, a few at a time, and
-# those of small folders with each other. Others share a namespace more often, and with it names that
-# only one of them may have. The parts are the same in every build: what compiles in one does in all.
+# Unity builds (CMAKE_UNITY_BUILD) combine sources of one folder, a few at a time, and those of
+# small folders with each other. Sources of different large folders often share a namespace, in
+# which local names must be unique. The parts are the same in every build, so all builds compile the
+# same combinations.
 function(reprise_join target)
   set(joined_max 32)
   set(small_folder_max 5)
@@ -58,13 +59,13 @@ endfunction()
 add_custom_target(threads_tests)
 
 # reprise_test(NAME [THREADS] [WAITS] [POSTGRES filter] SOURCES file… [USES library…]): a GoogleTest
-# program over the whole library. THREADS: where threads of one process meet, which is what the
-# thread sanitizer looks at. WAITS: for other processes, seconds on end; such tests begin first.
-# POSTGRES: which of its tests need the PostgreSQL server that tests share.
+# program for the whole library. THREADS: it has concurrent threads, which the thread sanitizer
+# checks. WAITS: it waits for other processes for seconds; such tests start first. POSTGRES: a
+# filter for tests that need the shared PostgreSQL server.
 function(reprise_test name)
   cmake_parse_arguments(test "THREADS;WAITS" "POSTGRES" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
-  # Always joined: reading the test library's headers takes longer than most tests.
+  # Always a unity build: parsing the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -91,8 +92,8 @@ function(reprise_test name)
   endif()
 endfunction()
 
-# The tests of the program `target` that `filter` names: each is one, of a process of its own. Under a
-# sanitizer a process takes longer to start than most tests take, so there all of them share a few.
+# Registers the tests of `target` that match `filter`, each as a separate process. Under a
+# sanitizer, starting a process takes longer than most tests, so all of them share a few processes.
 function(reprise_add_tests target name filter)
   if(NOT REPRISE_SANITIZE)
     gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_LIST ${name}
