@@ -38,20 +38,20 @@ void add_input(RawJson& input, const RawJson& piece) {
   }
 }
 
-bool go_on(TextBlock& block, const TextBlock& delta) {
+bool continue_block(TextBlock& block, const TextBlock& delta) {
   block.text += delta.text;
   add_extra(block.extra, delta.extra);
   return true;
 }
 
-bool go_on(ThinkingBlock& block, const ThinkingBlock& delta) {
+bool continue_block(ThinkingBlock& block, const ThinkingBlock& delta) {
   block.text += delta.text;
   block.signature += delta.signature;
   add_extra(block.extra, delta.extra);
   return true;
 }
 
-bool go_on(ToolUseBlock& block, const ToolUseBlock& delta) {
+bool continue_block(ToolUseBlock& block, const ToolUseBlock& delta) {
   if (block.id != delta.id) {
     return false;
   }
@@ -65,7 +65,7 @@ bool go_on(ToolUseBlock& block, const ToolUseBlock& delta) {
 
 // All other pairs remain separate blocks.
 template <class Last, class First>
-bool go_on(Last& /*last*/, const First& /*first*/) {
+bool continue_block(Last& /*last*/, const First& /*first*/) {
   return false;
 }
 
@@ -76,8 +76,8 @@ void append_delta(std::vector<Block>& blocks, std::span<const Block> delta) {
     return;
   }
   if (!blocks.empty() &&
-      std::visit([](auto& last, const auto& first) { return go_on(last, first); }, blocks.back(),
-                 delta.front())) {
+      std::visit([](auto& last, const auto& first) { return continue_block(last, first); },
+                 blocks.back(), delta.front())) {
     delta = delta.subspan(1);
   }
   blocks.insert(blocks.end(), delta.begin(), delta.end());

@@ -104,7 +104,7 @@ Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Mes
   return appended;
 }
 
-ReadReport hand_out_replaced(const StoredSession& stored, const MessageSink& sink) {
+ReadReport deliver_replaced(const StoredSession& stored, const MessageSink& sink) {
   for (const SharedMessage& message : stored.replaced) {
     if (sink(Message(*message)) == Flow::stop) {
       break;

@@ -57,6 +57,6 @@ Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Mes
                                 const AppendOptions& options);
 
 // Like ReplacedReader::read_replaced().
-ReadReport hand_out_replaced(const StoredSession& stored, const MessageSink& sink);
+ReadReport deliver_replaced(const StoredSession& stored, const MessageSink& sink);
 
 }  // namespace reprise::store

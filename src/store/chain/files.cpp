@@ -47,7 +47,7 @@ bool has_all_operations_of(const StoredSession& stored, const StoredSession& oth
 
 // Merges two rows: the response ids of both, in order and without duplicates; otherwise the newer
 // row.
-StoredSession together(const StoredSession& ours, const StoredSession& found) {
+StoredSession merge_rows(const StoredSession& ours, const StoredSession& found) {
   const bool is_newer = ours.session.info.updated_at > found.session.info.updated_at;
   StoredSession all = is_newer ? ours : found;
   std::vector<ResponseLink> chain = found.session.response_chain;
@@ -121,7 +121,7 @@ Document ChainFiles::merge(const Document& written, Document found) const {
     const auto there = find_row(found, id);
     if (there != found.sessions.end()) {
       if (!has_all_operations_of(there->stored, ours.stored)) {
-        there->stored = together(ours.stored, there->stored);
+        there->stored = merge_rows(ours.stored, there->stored);
       }
       continue;
     }

@@ -247,7 +247,7 @@ Result<std::int64_t> ChatWriter::append_replaced(Seq from) {
 }
 
 // Rewrites the messages when they are not in lines of their own. Returns the offset of their end.
-Result<std::int64_t> ChatWriter::write_anew(int out, Seq to) const {
+Result<std::int64_t> ChatWriter::rewrite(int out, Seq to) const {
   const fs::path& file = log_->file();
   REPRISE_ASSIGN(const std::string old, read_file(file));
   REPRISE_TRY(quarantine(folder_ / kMessagesFile, old));
@@ -301,7 +301,7 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
   const auto fill = [&](int out) -> Result<> {
     std::int64_t start = begin;
     if (!has_lines) {
-      REPRISE_ASSIGN(start, write_anew(out, from));
+      REPRISE_ASSIGN(start, rewrite(out, from));
     }
     REPRISE_ASSIGN(std::string lines, encode(start, from, messages, options));
     if (has_lines) {

@@ -33,7 +33,7 @@ void take(std::vector<Damage> damage, VerifyReport& report) {
 }
 
 // Reads all of one chat; any failure is damage of that chat only.
-Result<ReadReport> look_at(Chat& chat, VerifyReport& report) {
+Result<ReadReport> check_chat(Chat& chat, VerifyReport& report) {
   REPRISE_ASSIGN(std::vector<Damage> damage, chat.damage());
   take(std::move(damage), report);
   std::int64_t messages = 0;
@@ -117,7 +117,7 @@ Result<> copy_as_it_is(const fs::path& from, const fs::path& to, VerifyReport& r
 
 Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   const std::size_t damage_before = report.damage.size();
-  REPRISE_TRY(look_at(chat, report));
+  REPRISE_TRY(check_chat(chat, report));
   const fs::path& from = chat.place().folder;
   REPRISE_TRY(copy_other_files(from, to));
   REPRISE_TRY(write_messages(from / kMessagesFile, to / kMessagesFile));
@@ -165,7 +165,7 @@ Result<> copy_left(const fs::path& from, const fs::path& to) {
 }
 
 // Whether the chat was moved or removed meanwhile.
-bool has_left(const Chat& chat) {
+bool was_moved(const Chat& chat) {
   const auto is_here = chat.is_in_place();
   return is_here && !*is_here;
 }
@@ -195,8 +195,8 @@ Result<VerifyReport> ChatdirStore::verify() {
       continue;
     }
     const auto chat = chats_.at(listed);
-    const auto read = chat ? look_at(**chat, report) : std::unexpected(chat.error());
-    if (!read && !(chat && has_left(**chat))) {
+    const auto read = chat ? check_chat(**chat, report) : std::unexpected(chat.error());
+    if (!read && !(chat && was_moved(**chat))) {
       report.damage.push_back(whole_damage(listed.id, read.error()));
     }
   }

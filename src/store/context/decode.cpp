@@ -200,9 +200,9 @@ class Reader {
     std::vector<SharedMessage>& all = stored.log->own;
     if (at < std::ssize(all)) {
       later.assign(all.begin() + at, all.end());
-      take_back_turns(document_.extra, std::ranges::count_if(later, [](const auto& message) {
-                        return is_answer(*message);
-                      }));
+      subtract_turns(document_.extra, std::ranges::count_if(later, [](const auto& message) {
+                       return is_answer(*message);
+                     }));
       all.resize(static_cast<std::size_t>(at));
       session.encoded.cut(at);
     }

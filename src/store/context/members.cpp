@@ -121,7 +121,7 @@ std::string grown(const std::string& total_turns, std::int64_t by) {
   return by == 0 || !number ? total_turns : std::to_string(*number + by);
 }
 
-void take_back_turns(Extra& members, std::int64_t turns) {
+void subtract_turns(Extra& members, std::int64_t turns) {
   const RawJson* const meta = json::find_field(members, kMeta);
   if (meta == nullptr || turns == 0) {
     return;

@@ -54,7 +54,7 @@ Meta read_meta(const RawJson* meta);
 std::string grown(const std::string& total_turns, std::int64_t by);
 
 // Subtracts `turns` from the count in the member `meta`, because they will be counted again.
-void take_back_turns(Extra& members, std::int64_t turns);
+void subtract_turns(Extra& members, std::int64_t turns);
 
 // Sets all of the session except its id and its usage from `members`, including meta. `stored` has
 // its messages.

@@ -133,7 +133,7 @@ class Merge {
     }
     merged.session.info.head = Seq{merged.log->size()};
     move_raw_entries(theirs, common, tail);
-    take_back_turns(theirs, common);
+    subtract_turns(theirs, common);
     theirs_.encoded.cut(static_cast<std::int64_t>(common));
     theirs_.stored = std::move(merged);
   }
@@ -165,11 +165,11 @@ class Merge {
 
   // Their turns are already counted, but all turns after the common beginning are counted when
   // written.
-  void take_back_turns(const Messages& theirs, std::size_t common) {
+  void subtract_turns(const Messages& theirs, std::size_t common) {
     const auto counted =
         std::count_if(theirs.begin() + static_cast<std::ptrdiff_t>(common), theirs.end(),
                       [](const SharedMessage& message) { return is_answer(*message); });
-    context::take_back_turns(found_.extra, counted);
+    context::subtract_turns(found_.extra, counted);
   }
 
   const FileSession& ours_;

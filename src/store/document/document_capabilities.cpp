@@ -41,7 +41,7 @@ Result<std::int64_t> DocumentStore::count_replaced(const SessionId& id) {
 
 Result<ReadReport> DocumentStore::read_replaced(const SessionId& id, const MessageSink& sink) {
   REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
-  return hand_out_replaced(found.session->stored, sink);
+  return deliver_replaced(found.session->stored, sink);
 }
 
 Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answer,

@@ -37,7 +37,7 @@ Result<ReadReport> MemoryStore::read_replaced(const SessionId& id, const Message
     REPRISE_ASSIGN(const StoredSession* const stored, get(id));
     seen.replaced = stored->replaced;
   }
-  return hand_out_replaced(seen, sink);  // called without the mutex: it may use the store
+  return deliver_replaced(seen, sink);  // called without the mutex: it may use the store
 }
 
 Result<> MemoryStore::fork(const SessionId& parent, Seq at, const Session& child) {

@@ -74,7 +74,7 @@ Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector
 }
 
 // A hint for roles that may use the tables, but neither create nor alter them.
-std::string what_owner_runs(std::string_view name, std::int64_t version) {
+std::string migration_hint(std::string_view name, std::int64_t version) {
   const std::size_t host = name.find("://") + 3;
   return cat("; ", version == 0 ? "there are no tables yet" : "its tables are of an older version",
              ": their owner runs once: reprise --store '", name.substr(0, host), "OWNER@",
@@ -167,7 +167,7 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   } else if (connection.failure().sqlstate != kNoPrivilege) {
     return std::unexpected(std::move(made).error());
   } else if (shared_->tables.version < kVersion || !shared_->tables.has_additions()) {
-    made.error().message += what_owner_runs(name(), shared_->tables.version);
+    made.error().message += migration_hint(name(), shared_->tables.version);
     return std::unexpected(std::move(made).error());
   }
   return {};

@@ -125,7 +125,7 @@ Result<> check_batch(const Key& key, const Locked& now, Seq from, const AppendOp
   return store::check_append({.id = key.id, .head = now.head, .answer = now.answer}, from, options);
 }
 
-Error changed_while_held(const Key& key) {
+Error changed_while_locked(const Key& key) {
   return {Code::corrupt, cat("session ", key.id.str(), " changed although it was locked")};
 }
 
@@ -140,7 +140,7 @@ Result<Appended> append_and_commit(Connection& connection, const Counted& append
   if (batch.is_distributed) {
     REPRISE_ASSIGN(const auto moved, connection.run(queries));
     if (moved[append_at].empty()) {
-      return std::unexpected(changed_while_held(key));
+      return std::unexpected(changed_while_locked(key));
     }
     queries = insert_queries(append, moved[append_at]);
     queries.push_back({kCommit});
@@ -153,7 +153,7 @@ Result<Appended> append_and_commit(Connection& connection, const Counted& append
   queries.push_back({kCommit});
   REPRISE_ASSIGN(const auto rows, connection.run(queries));
   if (rows[append_at].empty()) {
-    return std::unexpected(changed_while_held(key));
+    return std::unexpected(changed_while_locked(key));
   }
   return store::appended_at(Seq{rows[append_at].integer(0, "first_seq")}, batch.roles.size());
 }

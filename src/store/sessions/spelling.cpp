@@ -189,13 +189,13 @@ class Respeller {
     });
     --depth_;
     if (whole) {
-      put_in_order(members, start);
+      sort_members(members, start);
     }
     return whole;
   }
 
   // Sorts the members written from `start` on.
-  void put_in_order(std::vector<Member>& members, std::size_t start) {
+  void sort_members(std::vector<Member>& members, std::size_t start) {
     if (members.size() <= kSortedMembersMax) {
       std::ranges::stable_sort(members, {}, &Member::key);
     }

@@ -84,7 +84,7 @@ class Repairing {
   Result<> insert(const std::string& sql, const Statement& row, std::size_t count);
   Result<> copy_message(const Statement& row, const std::string& sql, std::size_t count);
   Result<> keep_damage(Damage damage, std::string_view bytes);
-  Result<> make_whole();
+  Result<> repair_references();
   Result<> note_missing();
 
   Connection& source_;
@@ -122,7 +122,7 @@ Result<> Repairing::fill() {
       REPRISE_TRY(copy_table(table.name));
     }
   }
-  REPRISE_TRY(make_whole());
+  REPRISE_TRY(repair_references());
   for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
     REPRISE_TRY(copy_original(table));
   }
@@ -253,7 +253,7 @@ Result<> Repairing::copy_original(std::string_view table) {
 }
 
 // Adds sessions for orphaned messages, corrects heads, and removes rows without a session.
-Result<> Repairing::make_whole() {
+Result<> Repairing::repair_references() {
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us)"
                   " SELECT session_id, 'Recovered', '', 0, 0 FROM messages"

@@ -92,7 +92,7 @@ Result<> store_prompts(Connection& connection, const SessionId& id,
 }
 
 // Gives the session a new rowid, so that readers of changes (changes.cpp) notice the update.
-Result<> number_anew(Connection& connection, const SessionId& id) {
+Result<> renumber(Connection& connection, const SessionId& id) {
   return connection.run(
       "UPDATE sessions SET rowid = (SELECT max(rowid) + 1 FROM sessions) WHERE id = ?", id.str());
 }
@@ -183,7 +183,7 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   update.bind(id.str());
   REPRISE_TRY(update.run());
   if (session.info.working_dir != folder) {
-    REPRISE_TRY(number_anew(connection, id));
+    REPRISE_TRY(renumber(connection, id));
   }
   if (patch.prompt_history) {
     return store_prompts(connection, id, session.prompt_history);

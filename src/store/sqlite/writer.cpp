@@ -150,7 +150,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
   guard.lock();
   const Group group = take_group();
   if (!hold) {
-    give_back(group, leader, hold.error());
+    fail_expired(group, leader, hold.error());
   } else {
     guard.unlock();
     std::vector<std::shared_ptr<std::condition_variable>> wakes;
@@ -212,7 +212,7 @@ Writer::Group Writer::take_group() {
 
 // Called if the lock could not be taken: jobs past their deadline fail, the others continue to
 // wait.
-void Writer::give_back(const Group& group, const Job& leader, const Error& error) {
+void Writer::fail_expired(const Group& group, const Job& leader, const Error& error) {
   const auto now = Clock::now();
   for (auto job = group.rbegin(); job != group.rend(); ++job) {
     if (*job == &leader || (*job)->deadline <= now || error.code != Code::busy) {

@@ -67,7 +67,7 @@ class Writer {
   void gather(std::unique_lock<std::mutex>& guard);
   void lead(Job& leader, std::unique_lock<std::mutex>& guard);
   Group take_group();
-  void give_back(const Group& group, const Job& leader, const Error& error);
+  void fail_expired(const Group& group, const Job& leader, const Error& error);
   static void run_job(Job& job, Connection& connection);
   Result<> process(const Group& group);
   Result<> process_in_transaction(const Group& group);
