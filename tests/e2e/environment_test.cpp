@@ -49,7 +49,7 @@ Reply ask_at(const std::string& base_url) {
 TEST(Proxy, IsAskedForOtherMachines) {
   const auto server = start_server();
   const Variable proxy("http_proxy", server->url());
-  const Reply refused = ask_at("http:// the server is not a proxy
+  const Reply refused = ask_at("http://models.example/v1");  // the server is not a proxy
   EXPECT_FALSE(refused.result);
   ASSERT_FALSE(server->requests().empty());
   EXPECT_THAT(server->requests().back().path, HasSubstr("http://models.example/v1/"));
