@@ -108,9 +108,14 @@ std::string grow_a_team(const Server& server, std::int64_t sessions) {
   std::string url = make_database(server, "team");
   open(url, "big");
   BarePostgres bare(url);
-  // Built at the end, like for a store that is older than these indexes.
-  bare.run("DROP INDEX reprise_by_title, reprise_by_mode");
-  bare.run("DELETE FROM reprise_schema WHERE version IN (-6, -7)");
+  // Built at the end, as for a store that was grown before there were such indexes.
+  bare.run(
+      "DROP INDEX reprise_by_title, reprise_by_mode, reprise_by_mode_slot, reprise_not_copied,"
+      " reprise_by_slot_title");
+  bare.run(
+      "CREATE INDEX reprise_by_slot ON reprise_heads(tenant, state, updated_slot DESC)"
+      " WHERE state >= 0");
+  bare.run("DELETE FROM reprise_schema WHERE version IN (-6, -7, -10)");
   bare.run(
       "CREATE TABLE one AS SELECT i, CASE WHEN i % 2 = 0 THEN 'big' ELSE 't' || i / 2 % 1000 END"
       " AS tenant, '01900000-' || lpad(to_hex(i / 65536), 4, '0') || '-7' ||"
@@ -122,8 +127,9 @@ std::string grow_a_team(const Server& server, std::int64_t sessions) {
   bare.run(
       "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
       " working_dir, created_us) SELECT tenant, id, title, convert_to(lower(convert_from(title,"
-      " 'UTF8')), 'UTF8'), CASE WHEN i % 10000 = 10 THEN 'plan'::bytea ELSE 'code' END, 'echo',"
-      " 'echo', '/home', i * 20000000::int8 FROM one");
+      " 'UTF8')), 'UTF8'), CASE WHEN i % 10000 = 10 THEN 'plan'::bytea WHEN i < " +
+      std::to_string(sessions * 6 / 1000) +
+      " THEN 'draft' ELSE 'code' END, 'echo', 'echo', '/home', i * 20000000::int8 FROM one");
   bare.run(
       "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot, state,"
       " folder) SELECT tenant, id, 2, 0, i * 20000000::int8, i * 20000000::int8 >> 26, 0,"
@@ -176,8 +182,14 @@ void commands_of(const std::string& url, const std::string& tenant, int times) {
   lists("list a title of many", {.title_contains = "kitchen"});
   lists("list a title of few", {.title_contains = "rare walrus"});
   lists("list a title of none", {.title_contains = "nobody's"});
+  // In the random part of the titles.
+  lists("list a title of one in 700", {.title_contains = "a6f"});
+  lists("list a title of one in 250", {.title_contains = "a6 in"});
+  lists("list a title of one in 80", {.title_contains = "6 in the g"});
+  lists("list two bytes of none", {.title_contains = "q!"});
   lists("list a mode of many", {.mode = "code"});
   lists("list a mode of few", {.mode = "plan"});
+  lists("list a mode of the oldest", {.mode = "draft"});
   lists("list a mode of none", {.mode = "none"});
   lists("list an author of few", {.author = must(reprise::Author::parse("Ann"))});
   lists("list an author of none", {.author = must(reprise::Author::parse("Bob"))});

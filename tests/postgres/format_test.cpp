@@ -48,7 +48,7 @@ TEST_F(PostgresFormat, TablesHaveTheDocumentedKeys) {
             "reprise_values(tenant, session_id, name, part)\n"
             "reprise_words(tenant, session_id, branch, seq)");
   EXPECT_EQ(rows("SELECT version::text FROM reprise_schema AS s ORDER BY s.version"),
-            "-8\n-7\n-6\n-5\n-4\n-3\n-2\n-1\n1\n2\n3\n4");
+            "-10\n-9\n-8\n-7\n-6\n-5\n-4\n-3\n-2\n-1\n1\n2\n3\n4");
 }
 
 TEST_F(PostgresFormat, ASessionIsAHeadARowAndValues) {

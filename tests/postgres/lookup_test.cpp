@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <set>
+#include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "base/encode.h"
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/open_store.h"
@@ -15,7 +21,7 @@
 namespace reprise::test {
 namespace {
 
-constexpr int kMany = 4500;  // more than kFewSessions and kLookedAt
+constexpr int kMany = 4500;  // more than are few and than are looked at together at first
 
 using Ids = std::vector<std::string>;
 
@@ -55,10 +61,45 @@ class PostgresLookup : public testing::Test {
     } while (!query.after.empty() && ids.size() < kMany);
     return ids;
   }
+  // As a program that does not know of copies.
   void change(std::string_view set, std::string_view where) const {
     run(url_, cat("UPDATE reprise_sessions SET ", set, " WHERE tenant = 'many' AND ", where));
   }
-  // The number of index scans, complete once the clients are disconnected.
+  // So many that match nothing, after all others.
+  void add_newer(int count) const {
+    run(url_,
+        cat("INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot,"
+            " state, folder) SELECT 'many', 'new' || i, 0, 0, (90000 + i) * 90000000::int8,"
+            " (90000 + i) * 90000000::int8 >> 26, 0, '/' FROM generate_series(1, ",
+            count, ") AS i"));
+    run(url_,
+        cat("INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider,"
+            " model, working_dir, created_us) SELECT 'many', 'new' || i, '', '', 'code', '', '',"
+            " '/', 1 FROM generate_series(1, ",
+            count, ") AS i"));
+  }
+  // What a list should have, by the server's own means.
+  Ids expected(std::string_view where) const {
+    std::istringstream words(
+        query(url_, cat("SELECT coalesce(string_agg(session_id, ' ' ORDER BY pinned DESC,"
+                        " updated_us DESC, session_id DESC), '') FROM reprise_heads JOIN"
+                        " reprise_sessions USING (tenant, session_id) WHERE tenant = 'many' AND ",
+                        where)));
+    Ids ids;
+    for (std::string word; words >> word;) {
+      ids.push_back(word);
+    }
+    return ids;
+  }
+  // Sessions whose copies are not what the digest says.
+  std::string wrong_copies() const {
+    return query(url_,
+                 "SELECT count(*) FROM reprise_sessions JOIN reprise_heads USING (tenant,"
+                 " session_id) WHERE head_digest = left(md5(md5(title_lower) ||"
+                 " encode(mode, 'hex')), 16) AND (title_start, mode_key) IS DISTINCT FROM"
+                 " (substr(title_lower, 1, 200), mode)");
+  }
+  // How often the index was read, once the clients that did so are gone.
   int scans_of(const char* index) const {
     return std::stoi(query(
         url_, cat("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '", index, "'")));
@@ -104,34 +145,172 @@ TEST_F(PostgresLookup, ModesFarBackAreFoundPageByPage) {
   EXPECT_EQ(pages(*store, {.mode = "code", .limit = 1000}).size(), kMany - 3U);
 }
 
-// More than are considered few at first, and all of them after more sessions than are scanned.
-TEST_F(PostgresLookup, ManyOldMatchesNeedFewStatements) {
-  constexpr int kNewer = 40'000;
+// Behind many more than are looked at together: whatever is looked for, and wherever it is.
+TEST_F(PostgresLookup, WhatIsFarBackTakesFewStatements) {
   change("mode = 'plan'", "true");
-  run(url_,
-      cat("INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot,"
-          " state, folder) SELECT 'many', 'new' || i, 0, 0, (90000 + i) * 90000000::int8,"
-          " (90000 + i) * 90000000::int8 >> 26, 0, '/' FROM generate_series(1, ",
-          kNewer, ") AS i"));
-  run(url_,
-      cat("INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider,"
-          " model, working_dir, created_us) SELECT 'many', 'new' || i, '', '', 'code', '', '', '/',"
-          " 1 FROM generate_series(1, ",
-          kNewer, ") AS i"));
+  add_newer(40'000);
   StoreStatistics statistics;
   StoreOptions options;
   options.statistics = &statistics;
   const auto store = open(options);
-  SessionQuery query{.mode = "plan", .limit = 50};
-  for (const int newest : {kMany, kMany - 50}) {
+  must(store->list({.mode = "plan"}));  // makes the copies
+  const auto statements_of = [&](const SessionQuery& query, std::string_view first) {
     const auto before = statistics.counts().round_trips.count;
     const SessionPage page = must(store->list(query));
-    EXPECT_LT(statistics.counts().round_trips.count - before, 45);
+    EXPECT_EQ(page.sessions.empty() ? "" : page.sessions.front().id.str(), first);
+    return statistics.counts().round_trips.count - before;
+  };
+  EXPECT_LE(statements_of({.mode = "plan"}, "s4500"), 2U);
+  EXPECT_LE(statements_of({.mode = "none"}, ""), 2U);
+  EXPECT_LE(statements_of({.mode = "plan", .title_contains = "le of 7"}, "s799"), 3U);
+  EXPECT_LE(statements_of({.title_contains = "title of 7"}, "s799"), 4U);
+  EXPECT_LE(statements_of({.title_contains = "title"}, "s4500"), 8U);  // too many for the index
+  EXPECT_LE(statements_of({.title_contains = "!"}, ""), 7U);
+  EXPECT_LE(statements_of({.working_dir = "/0", .title_contains = "!"}, ""), 4U);
+  SessionQuery query{.mode = "plan", .limit = 50};
+  for (const int newest : {kMany, kMany - 50}) {
+    const SessionPage page = must(store->list(query));
     ASSERT_EQ(page.sessions.size(), 50U);
     EXPECT_EQ(page.sessions.front().id.str(), cat("s", newest));
     EXPECT_EQ(page.sessions.back().id.str(), cat("s", newest - 49));
     query.after = page.next;
   }
+  EXPECT_EQ(wrong_copies(), "0");
+}
+
+// Pinned ones, states and folders, rare and frequent titles and modes: what is found is what is
+// there, page by page, however it is found.
+TEST_F(PostgresLookup, EveryListHasWhatIsThere) {
+  change("title_lower = convert_to('100%_ \\ \u00c4rger ' || substr(session_id, 2), 'UTF8')",
+         "substr(session_id, 2)::int % 41 = 3");
+  change("mode = 'plan'", "substr(session_id, 2)::int % 13 = 5");
+  run(url_,
+      "UPDATE reprise_heads SET pinned = 1 WHERE length(session_id) = 5 AND"
+      " substr(session_id, 2)::int % 2 = 1");  // more than are looked at together
+  run(url_,
+      "UPDATE reprise_heads SET state = substr(session_id, 2)::int % 4 WHERE"
+      " substr(session_id, 2)::int % 10 < 8");
+  // A minute in which much happened.
+  run(url_,
+      "UPDATE reprise_heads SET updated_us = 90000000000 + length(session_id),"
+      " updated_slot = 90000000000 >> 26 WHERE substr(session_id, 2)::int % 3 = 1");
+  const auto store = open();
+  const std::string numbers[] = {"0", "1", "2", "3"};
+  const SessionState states[] = {SessionState::active, SessionState::closed, SessionState::archived,
+                                 SessionState::trashed};
+  const std::vector<std::vector<int>> chosen = {{0, 1}, {3}, {2, 1}, {0, 1, 2, 3}};
+  for (const std::string title :
+       {"%", "_", "\\", "\u00c4", "100%_ ", "title of 1", "7", "99", "e of", "zz", "zzz", "123"}) {
+    for (const std::vector<int>& of : chosen) {
+      for (const char* const mode : {"", "plan", "code"}) {
+        for (const char* const folder : {"", "/1"}) {
+          SessionQuery query{.states = {}, .title_contains = title, .limit = 200};
+          std::string in;
+          for (const int state : of) {
+            query.states.push_back(states[state]);
+            in += cat(in.empty() ? "" : ", ", numbers[state]);
+          }
+          std::string where = cat("state IN (", in, ") AND position('\\x", hex_encode(title),
+                                  "'::bytea IN title_lower) > 0");
+          if (*mode != 0) {
+            query.mode = mode;
+            where += cat(" AND mode = '", mode, "'");
+          }
+          if (*folder != 0) {
+            query.working_dir = folder;
+            where += cat(" AND folder = '", folder, "'");
+          }
+          EXPECT_EQ(pages(*store, query), expected(where)) << title << " " << where;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(pages(*store, {.mode = "plan", .limit = 7}), expected("state < 2 AND mode = 'plan'"));
+  EXPECT_EQ(pages(*store, {.working_dir = "/0", .mode = "plan", .limit = 7}),
+            expected("state < 2 AND mode = 'plan' AND folder = '/0'"));
+}
+
+// Each session that stays where it is is listed once, whether looks or the index found it.
+TEST_F(PostgresLookup, PagesHaveNeitherGapsNorRepeatsWhileSessionsMove) {
+  add_newer(3000);
+  const auto store = open();
+  for (const auto& [title, limit] : std::initializer_list<std::pair<const char*, std::size_t>>{
+           {"title of 12", 7}, {"title of 1", 40}, {"9", 50}}) {
+    std::set<std::string> moved;
+    Ids found;
+    SessionQuery query{.title_contains = title, .limit = limit};
+    for (int turn = 0; found.empty() || !query.after.empty(); ++turn) {
+      const SessionPage page = must(store->list(query));
+      for (const SessionInfo& info : page.sessions) {
+        found.push_back(info.id.str());
+      }
+      query.after = page.next;
+      for (const int number : {1200 + turn, 129 - turn % 10, 1990 + turn}) {
+        must(store->append(session_id(cat("s", number)), messages(1), {}));
+        moved.insert(cat("s", number));
+      }
+    }
+    for (const std::string& id : found) {
+      EXPECT_TRUE(moved.contains(id) || std::ranges::count(found, id) == 1) << id;
+    }
+    for (const std::string& id :
+         expected(cat("state < 2 AND position('", title, "'::bytea IN title_lower) > 0"))) {
+      EXPECT_TRUE(moved.contains(id) || std::ranges::find(found, id) != found.end()) << id;
+    }
+  }
+}
+
+// Programs that know copies and others that do not rename the same sessions while lists copy what
+// the others left.
+TEST_F(PostgresLookup, CopiesAreRightWhoeverRenamesSessions) {
+  constexpr int kRounds = 60;
+  std::atomic<bool> is_over = false;
+  std::vector<std::jthread> threads;
+  for (int copier = 0; copier < 2; ++copier) {
+    threads.emplace_back([&] {
+      const auto store = open();
+      while (!is_over) {
+        EXPECT_TRUE(works(store->list({.title_contains = "nobody's"})));
+      }
+    });
+  }
+  {
+    std::vector<std::jthread> writers;
+    for (int writer = 0; writer < 2; ++writer) {
+      writers.emplace_back([&, writer] {
+        const auto store = open();
+        for (int round = 0; round < kRounds; ++round) {
+          const std::string id = cat("s", round % 4 + 1);
+          if (writer == 0) {
+            EXPECT_TRUE(works(store->update(session_id(id), {.title = cat("new ", round)})));
+          } else {
+            run(url_, cat("WITH held AS (UPDATE reprise_heads SET folder = folder WHERE tenant ="
+                          " 'many' AND session_id = '",
+                          id,
+                          "' RETURNING 1) UPDATE reprise_sessions"
+                          " SET title_lower = 'old ",
+                          round,
+                          "' WHERE tenant = 'many' AND"
+                          " session_id = '",
+                          id, "' AND EXISTS (SELECT 1 FROM held)"));
+          }
+        }
+      });
+    }
+  }
+  is_over = true;
+  threads.clear();
+  EXPECT_EQ(wrong_copies(), "0");
+  const auto store = open();
+  for (const std::string id : {"s1", "s2", "s3", "s4"}) {
+    const std::string title =
+        query(url_, cat("SELECT convert_from(title_lower, 'UTF8') FROM reprise_sessions WHERE"
+                        " tenant = 'many' AND session_id = '",
+                        id, "'"));
+    const Ids found = pages(*store, {.title_contains = title});
+    EXPECT_NE(std::ranges::find(found, id), found.end()) << title;
+  }
+  EXPECT_EQ(wrong_copies(), "0");
 }
 
 // Bytes that are not allowed in text, and titles of which the index has only the beginning.
@@ -152,17 +331,20 @@ TEST_F(PostgresLookup, AnyTitleIsFoundByAnyPartOfIt) {
   EXPECT_EQ(pages(*store, {.title_contains = "far way"}), Ids{});
   EXPECT_EQ(pages(*store, {.title_contains = "ab"}), Ids{"s3"});
   EXPECT_EQ(pages(*store, {.title_contains = std::string(1500, 'y')}), Ids{"s5"});
-  for (std::size_t length = 995; length <= 1006; ++length) {
+  for (const std::size_t length :
+       {198U, 199U, 200U, 201U, 202U, 203U, 995U, 999U, 1000U, 1001U, 1002U, 1003U, 1006U}) {
     std::string title(length, 'z');
     title.replace(length - 3, 3, "end");
     must(store->update(session_id("s6"), {.title = title}));
     EXPECT_EQ(pages(*store, {.title_contains = "zend"}), Ids{"s6"}) << length;
     EXPECT_EQ(pages(*store, {.title_contains = "end"}), Ids{"s6"}) << length;
+    EXPECT_EQ(pages(*store, {.title_contains = "nd"}), Ids{"s6"}) << length;
   }
 }
 
-// A search without matches does not scan all sessions of a tenant.
-TEST_F(PostgresLookup, SearchesWithoutMatchesUseAnIndex) {
+// Nothing reads the sessions of a tenant one by one for what is nowhere.
+TEST_F(PostgresLookup, WhatIsNowhereIsToldByAnIndex) {
+  must(open()->list({.mode = "none"}));  // makes the copies
   run(url_, "ANALYZE");
   const std::string read =
       "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname ="
@@ -176,11 +358,11 @@ TEST_F(PostgresLookup, SearchesWithoutMatchesUseAnIndex) {
     }
   }
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while ((scans_of("reprise_by_title") == 0 || scans_of("reprise_by_mode") == 0) &&
+  while ((scans_of("reprise_by_title") == 0 || scans_of("reprise_by_mode_slot") == 0) &&
          std::chrono::steady_clock::now() < end) {
   }
   EXPECT_GE(scans_of("reprise_by_title"), 8);
-  EXPECT_GE(scans_of("reprise_by_mode"), 8);
+  EXPECT_GE(scans_of("reprise_by_mode_slot"), 8);
   EXPECT_EQ(query(url_, read), before);
 }
 
@@ -192,6 +374,7 @@ TEST_F(PostgresLookup, FindsTheSameWithoutTheIndexes) {
     EXPECT_EQ(pages(store, {.title_contains = "needle", .limit = 1}), (Ids{"s9", "s2"}));
     EXPECT_EQ(pages(store, {.mode = "plan", .limit = 1}), (Ids{"s9", "s2"}));
     EXPECT_EQ(pages(store, {.title_contains = "nobody's"}), Ids{});
+    EXPECT_EQ(pages(store, {.title_contains = "title", .limit = 1000}).size(), kMany - 2U);
   };
   const std::string role = cat("looker", url_.substr(url_.rfind('/') + 2, 16));
   run(url_, cat("CREATE ROLE ", role, " LOGIN"));
@@ -199,8 +382,9 @@ TEST_F(PostgresLookup, FindsTheSameWithoutTheIndexes) {
   run(url_, "ALTER TABLE reprise_sessions ENABLE ROW LEVEL SECURITY");
   run(url_, "CREATE POLICY own ON reprise_sessions USING (tenant = 'many')");
   check(*open({}, role));
-  run(url_, "DROP INDEX reprise_by_title, reprise_by_mode");
-  run(url_, "DELETE FROM reprise_schema WHERE version IN (-6, -7)");
+  run(url_, "DROP INDEX reprise_by_title, reprise_by_mode, reprise_by_mode_slot");
+  run(url_, "DROP INDEX reprise_not_copied");
+  run(url_, "DELETE FROM reprise_schema WHERE version IN (-6, -7, -10)");
   check(*open({.access = Access::read}));
 }
 

@@ -167,8 +167,9 @@ TEST(PostgresStore, ASessionIsFoundByItsKey) {
          4) {  // complete when the connection has ended
     std::this_thread::yield();
   }
-  EXPECT_EQ(scans("IN ('reprise_by_slot', 'reprise_by_folder_slot', 'reprise_answering_slot')"),
-            "0");
+  EXPECT_EQ(
+      scans("IN ('reprise_by_slot_title', 'reprise_by_folder_slot', 'reprise_answering_slot')"),
+      "0");
 }
 
 // The cost must not depend on the number of sessions.

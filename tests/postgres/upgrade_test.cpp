@@ -143,6 +143,12 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
       "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
       " SELECT 'many', 's' || i, 0, 0, i * 70000000::int8, 0, '/'"
       " FROM generate_series(1, 12000) AS i");
+  run(url,
+      "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
+      " working_dir, created_us) SELECT tenant, session_id, 'T', convert_to(session_id, 'UTF8'),"
+      " convert_to(repeat(session_id, CASE WHEN session_id LIKE 's7%' THEN 60 ELSE 1 END), "
+      "'UTF8'), '', '', '/', 1"
+      " FROM reprise_heads WHERE tenant = 'many'");
   std::vector<std::string> steps;
   const auto note = [&steps](std::string_view step) { steps.emplace_back(step); };
   must(migrate_store(url, {}, {.dry_run = true, .on_step = note}));
@@ -177,7 +183,14 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
         steps, [](const auto& step) { return step.starts_with("building the index "); }));
   }
   EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
-  for (const char* const index : {"short_id", "author", "mode", "title"}) {
+  // With the copies of titles and modes, which lists need not make any more.
+  EXPECT_EQ(query(url,
+                  "SELECT count(*) FROM reprise_sessions JOIN reprise_heads USING (tenant,"
+                  " session_id) WHERE head_digest IS NOT NULL AND title_start = title_lower AND"
+                  " CASE WHEN length(mode) > 200 THEN mode_key = convert_to('sha256:' ||"
+                  " encode(sha256(mode), 'hex'), 'UTF8') ELSE mode_key = mode END"),
+            "12003");
+  for (const char* const index : {"short_id", "author", "mode", "title", "mode_slot"}) {
     EXPECT_EQ(query(url, cat("SELECT count(to_regclass('reprise_by_", index, "'))")), "1") << index;
   }
   steps.clear();

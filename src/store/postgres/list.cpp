@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/encode.h"
 #include "base/text.h"
@@ -24,16 +25,26 @@ struct ListPlace {
   std::string id;
 };
 
-// The length of a UUID's last group, with which short ids begin.
+constexpr std::string_view kAfterIds = "\x7f";
+
+// Of a UUID's last group, which is what short ids begin with.
 constexpr std::size_t kShortIdDigits = 12;
 
 struct ListQuery {
+  ListShape shape;
   std::string text;
-  std::int64_t looked_at;  // 0 if all returned rows match
   Values values;
 };
 
-// The smallest text greater than all texts that begin with `prefix` (ids are ASCII).
+// How many sessions are looked at in each statement. With a million sessions, 10,000 take 2 to 3 ms
+// in an index that has all that is compared, and 500 that the index of titles finds 3 to 7, because
+// each has its pages in two tables. So that index is asked once, when at the rate found so far
+// more than kFarLook sessions would have to be looked at to fill the page.
+constexpr std::size_t kFirstLook = 1000;
+constexpr std::size_t kNextLook = 10'000;
+constexpr std::size_t kFarLook = 40'000;
+
+// The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
 std::string after_prefix(std::string prefix) {
   ++prefix.back();
   return prefix;
@@ -47,10 +58,11 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
   return states;
 }
 
-// How a page is found: by activity, or by an index of titles or modes with few matches.
+// How a page is found.
 struct By {
-  bool index = false;
-  std::int64_t few = kFewSessions;
+  bool copies = false;  // by those of titles and modes that the heads have
+  bool index = false;   // by the index of titles
+  std::size_t looks_at = kFirstLook;
 };
 
 // The index of titles contains all sequences of three bytes.
@@ -80,14 +92,14 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                            .title = !query.title_contains.empty(),
                            .answering = query.answering_only,
                            .author = query.author.has_value(),
+                           .copies = by.copies && !by.index,
+                           .looks_at = by.looks_at,
                            .from_index = by.index,
-                           .few = by.few,
                            .distributed = database.is_distributed(),
                            .slots = database.version() >= kSlotsVersion,
                            .flags = database.has_additions()};
-  ListQuery list{.text = list_statement(shape),
-                 .looked_at = shape.looks() ? static_cast<std::int64_t>(shape.heads()) : 0,
-                 .values = postgres::values(database.tenant())};
+  ListQuery list{
+      .shape = shape, .text = list_statement(shape), .values = postgres::values(database.tenant())};
   if (after) {
     list.values.add(after->updated_us);
     list.values.add(after->id);
@@ -97,7 +109,8 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
     list.values.add(folder);
   }
   if (query.mode) {
-    list.values.add(*query.mode);
+    REPRISE_ASSIGN(const std::string key, index_key(*query.mode));
+    list.values.add(shape.copies ? key : *query.mode);
   }
   if (!query.id_prefix.empty()) {
     list.values.add(query.id_prefix);
@@ -122,61 +135,77 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   return list;
 }
 
-// Whether the tables have an index for the title or mode of the query.
+// Of those by title or mode that are not found by their ids.
+bool is_beside_heads(const SessionQuery& query) {
+  return (!query.title_contains.empty() || query.mode) && query.id_prefix.empty() &&
+         query.short_id_prefix.empty() && !query.author;
+}
+
 bool has_index(const Database& database, const SessionQuery& query) {
-  const bool is_found_by_id =
-      !query.id_prefix.empty() || !query.short_id_prefix.empty() || query.author;
-  if (is_found_by_id || query.answering_only) {
+  return is_beside_heads(query) && !query.answering_only &&
+         query.title_contains.size() >= kGramBytes && database.has_addition(kTitleAddition);
+}
+
+// Copies what programs that do not know copies have changed. False when that cannot be done now.
+bool copy_to_heads(Database& database) {
+  constexpr int kRoundsMax = 50;
+  const Values tenant = values(database.tenant());
+  for (int round = 0; round < kRoundsMax; ++round) {
+    bool is_done = false;
+    const auto copied = database.write_words([&](Connection& connection) -> Result<> {
+      REPRISE_ASSIGN(
+          const auto rows,
+          connection.run(
+              {{kBegin}, {kLimitLocks}, {kCopyToHeads, tenant}, {kMarkCopied, tenant}, {kCommit}}));
+      is_done = rows[3].integer(0, "marked") == 0;
+      return {};
+    });
+    if (!copied || is_done) {
+      return copied.has_value();
+    }
+  }
+  return false;
+}
+
+// Whether the copies are there and what the sessions have.
+Result<bool> has_copies(Database& database, const SessionQuery& query) {
+  if (!is_beside_heads(query) || !database.has_addition(kCopiesAddition)) {
     return false;
   }
-  if (!query.title_contains.empty()) {
-    return query.title_contains.size() >= kGramBytes && database.has_addition(kTitleAddition);
-  }
-  return query.mode && query.mode->size() <= kIndexedMode && database.has_addition(kModeAddition);
+  const auto find = [&](Connection& connection) {
+    return connection.run_one({kFindNotCopied, values(database.tenant())});
+  };
+  REPRISE_ASSIGN(const Rows stale, database.read_for<Rows>(find, From::list));
+  return stale.empty() || copy_to_heads(database);
 }
 
-Result<bool> are_few(Database& database, const SessionQuery& query, std::int64_t few) {
-  const std::string title = ascii_lower(query.title_contains);
-  const std::string text = count_few_statement({.states = {},
-                                                .mode = query.mode.has_value(),
-                                                .title = !title.empty(),
-                                                .few = few,
-                                                .distributed = database.is_distributed()});
-  Values values = postgres::values(database.tenant());
-  if (query.mode) {
-    values.add(*query.mode);
-  }
-  if (!title.empty()) {
-    values.add(title);
-    values.add(grams_of(database.tenant(), title));
-  }
-  const auto count = [&](Connection& connection) { return connection.run_one({text, values}); };
-  REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(count, From::list));
-  return rows.integer(0, "found") <= few;
-}
+// What a statement found of a page.
+struct Found {
+  std::optional<ListPlace> end = std::nullopt;  // where to go on; nothing when there are no more
+  bool is_few = true;  // false when the index has more than a few, of which none was returned
+};
 
-// Adds the rows after `after` to the page; returns the position of the last one, or nullopt if
-// there are no more.
-Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery& query,
-                                         const std::optional<ListPlace>& after, By by,
-                                         SessionPage& page) {
-  REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, by));
-  REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
-                                      [&](Connection& connection) {
-                                        return connection.run_one({list.text, list.values});
-                                      },
-                                      From::list));
-  std::optional<ListPlace> last;
+// Adds the rows of parts before `parts_end` to the page. Their last place, and whether there may be
+// more behind it.
+Found add_rows(const Database& database, const ListQuery& list, const Rows& rows,
+               std::int64_t parts_end, SessionPage& page) {
+  const std::size_t limit = list.shape.rows - 1;
+  Found found;
+  std::size_t count = 0;
   for (int row = 0; row < rows.count(); ++row) {
-    last = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
-                     rows.text(row, "session_id")};
-    if (list.looked_at > 0 && rows.integer(row, "is_match") == 0) {
-      continue;  // only marks the end of the scan
+    if (rows.is_null(row, "session_id") || rows.integer(row, "part") >= parts_end) {
+      break;
+    }
+    ++count;
+    found.end = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
+                          rows.text(row, "session_id")};
+    if (list.shape.looks_beside() && rows.integer(row, "is_match") == 0) {
+      continue;  // where the look ended
     }
     InfoRow read = read_info({rows, row}, database.name());
-    if (read.info && page.sessions.size() == query.limit) {
+    if (read.info && page.sessions.size() == limit) {
       page.next = store::format_cursor(page.sessions.back());
-      return std::optional<ListPlace>();
+      return Found{};
     }
     if (read.damage) {
       page.damage.push_back(*std::move(read.damage));
@@ -185,10 +214,64 @@ Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery&
       page.sessions.push_back(*std::move(read.info));
     }
   }
-  const bool is_cut = static_cast<std::size_t>(rows.count()) > query.limit;
-  const bool looked_at_all = list.looked_at == 0 || rows.empty() ||
-                             rows.integer(rows.count() - 1, "place") < list.looked_at;
-  return !is_cut && looked_at_all ? std::optional<ListPlace>() : last;
+  const bool looked_at_all =
+      !list.shape.looks_beside() || rows.empty() ||
+      std::cmp_less(rows.integer(rows.count() - 1, "place"), list.shape.heads());
+  return count <= limit && looked_at_all ? Found{} : found;
+}
+
+Result<Found> collect(Database& database, const SessionQuery& query,
+                      const std::optional<ListPlace>& after, By by, SessionPage& page) {
+  REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, by));
+  REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
+                                      [&](Connection& connection) {
+                                        return connection.run_one({list.text, list.values});
+                                      },
+                                      From::list));
+  if (by.index && rows.integer(0, "found") > kFewSessions) {
+    return Found{.is_few = false};
+  }
+  const bool is_cut = list.shape.looks_at_copies() && !rows.is_null(0, "cut_part");
+  if (!is_cut) {
+    return add_rows(database, list, rows, std::ssize(list.shape.groups), page);
+  }
+  // What is before the cut is complete.
+  const std::int64_t part = rows.integer(0, "cut_part");
+  Found found = add_rows(database, list, rows, part + 1, page);
+  if (!found.end && page.next.empty()) {
+    found.end =
+        ListPlace{part, (rows.integer(0, "cut_slot") << kSlotBits) - 1, std::string(kAfterIds)};
+  }
+  return found;
+}
+
+// Looks in the order of lists, until the page is full or the index of titles has all that is left.
+Result<SessionPage> look_for(Database& database, const SessionQuery& query,
+                             const std::optional<ListPlace>& begin) {
+  SessionPage page;
+  By by;
+  REPRISE_ASSIGN(by.copies, has_copies(database, query));
+  bool may_ask = has_index(database, query);
+  std::optional<ListPlace> after = begin;
+  std::size_t looked_at = 0;
+  while (true) {
+    REPRISE_ASSIGN(const Found found, collect(database, query, after, by, page));
+    if (!found.end) {
+      return page;
+    }
+    after = found.end;
+    looked_at += by.copies ? by.looks_at : kLookedAt;
+    by.looks_at = kNextLook;
+    const std::size_t count = page.sessions.size();
+    if (may_ask && (query.limit - count) * looked_at > count * kFarLook) {
+      may_ask = false;
+      SessionPage all;
+      REPRISE_ASSIGN(const Found few, collect(database, query, begin, {.index = true}, all));
+      if (few.is_few && !few.end) {
+        return all;
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -199,32 +282,16 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
     return fail(Code::unsupported,
                 cat(database.name(), " has no authors yet: run reprise store migrate"));
   }
-  SessionPage page;
   const bool is_odd_prefix = !std::ranges::all_of(query.id_prefix, [](char c) { return c > 0; });
   if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {
-    return page;
+    return SessionPage();
   }
   std::optional<ListPlace> after;
   if (checked.after) {
     after = ListPlace{checked.after->group, microseconds_of(checked.after->updated_at),
                       checked.after->id.str()};
   }
-  const std::optional<ListPlace> begin = after;
-  REPRISE_ASSIGN(after, collect(database, query, begin, {}, page));
-  const bool is_indexed = after && has_index(database, query);
-  for (int look = 1; after; ++look) {  // the next scan, or after damaged rows used up the limit
-    if (is_indexed && (look == 1 || look == kManyLooks)) {
-      const std::int64_t few = look == 1 ? kFewSessions : kFewAfterManyLooks;
-      REPRISE_ASSIGN(const bool is_few, are_few(database, query, few));
-      if (is_few) {
-        page = {};
-        REPRISE_ASSIGN(after, collect(database, query, begin, {.index = true, .few = few}, page));
-        continue;
-      }
-    }
-    REPRISE_ASSIGN(after, collect(database, query, after, {}, page));
-  }
-  return page;
+  return look_for(database, query, after);
 }
 
 }  // namespace reprise::postgres

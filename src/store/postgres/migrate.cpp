@@ -43,7 +43,17 @@ constexpr std::string_view kFillPage =
     REPRISE_FILL_SLOTS " AND (tenant, session_id) <= ($3::text, $4::text)";
 constexpr std::string_view kFillRest = REPRISE_FILL_SLOTS;
 
-// Repeats work that conflicts with a writer.
+constexpr std::string_view kFindNextTenant =
+    "SELECT tenant FROM reprise_heads WHERE tenant > $1::text ORDER BY tenant LIMIT 1";
+// Of 1: 2 where the page before ended, 3 where this one ends.
+constexpr std::string_view kFindCopiedPage =
+    "SELECT max(p.session_id) AS last FROM (SELECT h.session_id FROM reprise_heads AS h"
+    " WHERE h.tenant = $1::text AND h.session_id > $2::text ORDER BY h.session_id LIMIT 5000) AS p";
+#define REPRISE_OF_PAGE "> $2::text AND s.session_id <= $3::text"
+constexpr std::string_view kCopyPageToHeads = REPRISE_COPY_TO_HEADS(REPRISE_OF_PAGE);
+constexpr std::string_view kMarkPageCopied = REPRISE_MARK_COPIED(REPRISE_OF_PAGE);
+
+// What meets a writer is done again.
 Result<> do_again(Connection& connection, const std::function<Result<>()>& work) {
   constexpr int kAttemptsMax = 60;
   REPRISE_TRY(connection.run_one({kWaitLittle}));
@@ -86,7 +96,38 @@ Result<> fill_slots(Connection& connection) {
   }
 }
 
-// Drops the unusable index that an interrupted build left.
+// Of one tenant, which may be on another node than the next.
+Result<> copy_to_heads(Connection& connection, const std::string& tenant) {
+  std::string after;
+  while (true) {
+    REPRISE_ASSIGN(const Rows page, connection.run_one({kFindCopiedPage, values(tenant, after)}));
+    if (page.is_null(0, "last")) {
+      return {};
+    }
+    const Values range = values(tenant, after, page.text(0, "last"));
+    const auto copy = [&]() -> Result<> {
+      REPRISE_TRY(connection.run(
+          {{kBegin}, {kCopyPageToHeads, range}, {kMarkPageCopied, range}, {kCommit}}));
+      return {};
+    };
+    REPRISE_TRY(do_again(connection, copy));
+    after = page.text(0, "last");
+  }
+}
+
+Result<> copy_to_heads(Connection& connection) {
+  std::string tenant;
+  while (true) {
+    REPRISE_ASSIGN(const Rows next, connection.run_one({kFindNextTenant, values(tenant)}));
+    if (next.empty()) {
+      return {};
+    }
+    tenant = next.text(0, "tenant");
+    REPRISE_TRY(copy_to_heads(connection, tenant));
+  }
+}
+
+// One that was broken off stays behind, and is of no use.
 Result<> build_index(Connection& connection, std::string_view statement, const Report& report) {
   const std::string_view rest = statement.substr(kCreateIndex.size());
   const std::string name(rest.substr(0, rest.find(' ')));
@@ -115,6 +156,10 @@ Result<> prepare(Connection& connection, const Migration& migration, const Repor
   if (migration.number == kSlotsVersion) {
     report("filling a column, 5,000 sessions at a time");
     REPRISE_TRY(fill_slots(connection));
+  }
+  if (migration.number == kCopiesAddition) {
+    report("copying titles and modes, 5,000 sessions at a time");
+    REPRISE_TRY(copy_to_heads(connection));
   }
   for (const std::string_view statement : migration.statements) {
     if (statement.starts_with(kCreateIndex)) {

@@ -196,7 +196,7 @@ constexpr std::string_view kAuthorIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_author ON"
     " reprise_messages(tenant, author, session_id, branch, seq) WHERE author IS NOT NULL",
 };
-// Partial, because longer modes do not fit into an index.
+// Of programs that do not know kCopiesIndexes. Partial: a longer mode fits no index.
 constexpr std::string_view kModeIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_mode ON"
     " reprise_sessions(tenant, mode) WHERE " REPRISE_SHORT_MODE,
@@ -234,6 +234,23 @@ constexpr std::string_view kWordTables[] = {
     " messages int8 NOT NULL,"
     " PRIMARY KEY(tenant))",
 };
+constexpr std::string_view kCopiesColumns[] = {
+    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS title_start bytea",
+    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS mode_key bytea",
+    "ALTER TABLE reprise_sessions ADD COLUMN IF NOT EXISTS head_digest text",
+};
+// The first index serves what reprise_by_slot did, and has all that a title is looked for by.
+// Copies are made when the last one has a session: see list.cpp.
+constexpr std::string_view kCopiesIndexes[] = {
+    "CREATE INDEX IF NOT EXISTS reprise_by_slot_title ON"
+    " reprise_heads(tenant, state, updated_slot DESC) INCLUDE (session_id, pinned, title_start)"
+    " WHERE state >= 0",
+    "CREATE INDEX IF NOT EXISTS reprise_by_mode_slot ON"
+    " reprise_heads(tenant, mode_key, state, updated_slot DESC) WHERE state >= 0",
+    "CREATE INDEX IF NOT EXISTS reprise_not_copied ON"
+    " reprise_sessions(tenant, head_digest, session_id) WHERE " REPRISE_NOT_COPIED(""),
+    "DROP INDEX IF EXISTS reprise_by_slot",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
 constexpr Migration kMigrations[] = {
@@ -246,9 +263,11 @@ constexpr Migration kMigrations[] = {
     {-3, "an index of short ids", kShortIdIndex, false},
     {-4, "a column for authors", kAuthorColumn},
     {-5, "an index of authors", kAuthorIndex, false},
-    {kModeAddition, "an index of modes", kModeIndex, false},
+    {-6, "an index of modes", kModeIndex, false},
     {kTitleAddition, "an index of titles", kTitleIndex, false},
     {-8, "tables of words", kWordTables, false},
+    {-9, "columns for copies of titles and modes", kCopiesColumns},
+    {kCopiesAddition, "copies of titles and modes, and their indexes", kCopiesIndexes, false},
 };
 
 constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";

@@ -18,9 +18,9 @@ namespace reprise::postgres {
 inline constexpr std::int64_t kVersion = 4;
 // Before this version, lists were ordered by the time itself. Such tables can still be read.
 inline constexpr std::int64_t kSlotsVersion = 3;
-// These add the indexes for lists by mode and title.
-inline constexpr std::int64_t kModeAddition = -6;
+// Lists by mode and title are quick with these.
 inline constexpr std::int64_t kTitleAddition = -7;
+inline constexpr std::int64_t kCopiesAddition = -10;
 
 // The migration to version `number` from the previous one. Additions, which older programs can
 // ignore, are numbered from -1 downwards, because those programs only compare versions.

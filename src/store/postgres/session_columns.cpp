@@ -50,8 +50,8 @@ Assignments assignments(Part part, Change change, std::size_t first) {
 constexpr std::string_view kSession = " WHERE tenant = $1::text AND session_id = $2::text";
 
 SessionStatements make_statements(bool flags) {
-  const Assignments new_head = assignments(Part::head, Change::creation, 6);
-  const Assignments new_row = assignments(Part::row, Change::creation, 4);
+  const Assignments new_head = assignments(Part::head, Change::creation, 8);
+  const Assignments new_row = assignments(Part::row, Change::creation, 5);
   const std::string joined =
       cat(" FROM reprise_heads AS h JOIN reprise_sessions AS s"
           " ON s.tenant = h.tenant AND s.session_id = h.session_id");
@@ -60,19 +60,23 @@ SessionStatements make_statements(bool flags) {
     sums += field.column.empty() ? "" : cat(", h.", field.column);
   });
   return {.insert_head = cat("INSERT INTO reprise_heads(tenant, session_id, updated_us,"
-                             " updated_slot, folder, head, branch",
+                             " updated_slot, folder, head, title_start, mode_key, branch",
                              new_head.columns,
                              ") VALUES($1::text, $2::text, $3::int8, " REPRISE_SLOT(
                                  "$3::int8") ","
-                                             " $4::bytea, $5::int8, 0",
+                                             " $4::bytea, $5::int8, $6::bytea, $7::bytea, 0",
                              new_head.places, ")"),
-          .insert_row =
-              cat("INSERT INTO reprise_sessions(tenant, session_id, title_lower", new_row.columns,
-                  ") VALUES($1::text, $2::text, $3::bytea", new_row.places, ")"),
-          .update_head = cat("UPDATE reprise_heads SET folder = $3::bytea",
-                             assignments(Part::head, Change::update, 4).set, kSession),
-          .update_row = cat("UPDATE reprise_sessions SET title_lower = $3::bytea",
-                            assignments(Part::row, Change::update, 4).set, kSession),
+          .insert_row = cat(
+              "INSERT INTO reprise_sessions(tenant, session_id, title_lower, head_digest",
+              new_row.columns,
+              ") VALUES($1::text, $2::text, $3::bytea, " REPRISE_DIGEST("$3::bytea", "$4::bytea"),
+              new_row.places, ")"),
+          .update_head = cat("UPDATE reprise_heads SET folder = $3::bytea,"
+                             " title_start = $4::bytea, mode_key = $5::bytea",
+                             assignments(Part::head, Change::update, 6).set, kSession),
+          .update_row = cat("UPDATE reprise_sessions SET title_lower = $3::bytea,"
+                            " head_digest = " REPRISE_DIGEST("$3::bytea", "$4::bytea"),
+                            assignments(Part::row, Change::update, 5).set, kSession),
           .find = cat("SELECT ", info_columns(flags), sums,
                       ", coalesce(o.first_seq, 0) AS cache_written", joined,
                       " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant"

@@ -29,12 +29,12 @@ constexpr bool is_given(const model::Field<SessionInfo, Value>& field, Change ch
 }
 
 struct SessionStatements {
-  std::string insert_head;  // $3 the time of its last activity, $4 folder, $5 head
-  std::string insert_row;   // $3 the title in lower case
-  std::string update_head;  // 3 folder
-  std::string update_row;   // $3 the title in lower case
-  std::string find;         // includes the usage sums
-  std::string verify;       // all sessions of a tenant
+  std::string insert_head;  // 3 the time of its last activity, 4 folder, 5 head, 6 and 7 the copies
+  std::string insert_row;   // 3 the title in lower case, 4 the mode
+  std::string update_head;  // 3 folder, 4 and 5 the copies of title and mode
+  std::string update_row;   // 3 the title in lower case, 4 the mode
+  std::string find;         // with the sums
+  std::string verify;       // all of a tenant
 };
 // `flags` is false for tables of versions without flags, which are only read.
 const SessionStatements& session_statements(bool flags);

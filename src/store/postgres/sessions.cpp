@@ -113,13 +113,16 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
                                     std::string_view name) {
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
+  REPRISE_ASSIGN(const std::string mode, index_key(info.mode));
+  const std::string title = ascii_lower(info.title);
   std::vector<Query> queries;
   const SessionStatements& statements = session_statements(true);
-  Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value);
+  Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value,
+                             title.substr(0, kTitleStart), mode);
   add_fields(in_head, info, Part::head, Change::creation);
   queries.push_back({statements.insert_head, std::move(in_head)});
   queries.push_back({kInsertOnce, values_of(key, name)});
-  Values in_row = values_of(key, ascii_lower(info.title));
+  Values in_row = values_of(key, title, info.mode);
   add_fields(in_row, info, Part::row, Change::creation);
   queries.push_back({statements.insert_row, std::move(in_row)});
   for_each_value(
@@ -170,12 +173,14 @@ Result<> update_session(Connection& connection, const Key& key, const SessionPat
   REPRISE_TRY(store::apply_patch(session, patch));
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
+  REPRISE_ASSIGN(const std::string mode, index_key(info.mode));
+  const std::string title = ascii_lower(info.title);
   std::vector<Query> queries;
   const SessionStatements& statements = session_statements(true);
-  Values in_head = values_of(key, folder);
+  Values in_head = values_of(key, folder, title.substr(0, kTitleStart), mode);
   add_fields(in_head, info, Part::head, Change::update);
   queries.push_back({statements.update_head, std::move(in_head)});
-  Values in_row = values_of(key, ascii_lower(info.title));
+  Values in_row = values_of(key, title, info.mode);
   add_fields(in_row, info, Part::row, Change::update);
   queries.push_back({statements.update_row, std::move(in_row)});
   for_each_value([&](const auto& field) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <type_traits>
 
 #include "base/text.h"
@@ -54,6 +55,9 @@ constexpr std::string_view kStatements[] = {
     kFindAnswer,
     kRenewAnswer,
     kFindDeltas,
+    kFindNotCopied,
+    kCopyToHeads,
+    kMarkCopied,
     kDeleteArtefact,
     kFindArtefactEnd,
     kInsertArtefact,
@@ -82,6 +86,8 @@ constexpr std::string_view kStatements[] = {
     kVerifyHeads,
     kVerifyBases,
 };
+
+constexpr std::int64_t kFirstSlot = std::numeric_limits<std::int64_t>::min() / 2;  // of all times
 
 constexpr unsigned kAppendShapes = 1U << 4U;
 constexpr AppendShape append_shape(unsigned number) {
@@ -273,30 +279,95 @@ std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
                              " OFFSET 0) AS h");
 }
 
-// Selects a group's sessions of one state, in order.
-std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
-                        std::int64_t state) {
-  std::string where = cat(" WHERE h.tenant = $1::text AND h.state = ", state,
-                          " AND h.state >= 0");  // the condition of the indexes
-  if (shape.after && group == *shape.after) {
-    where +=
-        shape.slots ? cat(" AND h.updated_slot <= (", at.updated_us, REPRISE_PER_SLOT ")") : "";
-    where += cat(" AND (h.updated_us, h.session_id) < (", at.updated_us, ", ", at.session, ")");
-  }
-  if (const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
-      !column.empty()) {
-    where += cat(" AND ", shape.flags ? cat("h.", column) : "0", " = ", value ? 1 : 0);
+// A group's sessions of one state from the place on, as an index has them: reprise_heads AS `h`.
+std::string scope_of(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+                     std::int64_t state, std::string_view h) {
+  std::string where = cat(" WHERE ", h, ".tenant = $1::text AND ", h, ".state = ", state, " AND ",
+                          h, ".state >= 0");  // the indexes' condition
+  if (shape.after && group == *shape.after && shape.slots) {
+    where += cat(" AND ", h, ".updated_slot <= (", at.updated_us, REPRISE_PER_SLOT ")");
   }
   if (shape.folder) {
-    where += cat(" AND h.folder = ", at.folder);
+    where += cat(" AND ", h, ".folder = ", at.folder);
+  }
+  return where;
+}
+
+// Whether the copies of reprise_heads AS `h` match.
+std::string copies_condition(const ListShape& shape, const ListPlaces& at, std::string_view h) {
+  std::string all = shape.mode ? cat(" AND ", h, ".mode_key = ", at.mode) : "";
+  if (shape.title) {
+    all += cat(" AND (position(", at.title, " IN ", h, ".title_start) > 0 OR (octet_length(", h,
+               ".title_start) = ", kTitleStart, " AND (SELECT position(", at.title,
+               " IN l.title_lower) FROM reprise_sessions AS l WHERE l.tenant = $1::text AND"
+               " l.session_id = ",
+               h, ".session_id) > 0))");
+  }
+  return all;
+}
+
+std::string group_condition(const ListShape& shape, std::int64_t group, std::string_view h) {
+  const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
+  const std::string flag = shape.flags ? cat(h, ".", column) : "0";
+  return column.empty() ? "" : cat(" AND ", flag, " = ", value ? 1 : 0);
+}
+
+// Those of a part that match by their copies, in the order of their slots, from an index that has
+// all that is compared. The rest of the heads is read only for these.
+std::string heads_by_copies(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+                            std::int64_t state) {
+  return cat("(SELECT m.session_id AS id, m.updated_slot AS slot FROM reprise_heads AS m",
+             scope_of(shape, at, group, state, "m"), group_condition(shape, group, "m"),
+             copies_condition(shape, at, "m"),
+             " AND m.updated_slot >= coalesce((SELECT e.slot FROM ends AS e WHERE e.part = ", group,
+             "), ", kFirstSlot,
+             ") ORDER BY m.updated_slot DESC OFFSET 0) AS m"
+             " JOIN reprise_heads AS h ON h.tenant = $1::text AND h.session_id = m.id");
+}
+
+// A group's sessions of one state in their order.
+std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+                        std::int64_t state) {
+  const bool looks = shape.looks_at_copies();
+  std::string where =
+      looks ? " WHERE h.state >= 0"
+            : cat(scope_of(shape, at, group, state, "h"), group_condition(shape, group, "h"));
+  if (shape.after && group == *shape.after) {
+    where += cat(" AND (h.updated_us, h.session_id) < (", at.updated_us, ", ", at.session, ")");
   }
   if (shape.answering) {
     where += " AND h.answer IS NOT NULL";
   }
-  const std::string_view slots = shape.slots ? "h.updated_slot DESC, " : "";
+  if (shape.copies && !looks) {
+    where += copies_condition(shape, at, "h");
+  }
+  const std::string_view slots = looks         ? "m.slot DESC, "
+                                 : shape.slots ? "h.updated_slot DESC, "
+                                               : "";
   return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags), " FROM ",
-             heads_by_id(shape, at), where, " ORDER BY ", slots,
-             "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(), ")");
+             looks ? heads_by_copies(shape, at, group, state) : heads_by_id(shape, at), where,
+             " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(),
+             ")");
+}
+
+// The slot up to which each group is looked at: where one of its states has had as many sessions as
+// that. Of these alone an index knows enough.
+std::string find_ends(const ListShape& shape, const ListPlaces& at) {
+  std::string ends;
+  for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {
+    const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
+    for (const std::int64_t state : shape.states) {
+      std::string where = scope_of(shape, at, group, state, "c");
+      where += shape.mode && !shape.folder ? cat(" AND c.mode_key = ", at.mode) : "";
+      where += !column.empty() && value ? cat(" AND c.", column, " = 1") : "";
+      ends += cat(ends.empty() ? "" : " UNION ALL ", "(SELECT ", group,
+                  "::int8 AS part, c.updated_slot AS slot FROM reprise_heads AS c", where,
+                  " ORDER BY c.updated_slot DESC OFFSET ", shape.looks_at, " LIMIT 1)");
+    }
+  }
+  return cat("WITH ends AS MATERIALIZED (SELECT a.part, max(a.slot) AS slot FROM (", ends,
+             ") AS a GROUP BY a.part), cut AS MATERIALIZED (SELECT min(f.part) AS part"
+             " FROM ends AS f) ");
 }
 
 // The sessions with rows of the author, and those that share these rows; evaluated once.
@@ -322,41 +393,49 @@ std::string row_condition(const ListShape& shape, const ListPlaces& at) {
   return all;
 }
 
-// The first sessions in an index of reprise_sessions, one more than kFewSessions. Ordering by an
-// expression that is not known to be constant leaves the server no other index for modes; an
-// expression for the tenant keeps it from also scanning all keys of the tenant besides the index of
-// titles.
+// The heads of the first sessions that the index of titles has, once for all parts of a list; none
+// when they are more than few. A tenant that is no bare column keeps the server from reading all of
+// the tenant's keys beside the index. That is of no use where it has to look at each row before the
+// title may be compared: they count as more than few there, and none is looked for.
 std::string find_few(const ListShape& shape, const ListPlaces& at) {
-  const std::string begin =
-      cat("AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s WHERE s.tenant",
-          shape.title && !shape.distributed ? " || ''" : "", " = $1::text");
-  const std::string limit = cat(" LIMIT ", shape.few + 1);
-  if (!shape.title) {
-    return cat("WITH few ", begin, " AND s.mode >= ", at.mode, " AND s.mode <= ", at.mode,
-               " AND " REPRISE_SHORT_MODE " ORDER BY s.mode", limit, ") ");
-  }
-  return cat("WITH found ", begin, " AND (" REPRISE_TITLE_GRAMS " @> string_to_array(", at.grams,
-             ", ' ') OR " REPRISE_TITLE_GRAMS " @> string_to_array($1::text || '" REPRISE_LONG_TITLE
-             "', ' ')) AND ",
-             row_condition(shape, at), "), few AS MATERIALIZED (SELECT session_id FROM found",
-             limit, ") ");
-}
-
-// The heads of these sessions, once for all parts of a list.
-std::string find_heads_of_few(const ListShape& shape, const ListPlaces& at) {
   return cat(
-      find_few(shape, at),
-      ", heads_of_few AS MATERIALIZED (SELECT i.* FROM reprise_heads AS i"
-      " WHERE i.tenant = $1::text AND i.session_id IN (SELECT f.session_id FROM few AS f)) ");
+      "WITH found AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s"
+      " WHERE s.tenant",
+      shape.distributed ? "" : " || ''",
+      " = $1::text AND (" REPRISE_TITLE_GRAMS " @> string_to_array(", at.grams,
+      ", ' ') OR " REPRISE_TITLE_GRAMS " @> string_to_array($1::text || '" REPRISE_LONG_TITLE
+      "', ' ')) AND ",
+      row_condition(shape, at),
+      "), few AS MATERIALIZED (SELECT session_id"
+      " FROM found LIMIT ",
+      kFewSessions + 1,
+      "), cut AS MATERIALIZED (SELECT CASE WHEN"
+      " row_security_active('reprise_sessions') THEN ",
+      kFewSessions + 1,
+      " ELSE (SELECT count(*) FROM few) END AS found), heads_of_few AS MATERIALIZED"
+      " (SELECT i.* FROM reprise_heads AS i WHERE i.tenant = $1::text AND (SELECT c.found"
+      " FROM cut AS c) <= ",
+      kFewSessions, " AND i.session_id IN (SELECT f.session_id FROM few AS f)) ");
 }
 
 void add_list_statements(std::vector<std::string>& all) {
   constexpr unsigned kShapes = 1U << 9U;
-  for (const bool title : {false, true}) {
-    const ListShape few = {
-        .states = {0}, .mode = true, .title = title, .from_index = true, .distributed = true};
-    all.push_back(count_few_statement(few));
-    all.push_back(list_statement(few));
+  for (const bool mode : {false, true}) {
+    all.push_back(list_statement(
+        {.states = {0, 1}, .mode = mode, .title = true, .from_index = true, .distributed = true}));
+  }
+  for (unsigned bits = 0; bits < 1U << 6U; ++bits) {
+    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
+    all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
+                                  .groups = store::groups_of({.ungrouped = has(0)}),
+                                  .rows = 21,
+                                  .after = has(1) ? std::optional<std::int64_t>(0) : std::nullopt,
+                                  .folder = has(2),
+                                  .mode = has(3),
+                                  .title = has(4),
+                                  .answering = has(5),
+                                  .copies = true,
+                                  .looks_at = 1000}));
   }
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
@@ -400,13 +479,22 @@ std::string list_statement(const ListShape& shape) {
   if (parts > 1) {
     page += cat(" ORDER BY part, ", kOrder, " LIMIT ", shape.heads());
   }
-  const std::string with = shape.author       ? find_authored(at)
-                           : shape.from_index ? find_heads_of_few(shape, at)
-                                              : "";
+  const std::string with = shape.author              ? find_authored(at)
+                           : shape.from_index        ? find_few(shape, at)
+                           : shape.looks_at_copies() ? find_ends(shape, at)
+                                                     : "";
   constexpr std::string_view kRow =
       "JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = h.session_id";
   const std::string order = " ORDER BY h.part, h.updated_us DESC, h.session_id DESC";
-  if (!shape.looks()) {
+  if (shape.from_index || shape.looks_at_copies()) {
+    const std::string_view cut =
+        shape.from_index ? "c.found"
+                         : "c.part AS cut_part, (SELECT e.slot FROM ends AS e WHERE e.part ="
+                           " c.part) AS cut_slot";
+    return cat(with, "SELECT ", cut, ", h.part, ", info_columns(shape.flags),
+               " FROM cut AS c LEFT JOIN ((", page, ") AS h ", kRow, ") ON true", order);
+  }
+  if (!shape.looks_beside()) {
     return cat(with, "SELECT h.part, ", info_columns(shape.flags), " FROM (", page, ") AS h ", kRow,
                order);
   }
@@ -415,21 +503,6 @@ std::string list_statement(const ListShape& shape) {
              info_columns(shape.flags), " FROM (SELECT p.*, row_number() OVER (ORDER BY part, ",
              kOrder, ") AS place FROM (", page, ") AS p) AS h LEFT ", kRow, " WHERE ", matches,
              " OR h.place = ", shape.heads(), order, " LIMIT ", shape.rows);
-}
-
-std::string count_few_statement(const ListShape& shape) {
-  const ListShape few = {.states = {},
-                         .mode = shape.mode,
-                         .title = shape.title,
-                         .from_index = true,
-                         .few = shape.few,
-                         .distributed = shape.distributed};
-  const std::string count = "(SELECT count(*) FROM few)";
-  return cat(find_few(few, places_of(few)), "SELECT ",
-             shape.title ? cat("CASE WHEN row_security_active('reprise_sessions') THEN ",
-                               shape.few + 1, " ELSE ", count, " END")
-                         : count,
-             " AS found");
 }
 
 std::string statement_name(std::string_view sql) {

@@ -35,6 +35,7 @@ inline constexpr std::string_view kSetTenant =
 // The slot of a time, about a minute: lists are read from indexes by slot, so that most appends to
 // a session change no column of an index, and PostgreSQL writes the new head beside the old one.
 #define REPRISE_PER_SLOT " >> 26"
+inline constexpr int kSlotBits = 26;
 #define REPRISE_SLOT(microseconds) "(" microseconds REPRISE_PER_SLOT ")"
 
 inline constexpr std::string_view kFindState =
@@ -237,14 +238,16 @@ inline constexpr std::string_view kFindDeltas =
 // Lists are composed of few parts, so that the server finds the index for each. The states are part
 // of the text: this lets the server plan only once, which takes longer than the list itself.
 //
-// A list by title or mode, which are outside the heads, scans kLookedAt sessions and returns those
-// that match, and in any case the last one: `is_match` distinguishes them. If that is not enough,
-// an index of titles or modes may show that there are only few matches, which are then listed
-// directly. After kManyLooks scans, the limit for few is raised.
+// A list by title looks at so many sessions in the order of lists and returns those that match, and
+// where it has ended: part `cut_part`, before the slot `cut_slot`; both are null when it has looked
+// at all. list.cpp decides how many, and when the index of titles is asked: it returns all sessions
+// that it has when these are few, which `found` says.
+//
+// Both by title and by mode look at the copies in the heads; where tables do not have these yet, at
+// kLookedAt sessions and the rows beside their heads. That returns also the last one of them:
+// `is_match` says which match.
 inline constexpr std::size_t kLookedAt = 500;
-inline constexpr std::int64_t kFewSessions = 2000;
-inline constexpr int kManyLooks = 32;
-inline constexpr std::int64_t kFewAfterManyLooks = 50'000;
+inline constexpr std::int64_t kFewSessions = 500;
 struct ListShape {
   std::vector<std::int64_t> states;  // at least one
   std::vector<store::ListGroup> groups = {{}};
@@ -257,27 +260,64 @@ struct ListShape {
   bool title = false;
   bool answering = false;
   bool author = false;
-  bool from_index = false;  // uses the few matches in the index of titles or modes
-  std::int64_t few = kFewSessions;
-  bool distributed = false;  // statements must compare the tenant directly
-  bool slots = true;  // the tables have slots: the order of the indexes, sorted within each slot
+  bool copies = false;       // the heads have them of title and mode
+  std::size_t looks_at = 0;  // in each part, of a title or of a folder's mode by copies
+  bool from_index = false;   // the few that the index of titles has
+  bool distributed = false;  // the tables are, so that each statement must name its tenant plainly
+  bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
   bool flags = true;  // likewise
-  bool looks() const { return (mode || title) && !from_index; }
-  std::size_t heads() const { return looks() ? std::max(rows, kLookedAt) : rows; }
+  bool looks_beside() const { return (mode || title) && !copies && !from_index; }
+  bool looks_at_copies() const { return (title || (mode && folder)) && copies && !from_index; }
+  std::size_t heads() const { return looks_beside() ? std::max(rows, kLookedAt) : rows; }
 };
 // Parameters: tenant; then those of the shape, in order: updated_us and session of the position,
 // folder, mode, the prefix and the end of its range, the same of a short id and its pattern, title,
 // author; and for a title in the index, its grams.
 std::string list_statement(const ListShape& shape);
-// Returns the number of matching sessions in the index as `found`; more than the limit for few if
-// the index is not usable. Parameters: tenant, mode, title, grams.
-std::string count_few_statement(const ListShape& shape);
+
+// Copies of what stands in reprise_sessions, so that lists find it by activity: of the title its
+// beginning, of the mode what index_key() makes of it. The digest of what was copied stands beside
+// it: a program that does not know copies changes a title without the digest, and then the index
+// reprise_not_copied has that session.
+inline constexpr std::size_t kTitleStart = 200;
+#define REPRISE_TITLE_START(s) "substr(" s "title_lower, 1, 200)"
+#define REPRISE_MODE_KEY(s)                                \
+  "CASE WHEN octet_length(" s "mode) <= 200 AND substr(" s \
+  "mode, 1, 7) <> 'sha256:'::bytea THEN " s                \
+  "mode ELSE convert_to('sha256:' ||"                      \
+  " encode(sha256(" s "mode), 'hex'), 'UTF8') END"
+#define REPRISE_DIGEST(title, mode) "left(md5(md5(" title ") || encode(" mode ", 'hex')), 16)"
+#define REPRISE_NOT_COPIED(s) \
+  s "head_digest IS DISTINCT FROM " REPRISE_DIGEST(s "title_lower", s "mode")
+// First their rows are held: a row that changes meanwhile is copied as it is then, and marked only
+// if that is what the head has.
+#define REPRISE_COPY_TO_HEADS(which) \
+  "UPDATE reprise_heads AS h SET title_start = c.title_start, mode_key = c.mode_key"    \
+  " FROM (SELECT s.session_id, " REPRISE_TITLE_START("s.") " AS title_start, "          \
+  REPRISE_MODE_KEY("s.") " AS mode_key FROM reprise_sessions AS s"                      \
+  " WHERE s.tenant = $1::text AND " REPRISE_NOT_COPIED("s.") " AND s.session_id " which \
+  " FOR UPDATE) AS c WHERE h.tenant = $1::text AND h.session_id = c.session_id"
+#define REPRISE_MARK_COPIED(which) \
+  "UPDATE reprise_sessions AS s SET head_digest = "                                       \
+  REPRISE_DIGEST("s.title_lower", "s.mode") " FROM reprise_heads AS h"                    \
+  " WHERE s.tenant = $1::text AND " REPRISE_NOT_COPIED("s.") " AND s.session_id " which   \
+  " AND h.tenant = $1::text AND h.session_id = s.session_id"                              \
+  " AND h.title_start = " REPRISE_TITLE_START("s.") " AND h.mode_key = " REPRISE_MODE_KEY("s.")
+#define REPRISE_FIRST_NOT_COPIED                                                  \
+  "IN (SELECT u.session_id FROM reprise_sessions AS u WHERE u.tenant = $1::text " \
+  "AND " REPRISE_NOT_COPIED("u.") " ORDER BY u.head_digest, u.session_id LIMIT 1000)"
+// The order leaves the server no other index.
+inline constexpr std::string_view kFindNotCopied =
+    "SELECT s.session_id FROM reprise_sessions AS s WHERE s.tenant = $1::text "
+    "AND " REPRISE_NOT_COPIED("s.") " ORDER BY s.head_digest, s.session_id LIMIT 1";
+inline constexpr std::string_view kCopyToHeads = REPRISE_COPY_TO_HEADS(REPRISE_FIRST_NOT_COPIED);
+inline constexpr std::string_view kMarkCopied = "WITH marked AS (" REPRISE_MARK_COPIED(
+    REPRISE_FIRST_NOT_COPIED) " RETURNING 1) SELECT count(*) AS marked FROM marked";
 
 // The contents of the indexes. Modes may be too long for one. A title is represented by all
 // sequences of three of its bytes, in hex and prefixed with the tenant; those after the first
 // thousand are omitted, which a marker word shows.
 #define REPRISE_SHORT_MODE "octet_length(mode) <= 200"
-inline constexpr std::size_t kIndexedMode = 200;
 #define REPRISE_LONG_TITLE ":long"
 #define REPRISE_GRAMS_FROM(first, before)                 \
   "regexp_replace(left(encode(substr(title_lower, " first \
