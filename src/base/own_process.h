@@ -18,7 +18,7 @@ class OwnProcess {
 
  private:
   pid_t pid_;
-  std::uint64_t forks_;  // number of forks before this process was created
+  std::uint64_t forks_;  // fork count when the object was created
 };
 
 }  // namespace reprise

@@ -270,7 +270,7 @@ class HttpProvider final : public Provider {
   Dependencies dependencies_;
   std::mutex changes_mutex_;
   std::map<std::string, BodyChanges> changes_;  // by model
-  bool own_host_;                               // the server is the provider's default
+  bool own_host_;                               // the base URL is the default one
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ std::optional<std::string> instructions_of(const InstructionSources& sources,
   return *std::move(loaded);
 }
 
-void leave_out_words(Session& session, const Mode* mode, ConversationOptions& options) {
+void strip_instructions(Session& session, const Mode* mode, ConversationOptions& options) {
   if (mode == nullptr || mode->path == PathPolicy::none) {
     session.info.working_dir.clear();
   }

@@ -21,10 +21,9 @@ struct InstructionSources {
 std::optional<std::string> instructions_of(const InstructionSources& sources,
                                            const Session& session, std::stop_token stop);
 
-// Prepares a new session for a store without messages: its folder is set if the mode has one, but
-// the mode's instructions are not stored, since they are read again each time; they are moved to
-// `options`.
-void leave_out_words(Session& session, const Mode* mode, ConversationOptions& options);
+// Prepares a new session for a store without messages. Its folder is cleared unless the mode has
+// one, and the mode's instructions, which are read again each time, are moved to `options`.
+void strip_instructions(Session& session, const Mode* mode, ConversationOptions& options);
 
 // The instructions for a resumed session; nullopt: its own system prompt. `mode` is the requested
 // mode, or null.

@@ -154,7 +154,7 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
     started.store = store.value_or(nullptr);
   }
   if (started.store != nullptr && !started.store->capabilities().messages) {
-    leave_out_words(session, with.mode, options);
+    strip_instructions(session, with.mode, options);
   }
   return session;
 }
