@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -263,6 +265,41 @@ TEST_F(SessionsStore, ABackupHasEveryFile) {
   EXPECT_EQ(must(read_file(target / cat(kFixtureId, ".json"))), fixture());
   EXPECT_EQ(must(read_file(target / "torn.json")), "{");
   EXPECT_TRUE(fs::exists(target / "active" / "open.json"));
+}
+
+TEST_F(SessionsStore, ABackupHasSessionsThatMoveMeanwhile) {
+  constexpr int kSessions = 20;
+  constexpr int kBackups = 40;
+  std::vector<SessionId> ids;
+  for (int i = 0; i < kSessions; ++i) {
+    ids.push_back(session_id(cat("s", i)));
+    must(store_->create(session(ids.back().str())));
+  }
+  const std::jthread writer([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      for (const SessionState state : {SessionState::closed, SessionState::active}) {
+        for (std::size_t i = 0; i < ids.size(); i += 5) {
+          must(store_->update(ids[i], {.state = state}));
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+  });
+  int whole = 0;
+  for (int i = 0; i < kBackups; ++i) {
+    const fs::path target = folder_.path() / std::to_string(i);
+    const auto done = store_->capabilities().backup->backup(target);
+    if (!done && done.error().code == Code::busy) {
+      continue;  // it changes faster than it can be copied
+    }
+    EXPECT_TRUE(works(done));
+    ++whole;
+    const auto copy = must(open_sessions_store(target, {.access = Access::read}));
+    const SessionPage page = must(copy->list({}));
+    EXPECT_EQ(page.sessions.size(), ids.size());
+    EXPECT_EQ(page.damage.size(), 0U);
+  }
+  EXPECT_GT(whole, 0);
 }
 
 TEST_F(SessionsStore, IsRecognizedByItsContent) {

@@ -51,6 +51,16 @@ void flip_size_and_count(std::string& bytes) {
   bytes[28] = '\x7F';
 }
 
+// Leaves the schema's rows readable, with a statement that fails and one that creates no table.
+void flip_statements(std::string& bytes) {
+  constexpr std::string_view kCreate = "CREATE TABLE";
+  std::string_view with = "CREATE TABLX";
+  for (std::size_t at = 0; (at = bytes.find(kCreate, at)) != std::string::npos; ++at) {
+    bytes.replace(at, kCreate.size(), with);
+    with = "SELECT 12 --";
+  }
+}
+
 // Adds a page that no table uses any more, with rows from before a change.
 void add_old_rows(std::string& bytes) {
   constexpr std::string_view kNow = "question 0";
@@ -69,6 +79,7 @@ constexpr Loss kLosses[] = {
     {"FirstPageIsZero", [](std::string& b) { wipe(b, 1, 1); }, 1, true},
     {"HeaderIsFlipped", flip_header, 1, true},
     {"PageSizeIsFlipped", flip_size_and_count, 1, true},
+    {"StatementsAreFlipped", flip_statements, 1, true},
     {"OldRowsAreOnAnUnusedPage", [](std::string& b) { add_old_rows(b), flip_header(b); }, 1, true},
     {"HeaderIsFlippedAndTheRestInTheLog", flip_header, 1, true, true, true},
     {"CutToAHundredthWithTheRestInTheLog", [](std::string& b) { cut(b, 0.01); }, 0.3, false, true},

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/repl/terminal_for_test.h"
 #include "reprise/capabilities.h"
@@ -90,6 +91,24 @@ TEST_F(AppTerminalTest, CountsWhatItWouldClear) {
   type("\x04");
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(printed("list --all --state closed --json"), "[]\n");
+}
+
+TEST_F(AppTerminalTest, NamesWhatItCannotClear) {
+  printed("ask -q --store sessions:s --provider echo first");
+  printed("close last --store sessions:s");
+  start({"--store", "sessions:s"});
+  await("Resume");
+  type("n");
+  await("Enter.");
+  type("/resume clear\r");
+  await("saved");
+  ASSERT_TRUE(replace_file(home() / "s" / "damaged.json", "[]"));
+  type("y");
+  await("cannot");
+  await("damaged.json");
+  await("Cleared");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
 }
 
 TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {

@@ -41,8 +41,10 @@ TEST_F(TerminalTest, CtrlCDiscardsTheLineAndTheSecondQuits) {
   await_prompt();
   type("never sent");
   await("never sent");
+  const std::size_t typed = screen().size();
   type("\x03");
   await("press Ctrl-C again");
+  EXPECT_LT(screen().find('\n', typed), screen().find("press", typed)) << "a line of its own";
   await_prompt();
   type("\x03");
   EXPECT_EQ(end(), 130);

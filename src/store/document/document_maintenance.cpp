@@ -243,8 +243,10 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
     if (kind != FileKind::file) {
       continue;
     }
-    REPRISE_ASSIGN(const FileIdentity identity, identify(file));
-    state.emplace(file, identity);
+    REPRISE_ASSIGN(const auto identity, if_there(identify(file)));
+    if (identity) {
+      state.emplace(file, *identity);
+    }
   }
   return state;
 }
@@ -267,14 +269,18 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
     }
     const auto early = read.find(file);
     Result<std::string> bytes = early != read.end() ? early->second : read_file(file);
+    if (!bytes && bytes.error().code != Code::not_found) {
+      return std::unexpected(bytes.error());
+    }
     const auto now = identify(file);
-    const bool is_same = early != read.end() || (bytes && now && *now == identity);
+    const bool is_same = bytes && (early != read.end() || (now && *now == identity));
     if (!is_same) {
+      // The file may move before the next attempt, so an earlier copy of it is removed.
       copy.busy.insert(file);
       copy.state.erase(file);
+      REPRISE_TRY(remove_if_there(inside(copy.place, file)));
       continue;
     }
-    REPRISE_TRY(bytes);
     const bool is_held = file == files_.pending_file();
     REPRISE_TRY(
         write_file(inside(copy.place, file),
