@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,10 @@ std::string script(std::string_view mark) {
   return page.substr(begin, page.find("```", begin) - begin);
 }
 
+std::string grants_for(const std::string& role) {
+  return std::regex_replace(script("<!-- grants -->"), std::regex("\\bresearch\\b"), role);
+}
+
 // A word in all messages.
 const WordQuery kWord{.phrases = {{.words = {"word"}}}};
 std::size_t found_after_indexing(WordIndex& words) {
@@ -39,9 +44,7 @@ class PostgresWalls : public testing::Test {
     run(url_, script("<!-- walls -->"));
     for (const std::string& role : {ours_, theirs_}) {
       run(url_, cat("CREATE ROLE ", role, " LOGIN"));
-      run(url_, cat("GRANT SELECT ON reprise_schema TO ", role));
-      run(url_,
-          cat("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ", role));
+      run(url_, grants_for(role));
     }
   }
   std::unique_ptr<Store> open(const std::string& role, const std::string& tenant) const {
@@ -77,6 +80,25 @@ TEST_F(PostgresWalls, ARoleSeesAndWritesItsOwnTenantOnly) {
   EXPECT_EQ(must(own->list({})).sessions.size(), 1U);
 }
 
+// What a role may do to the table without a tenant, which all tenants share.
+std::string rights_to_versions(const std::string& url, const std::string& role) {
+  return query(url, cat("SELECT string_agg(privilege, ' ') FROM unnest(ARRAY['SELECT', 'INSERT',"
+                        " 'UPDATE', 'DELETE', 'TRUNCATE']) AS privilege WHERE"
+                        " has_table_privilege('",
+                        role, "', 'reprise_schema', privilege)"));
+}
+
+TEST_F(PostgresWalls, ARoleCannotLockOutOtherTenants) {
+  EXPECT_EQ(rights_to_versions(url_, theirs_), "SELECT");
+  const std::string everything =
+      cat("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ", theirs_);
+  run(url_, everything);
+  EXPECT_EQ(rights_to_versions(url_, theirs_), "SELECT INSERT UPDATE DELETE");
+  run(url_, grants_for(theirs_));
+  EXPECT_EQ(rights_to_versions(url_, theirs_), "SELECT");
+  must(open(theirs_, theirs_)->create(session("s")));
+}
+
 class PostgresWallsBySetting : public testing::Test {
  protected:
   PostgresWallsBySetting() {
@@ -90,6 +112,10 @@ class PostgresWallsBySetting : public testing::Test {
   const std::string url_ = new_database();
   std::string plain_ = url_;  // as the role of the service
 };
+
+TEST_F(PostgresWallsBySetting, TheServiceMayOnlyReadTheVersionOfTheTables) {
+  EXPECT_EQ(rights_to_versions(url_, "service"), "SELECT");
+}
 
 // All operations on a session, for two tenants alternately over one connection.
 TEST_F(PostgresWallsBySetting, AServiceSeesTheTenantThatItServes) {
