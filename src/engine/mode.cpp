@@ -22,6 +22,13 @@ struct GlobDeleter {
   void operator()(glob_t* found) const { ::globfree(found); }
 };
 
+// Below the session's folder, whose contents may come from somebody else. Absolute paths and those
+// that leave it are the user's own.
+bool is_below(const fs::path& named) {
+  const fs::path normal = named.lexically_normal();
+  return named.is_relative() && *normal.begin() != "..";
+}
+
 // The matching names, sorted.
 Result<std::vector<fs::path>> expand(const fs::path& pattern) {
   glob_t found{};
@@ -69,7 +76,7 @@ class Loader {
     const std::string_view kind = item.substr(0, colon);
     const std::string_view what = colon == std::string_view::npos ? "" : item.substr(colon + 1);
     if (kind == "file" && !what.empty()) {
-      return add_file(folder_ / what, what);
+      return add_file(what);
     }
     if (kind == "glob" && !what.empty()) {
       return add_glob(what);
@@ -81,16 +88,32 @@ class Loader {
                 "no such context; it is file:PATH, glob:PATTERN or cmd:COMMAND");
   }
 
-  Result<> add_file(const fs::path& path, std::string_view name) {
-    REPRISE_ASSIGN(const fs::path file, resolve_path(path));
+  // Links below the folder are not followed: read_file() refuses them.
+  Result<fs::path> place_of(const fs::path& named) const {
+    if (!is_below(named)) {
+      return resolve_path(folder_ / named);
+    }
+    REPRISE_ASSIGN(const fs::path folder, resolve_path(folder_));
+    return folder / named.lexically_normal();
+  }
+
+  Result<> add_file(const fs::path& named) {
+    REPRISE_ASSIGN(const fs::path file, place_of(named));
     REPRISE_ASSIGN(const std::string text, read_file(file, room() + 1));
-    return add_part(name, text);
+    return add_part(named.native(), text);
   }
 
   Result<> add_glob(std::string_view pattern) {
     REPRISE_ASSIGN(const auto paths, expand(folder_ / pattern));
     for (const fs::path& path : paths) {
-      REPRISE_TRY(add_file(path, path.lexically_relative(folder_).native()));
+      const fs::path named = path.lexically_relative(folder_);
+      REPRISE_ASSIGN(const fs::path file, place_of(named));
+      if (refuse_links(file)) {
+        REPRISE_TRY(add_file(named));
+      } else if (progress_) {
+        progress_(cat("context: ", utf8::sanitize(named.native()),
+                      " is left out: there is a link in its path"));
+      }
     }
     return {};
   }

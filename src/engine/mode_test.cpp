@@ -71,6 +71,40 @@ TEST_F(ModeTest, UnavailableContextIsAnError) {
   folder_ = folder_.parent_path();
 }
 
+// The contents of a cloned folder must not decide which file is read.
+TEST_F(ModeTest, LinksBelowTheFolderAreNotFollowed) {
+  const fs::path outside = folder_.native() + "-outside";
+  fs::create_directory(outside);
+  std::ofstream(outside / "id_key") << "SECRET";
+  fs::create_symlink(outside / "id_key", folder_ / "README.md");
+  fs::create_directory(folder_ / "docs");
+  fs::create_symlink(outside / "id_key", folder_ / "docs" / "a.md");
+  fs::create_symlink(outside, folder_ / "docs" / "h");
+  for (const std::string item : {"file:README.md", "file:docs/a.md", "file:docs/h/id_key",
+                                 "file:docs/../README.md", "file:./README.md"}) {
+    EXPECT_EQ(load({item}).error().code, Code::invalid_argument) << item;
+  }
+  progress_.clear();
+  for (const std::string item : {"glob:docs/*.md", "glob:docs/h/id*", "glob:docs/*/id*"}) {
+    EXPECT_EQ(*load({item}), "be brief") << item;
+  }
+  EXPECT_EQ(progress_, (std::vector<std::string>{
+                           "context: docs/a.md is left out: there is a link in its path",
+                           "context: docs/h/id_key is left out: there is a link in its path",
+                           "context: docs/h/id_key is left out: there is a link in its path"}));
+  EXPECT_EQ(*load({"glob:*.md"}), "be brief\n\n## a.md\n\nA\n\n## b.md\n\nB\xEF\xBF\xBD");
+  // Paths outside the folder, and the folder itself, are the user's own.
+  const std::string name = outside.filename().native();
+  fs::create_symlink(outside / "id_key", outside / "link");
+  EXPECT_EQ(*load({"file:../" + name + "/link"}), "be brief\n\n## ../" + name + "/link\n\nSECRET");
+  EXPECT_TRUE(load({"file:" + (outside / "link").native(), "glob:../" + name + "/li*"}));
+  const fs::path linked = outside / "linked";
+  fs::create_directory_symlink(folder_, linked);
+  const Mode mode{"x", {}, {}, {"file:a.md", "glob:a.*"}, PathPolicy::none};
+  EXPECT_EQ(*load_context(mode, linked, nullptr), "## a.md\n\nA\n\n## a.md\n\nA");
+  fs::remove_all(outside);
+}
+
 TEST_F(ModeTest, ACommandHasBoundedTime) {
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::milliseconds brief(60);
