@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json_scan.h"
+#include "base/text.h"
 #include "engine/fake_provider.h"
 #include "engine/faulty_store.h"
 #include "engine/test_record.h"
@@ -22,7 +23,20 @@ class StepRecording final : public TurnRecording {
       : messages(store), artefacts(store.capabilities().artefacts) {}
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                     const RecordedTurn& turn) override {
-    return store::chatdir::record_step(messages, *artefacts, id, turn);
+    return store::chatdir::record_step(messages, *artefacts, id, turn,
+                                       [&](Step step) { return copy_step(id, step); });
+  }
+  // Artefacts cannot be moved.
+  Result<> copy_step(const SessionId& id, Step step) const {
+    REPRISE_ASSIGN(const auto entries, artefacts->list_artefacts(id));
+    for (const Artefacts::Entry& entry : entries) {
+      if (entry.step == step) {
+        REPRISE_ASSIGN(const auto bytes, artefacts->find_artefact(id, step, entry.name));
+        REPRISE_TRY(artefacts->save_artefact(id, {0}, cat("replaced/", step.value, "/", entry.name),
+                                             bytes.value_or("")));
+      }
+    }
+    return {};
   }
   Source& messages;
   Artefacts* artefacts;
@@ -183,6 +197,25 @@ TEST_F(TurnRecordingTest, OfAFlatFolderGetAStep) {
   EXPECT_EQ(artefact(2, "prompt.md"), "one");
   EXPECT_EQ(artefact(2, "answer.md"), "new");
   EXPECT_EQ(artefact(0, "prompt.md"), "one");
+}
+
+// The original counts the answers: what else is in the step is not overwritten, and not counted.
+TEST_F(TurnRecordingTest, OfAChatWithMessagesAreNumberedByAnswersOnly) {
+  Artefacts& artefacts = *memory_->capabilities().artefacts;
+  const SessionId& id = session_.info.id;
+  provider_.add().text("1").ended();
+  provider_.add().text("new").ended();
+  Conversation conversation(provider_, &store_, session_, {});
+  ASSERT_TRUE(conversation.ask("one", listener_));
+  ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "of another program"));
+  ASSERT_TRUE(artefacts.save_artefact(id, {2}, "prompt.md", "killed"));
+  ASSERT_TRUE(artefacts.save_artefact(id, {3}, "answer.md", "rewound"));
+  ASSERT_TRUE(conversation.ask("two", listener_));
+  EXPECT_EQ(artefact(2, "answer.md"), "new");
+  EXPECT_EQ(artefact(0, "prompt.md"), "two");
+  EXPECT_EQ(artefact(0, "replaced/0/prompt.md"), "of another program");
+  EXPECT_EQ(artefact(0, "replaced/2/prompt.md"), "killed");
+  EXPECT_EQ(artefact(0, "replaced/3/answer.md"), "rewound");
 }
 
 // A turn that failed is in the record, so the next turn uses its step.

@@ -128,6 +128,45 @@ TEST(OriginalChat, ItsLaterUsageIsCountedToo) {
   EXPECT_EQ(input_tokens(), 11'112'100);
 }
 
+// The original writes step N + 1 after N answers, and reads the usage of answer N from step N. It
+// adds to prompt.md after its answer, so that no message and no step has that text.
+TEST(OriginalChat, ItsNextStepIsFreeAndUsageIsFoundByItsRule) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path steps = directory.chat(id) / "steps";
+  directory.write(steps / "003" / "answer.md", "rewound");
+  directory.write(steps / "003" / "usage.json", R"({"inputTokens":7})");
+  const auto ask = [&](int number) {
+    const auto store = directory.open();
+    const Message question = user(cat("question ", number));
+    Message answer = assistant(cat("answer ", number));
+    answer.usage = usage(cat("req-", number), number, 0);
+    const auto recorder = must(store->capabilities().turn_recording->record_turn(
+        id, {.question = question.blocks, .provider = "p", .model = "m", .replaces = {}}));
+    must(store->append(id, {question, answer}, {}));
+    recorder->on_answer(answer);
+    EXPECT_EQ(recorder->finish(), std::nullopt);
+  };
+  for (const int number : {2, 3}) {
+    ask(number);
+    const fs::path step = steps / cat("00", number);
+    EXPECT_EQ(directory.read(step / "answer.md"), cat("answer ", number));
+    EXPECT_NE(directory.read(step / "usage.json").find(cat("\"inputTokens\": ", number, ",")),
+              std::string::npos);
+    EXPECT_FALSE(fs::exists(steps / cat("00", number + 1))) << "the next one of the original";
+    directory.write(directory.chat(id) / "prompt.md", cat("output ", number));
+  }
+  const fs::path replaced = directory.chat(id) / "replaced";
+  EXPECT_EQ(directory.read(replaced / "000" / "prompt.md"), "prompt");
+  EXPECT_EQ(directory.read(replaced / "000" / "input.md"), "input");
+  EXPECT_EQ(directory.read(replaced / "000.1" / "prompt.md"), "output 2");
+  EXPECT_EQ(directory.read(replaced / "003" / "answer.md"), "rewound");
+  EXPECT_EQ(must(directory.open()->capabilities().artefacts->find_artefact(
+                id, {0}, "replaced/000/prompt.md")),
+            "prompt");
+  EXPECT_EQ(must(get(*directory.open(), id)).usage.input.value, 100 + 7 + 2 + 3);
+}
+
 TEST(OriginalChat, TheCostOfItsTurnsIsCountedIfRecorded) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();

@@ -14,6 +14,7 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/packed_chat.h"
+#include "store/chatdir/step_recorder.h"
 #include "store/paths.h"
 #include "store/rules.h"
 
@@ -157,6 +158,33 @@ Result<> sync_folders_of(const fs::path& chat, const fs::path& file) {
   return {};
 }
 
+// The first unused name among replaced/003, replaced/003.1…
+Result<fs::path> new_replaced_folder(const fs::path& chat, Step step) {
+  const fs::path name = chat / kReplacedFolder / step_folder_name(step);
+  REPRISE_TRY(make_private_folders(name.parent_path()));
+  fs::path free = name;
+  for (int number = 1;; ++number) {
+    REPRISE_ASSIGN(const bool is_used, is_there(free));
+    if (!is_used) {
+      return free;
+    }
+    free = beside(name, cat(".", number));
+  }
+}
+
+// Moves those of the files that exist into the folder, which is created.
+Result<> move_files(const fs::path& from, std::span<const std::string_view> names,
+                    const fs::path& to) {
+  REPRISE_TRY(make_private_folders(to));
+  for (const std::string_view name : names) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of(from / name));
+    if (kind == FileKind::file) {
+      REPRISE_TRY(move_file(from / name, to / name));
+    }
+  }
+  return {};
+}
+
 // A file of a chat, by its name in the chat's folder.
 struct ChatFile {
   std::string name;
@@ -245,6 +273,26 @@ Result<> ChatdirStore::save_artefact(const SessionId& id, Step step, std::string
     REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
     REPRISE_TRY(replace_file(file, bytes));
     return sync_folders_of(chat.place().folder, file);
+  });
+}
+
+Result<> ChatdirStore::replace_step(const SessionId& id, Step step) {
+  return chats_.with(id, [&](Chat& chat) -> Result<> {
+    REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
+    const fs::path& folder = chat.place().folder;
+    if (step.value == 0) {
+      REPRISE_ASSIGN(const fs::path to, new_replaced_folder(folder, step));
+      return move_files(folder, kCopiedFiles, to);
+    }
+    for (const char* const steps : {"steps", "step"}) {
+      const fs::path from = folder / steps / step_folder_name(step);
+      REPRISE_ASSIGN(const FileKind kind, kind_of(from));
+      if (kind == FileKind::folder) {
+        REPRISE_ASSIGN(const fs::path to, new_replaced_folder(folder, step));
+        REPRISE_TRY(move_file(from, to));
+      }
+    }
+    return {};
   });
 }
 

@@ -94,6 +94,8 @@ class ChatdirStore final : public Store,
   Result<> backup(const std::filesystem::path& named) override;
 
  private:
+  Result<> replace_step(const SessionId& id, Step step);
+
   Result<> list_at(Spot spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
                    std::vector<Damage>& damage);
   Result<> list_packed(const Layout::Listed& listed, const CheckedQuery& query,

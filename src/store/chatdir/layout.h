@@ -18,6 +18,7 @@ namespace reprise::store::chatdir {
 
 inline constexpr std::string_view kMessagesFile = "messages.jsonl";
 inline constexpr std::string_view kReplacedFile = "replaced.jsonl";
+inline constexpr std::string_view kReplacedFolder = "replaced";  // of steps, outside the numbering
 inline constexpr std::string_view kMetadataFile = "reprise.json";
 inline constexpr std::string_view kAnswerFile = ".answer.jsonl";
 inline constexpr std::string_view kLockFile = ".lock";

@@ -1,7 +1,7 @@
 #include "store/chatdir/step_recorder.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <ranges>
@@ -26,9 +26,6 @@ namespace {
 constexpr Step kChat{0};
 constexpr std::string_view kAnswerName = "answer.md";
 constexpr std::string_view kPrompt = "prompt.md";
-// Files of the newest step that are also in the chat's own folder.
-constexpr std::array<std::string_view, 5> kCopied = {"input.md", kPrompt, "model.json",
-                                                     "files.jsonl", "inputs.jsonl"};
 constexpr std::string_view kTextId = "txt-0";
 constexpr std::string_view kReasoningId = "reasoning-0";
 constexpr std::string_view kBetweenInputs = "---";
@@ -162,7 +159,7 @@ Result<Prompts> prompts_without_answer(Artefacts& artefacts, const SessionId& id
 Result<> save_only_prompt(Artefacts& artefacts, const SessionId& id, Step step,
                           const std::vector<Artefacts::Entry>& entries) {
   for (const Artefacts::Entry& entry : entries) {
-    if (entry.step != kChat || std::ranges::find(kCopied, entry.name) == kCopied.end()) {
+    if (entry.step != kChat || std::ranges::find(kCopiedFiles, entry.name) == kCopiedFiles.end()) {
       continue;
     }
     REPRISE_ASSIGN(const auto bytes, artefacts.find_artefact(id, kChat, entry.name));
@@ -173,49 +170,92 @@ Result<> save_only_prompt(Artefacts& artefacts, const SessionId& id, Step step,
   return {};
 }
 
+// The steps from `first` on that have an answer.
+std::set<Step> answered_from(Step first, const std::vector<Artefacts::Entry>& entries) {
+  std::set<Step> steps;
+  for (const Artefacts::Entry& entry : entries) {
+    if (entry.name == kAnswerName && entry.step >= first) {
+      steps.insert(entry.step);
+    }
+  }
+  return steps;
+}
+
+// Whether the record contains the answer of one of the steps.
+Result<bool> is_any_in_record(Source& messages, Artefacts& artefacts, const SessionId& id,
+                              const std::set<Step>& steps) {
+  std::set<std::string> answers;
+  for (const Step step : steps) {
+    REPRISE_ASSIGN(auto answer, artefacts.find_artefact(id, step, kAnswerName));
+    answers.insert(std::move(answer).value_or(""));
+  }
+  bool found = false;
+  if (!answers.empty()) {
+    REPRISE_TRY(messages.read(id, {}, [&](const Message& message) {
+      found = message.role == role::kAssistant && answers.contains(plain_text(message));
+      return found ? Flow::stop : Flow::go_on;
+    }));
+  }
+  return found;
+}
+
 Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId& id,
-                         std::optional<Seq> replaces) {
+                         const RecordedTurn& turn, const ReplaceStep& replace_step) {
   REPRISE_ASSIGN(const auto entries, artefacts.list_artefacts(id));
   REPRISE_ASSIGN(Prompts lost, prompts_without_answer(artefacts, id, entries));
-  Step step{1};
-  REPRISE_TRY(messages.read(id, {.to = replaces.value_or(kSeqEnd)}, [&](Message&& message) {
-    step.value += message.role == role::kAssistant ? 1 : 0;
-    if (!lost.empty() && message.role == role::kUser) {
-      const std::string prompt_text = plain_text(message);
-      std::erase_if(lost,
-                    [&prompt_text](const auto& prompt) { return prompt.second == prompt_text; });
+  Step next{1};
+  bool has_messages = false;  // besides the question of this turn, which may be in the record
+  const std::string question = prompt_of(turn.question);
+  REPRISE_TRY(
+      messages.read(id, {.to = turn.replaces.value_or(kSeqEnd)}, [&](const Message& message) {
+        has_messages =
+            has_messages || message.role != role::kUser || plain_text(message) != question;
+        next.value += message.role == role::kAssistant ? 1 : 0;
+        if (!lost.empty() && message.role == role::kUser) {
+          const std::string prompt_text = plain_text(message);
+          std::erase_if(
+              lost, [&prompt_text](const auto& prompt) { return prompt.second == prompt_text; });
+        }
+        return Flow::go_on;
+      }));
+  std::set<Step> used = answered_from(next, entries);
+  if (turn.replaces) {
+    return used.empty() ? next : *used.rbegin();
+  }
+  REPRISE_ASSIGN(const bool is_shifted, is_any_in_record(messages, artefacts, id, used));
+  std::ranges::copy_if(lost | std::views::keys, std::inserter(used, used.end()),
+                       [&](Step step) { return step >= next; });
+  if (has_messages && lost.contains(kChat)) {
+    REPRISE_TRY(replace_step(kChat));
+  }
+  if (has_messages && !is_shifted) {
+    for (const Step step : used) {
+      REPRISE_TRY(replace_step(step));
     }
-    return Flow::go_on;
-  }));
-  for (const Artefacts::Entry& entry : entries) {
-    if (entry.name == kAnswerName) {
-      step.value = std::max(step.value, entry.step.value + (replaces ? 0 : 1));
-    }
+    return next;
   }
-  if (replaces) {
-    return step;
+  if (!used.empty()) {
+    next.value = used.rbegin()->value + 1;
   }
-  for (const auto& [place, prompt] : lost) {
-    step.value = std::max(step.value, place.value + 1);
+  if (!has_messages && lost.contains(kChat)) {
+    REPRISE_TRY(save_only_prompt(artefacts, id, next, entries));
+    ++next.value;
   }
-  if (lost.contains(kChat)) {
-    REPRISE_TRY(save_only_prompt(artefacts, id, step, entries));
-    ++step.value;
-  }
-  return step;
+  return next;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<TurnRecorder>> record_step(Source& messages, Artefacts& artefacts,
-                                                  const SessionId& id, const RecordedTurn& turn) {
-  REPRISE_ASSIGN(const Step step, choose_step(messages, artefacts, id, turn.replaces));
+                                                  const SessionId& id, const RecordedTurn& turn,
+                                                  const ReplaceStep& replace_step) {
+  REPRISE_ASSIGN(const Step step, choose_step(messages, artefacts, id, turn, replace_step));
   return std::make_unique<StepRecorder>(artefacts, id, step, turn);
 }
 
 Result<std::unique_ptr<TurnRecorder>> ChatdirStore::record_turn(const SessionId& id,
                                                                 const RecordedTurn& turn) {
-  return record_step(*this, *this, id, turn);
+  return record_step(*this, *this, id, turn, [&](Step step) { return replace_step(id, step); });
 }
 
 StepRecorder::StepRecorder(Artefacts& artefacts, SessionId session, Step step,

@@ -6,7 +6,9 @@
 // Files are written during the turn: streamed text is on disk at most kStepPause plus one write
 // later. A separate thread writes them, so that the stream never waits for the store.
 
+#include <array>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <stop_token>
@@ -18,15 +20,24 @@ namespace reprise::store::chatdir {
 
 inline constexpr std::chrono::milliseconds kStepPause{36};
 
-// Begins to record a turn. The number of its step is one more than the number of earlier answers. A
-// new answer never gets the number of a step that has an answer, or of one before it: the record
-// may have lost or replaced that answer, and its files are not overwritten. The same applies to a
-// prompt that is not in the record; if it has no step, in a chat without any, it is first moved
-// into a step of its own. A turn that replaces an answer gets the number of that answer.
+// Files of the newest step that are also in the chat's own folder.
+inline constexpr std::array<std::string_view, 5> kCopiedFiles = {
+    "input.md", "prompt.md", "model.json", "files.jsonl", "inputs.jsonl"};
+
+// Moves a step out of the numbering, or, for step 0, the files that a new step replaces.
+using ReplaceStep = std::function<Result<>(Step step)>;
+
+// Begins to record a turn. Its step is the one that the original program takes and reads: one more
+// than the number of earlier answers. Answers of the record may also be in later steps, of chats
+// that lost messages; then the step is the one behind them. What is in the way and not in the
+// record, an answer or a prompt without one, is never overwritten but handed to `replace_step`. A
+// chat without messages goes on behind its steps; a prompt in its own folder is first saved as one.
+// A turn that replaces an answer gets the number of that answer.
 //
 // The session is read from `messages`; both must outlive the recorder.
 Result<std::unique_ptr<TurnRecorder>> record_step(Source& messages, Artefacts& artefacts,
-                                                  const SessionId& id, const RecordedTurn& turn);
+                                                  const SessionId& id, const RecordedTurn& turn,
+                                                  const ReplaceStep& replace_step);
 
 class StepRecorder final : public TurnRecorder {
  public:

@@ -103,7 +103,8 @@ Usage step_usage_from_json(std::string_view json) {
 
 Result<Usage> usage_of_steps(const fs::path& chat) {
   Usage sum;
-  for (const char* const steps : {"steps", "step"}) {
+  for (const std::string_view steps :
+       {std::string_view("steps"), std::string_view("step"), kReplacedFolder}) {
     const auto entries = list_if_there(chat / steps);
     if (!entries && is_fault(entries.error())) {
       return std::unexpected(entries.error());
