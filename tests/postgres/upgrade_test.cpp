@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "base/text.h"
@@ -76,8 +77,8 @@ TEST_P(PostgresUpgrade, WritersMigrateThemWithAllData) {
       clients.emplace_back([&url] { EXPECT_TRUE(works(open_store(url))); });
     }
   }
-  EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(postgres::kVersion));
   const auto store = must(open_store(url));
+  EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(postgres::kVersion));
   EXPECT_EQ(order_of(*store), "cab");
   EXPECT_EQ(texts(must(read_all(*store, session_id("a")))), std::vector<std::string>{"Hello"});
   must(store->append(session_id("b"), messages(1), {}));
@@ -197,6 +198,83 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
   must(migrate_store(url, {}, {.on_step = note}));
   EXPECT_EQ(steps, std::vector<std::string>{});
   EXPECT_EQ(order_of(*must(open_store(url))), "cab");
+}
+
+// Like pg_dump.
+constexpr std::string_view kReadsHeads = "SELECT count(*) FROM reprise_heads";
+
+TEST(PostgresOpening, NamesTheTransactionThatKeepsItFromAddingAColumn) {
+  const std::string url = database_of(1);
+  const Holder holder(cat(url, "&application_name=backup"), kReadsHeads);
+  std::atomic<bool> is_over = false;
+  std::jthread writer([&] {
+    const std::string impatient = cat(url, "&options=-c%20lock_timeout%3D3s");
+    while (!is_over) {
+      run(impatient, "UPDATE reprise_heads SET head = head WHERE session_id = 'a'");
+    }
+  });
+  const auto refused = open_store(url, {.busy_timeout = std::chrono::seconds(8)});
+  is_over = true;
+  ASSERT_TRUE(fails(refused, Code::busy));
+  for (const char* const part : {"(backup, role reprise)", "reprise_heads", "store migrate"}) {
+    EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
+  }
+}
+
+TEST(PostgresOpening, LeavesLargeTablesToTheAdministrator) {
+  const std::string url = database_of(2);
+  run(url,
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " SELECT 'many', 's' || i, 0, 0, i, 0, '/' FROM generate_series(1, 50001) AS i");
+  const auto store = must(open_store(url));
+  EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), "2");
+  EXPECT_EQ(order_of(*store), "cab");
+  must(store->append(session_id("b"), messages(1), {}));
+  must(store->update(session_id("a"), {.pinned = true}));
+  must(store->create(session("d")));
+  EXPECT_EQ(order_of(*store), "abdc");
+  EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
+  must(migrate_store(url));
+  EXPECT_EQ(order_of(*store), "abdc") << "with the statements of version 2";
+  EXPECT_EQ(order_of(*must(open_store(url))), "abdc");
+}
+
+TEST(PostgresOpening, WorksWhileTheTablesAreMigrated) {
+  const std::string url = database_of(1);
+  run(url,
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " SELECT 'many', 's' || i, 0, 0, i, 0, '/' FROM generate_series(1, 12000) AS i");
+  {
+    std::vector<std::jthread> programs;
+    for (int program = 0; program < 4; ++program) {
+      programs.emplace_back([&url, program] {
+        for (int i = 0; i < 5; ++i) {
+          const auto store = open_store(url);
+          ASSERT_TRUE(works(store));
+          EXPECT_TRUE(works((*store)->create(session(cat("n", program, "-", i)))));
+        }
+      });
+    }
+    EXPECT_TRUE(works(migrate_store(url)));
+  }
+  EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
+  EXPECT_TRUE(must(must(open_store(url))->capabilities().verifying->verify()).damage.empty());
+}
+
+TEST(PostgresMigration, WaitsForALongTransactionAndNamesIt) {
+  const std::string url = database_of(1);
+  auto holder = std::make_unique<Holder>(cat(url, "&application_name=backup"), kReadsHeads);
+  std::vector<std::string> waits;
+  must(migrate_store(url, {}, {.on_step = [&](std::string_view step) {
+                       if (step.starts_with("waiting for ")) {
+                         waits.emplace_back(step);
+                         holder.reset();
+                       }
+                     }}));
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_NE(waits[0].find("(backup, role reprise) on reprise_heads"), std::string::npos)
+      << waits[0];
+  EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(postgres::kVersion));
 }
 
 // A role that may not create tables uses existing ones, and gets a hint if there are none.

@@ -8,6 +8,7 @@
 #include "reprise/open_store.h"
 #include "store/call.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
@@ -160,14 +161,15 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
     return {};
   }
   connection.set_deadline(deadline);
-  auto made = make_current(connection, shared_->tables);
+  const bool is_new = shared_->tables.version == 0;
+  auto made = make_current(connection, shared_->tables, is_new ? deadline : this->deadline());
   if (made) {
     shared_->tables = *made;
     REPRISE_ASSIGN(shared_->engine, look_first(connection, find_engine));
-  } else if (connection.failure().sqlstate != kNoPrivilege) {
-    return std::unexpected(std::move(made).error());
-  } else if (shared_->tables.version < kVersion || !shared_->tables.has_additions()) {
-    made.error().message += migration_hint(name(), shared_->tables.version);
+  } else if (!shared_->tables.is_writable()) {
+    if (connection.failure().sqlstate == kNoPrivilege || made.error().code == Code::busy) {
+      made.error().message += migration_hint(name(), shared_->tables.version);
+    }
     return std::unexpected(std::move(made).error());
   }
   return {};

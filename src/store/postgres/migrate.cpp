@@ -1,9 +1,11 @@
 #include "store/postgres/migrate.h"
 
-#include <optional>
+#include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/text.h"
 #include "store/postgres/schema.h"
@@ -16,7 +18,9 @@ namespace {
 
 using Report = std::function<void(std::string_view)>;
 
-// Settings of this connection only.
+constexpr std::chrono::minutes kLocksMax{10};  // for each step of an administrator's migration
+constexpr std::chrono::seconds kRestMax{2};
+
 constexpr std::string_view kFindMade = "SELECT version FROM reprise_schema";
 constexpr std::string_view kFindBrokenIndex =
     "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass($1::text) AND NOT indisvalid";
@@ -25,10 +29,24 @@ constexpr std::string_view kCreateIndex = "CREATE INDEX IF NOT EXISTS ";
 constexpr std::string_view kConcurrently = "CREATE INDEX CONCURRENTLY IF NOT EXISTS ";
 constexpr std::string_view kNotSupported = "0A000";  // for the parent of partitions
 
-// Building an index concurrently waits for writers and blocks nobody; changing a table blocks
-// everybody who comes later, so it waits only briefly.
+// For this connection: building an index concurrently waits for others, who do not wait for it.
 constexpr std::string_view kWaitForLocks = "SELECT set_config('lock_timeout', '0', false)";
-constexpr std::string_view kWaitLittle = "SELECT set_config('lock_timeout', '500', false)";
+
+// The oldest transaction that uses tables of the store. Its start is hidden from ordinary roles.
+constexpr std::string_view kFindBlocker =
+    "SELECT a.pid::text AS pid, a.application_name::text AS program, a.usename::text AS role,"
+    " c.relname::text AS name, coalesce(extract(epoch FROM clock_timestamp() - a.xact_start), 0)"
+    "::int8 AS seconds FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation"
+    " JOIN pg_stat_activity AS a ON a.pid = l.pid WHERE l.granted AND l.locktype = 'relation'"
+    " AND a.datname = current_database() AND a.pid <> pg_backend_pid() AND c.relkind IN ('r', 'p')"
+    " AND c.relname LIKE 'reprise\\_%' ORDER BY a.xact_start, c.relname LIMIT 1";
+
+// Above these, an index takes more than a moment to build.
+constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";
+constexpr std::string_view kFindManyMessages =
+    "SELECT 1 FROM reprise_messages OFFSET 200000 LIMIT 1";
+constexpr std::string_view kFindMayClaim =
+    "SELECT 1 WHERE has_table_privilege('reprise_schema', 'INSERT')";
 
 // $1, $2: the end of the previous page. Returns the end of this page, or no row if it is the last
 // one.
@@ -53,51 +71,91 @@ constexpr std::string_view kFindCopiedPage =
 constexpr std::string_view kCopyPageToHeads = REPRISE_COPY_TO_HEADS(REPRISE_OF_PAGE);
 constexpr std::string_view kMarkPageCopied = REPRISE_MARK_COPIED(REPRISE_OF_PAGE);
 
-// What meets a writer is done again.
-Result<> do_again(Connection& connection, const std::function<Result<>()>& work) {
-  constexpr int kAttemptsMax = 60;
-  REPRISE_TRY(connection.run_one({kWaitLittle}));
-  for (int attempt = 1;; ++attempt) {
+// How long a step is tried again while others hold locks, and who is told what it waits for.
+struct Patience {
+  std::function<Deadline()> until;
+  Report report;
+};
+
+std::string find_blocker(Connection& connection) {
+  const auto found = connection.run_one({kFindBlocker});
+  if (!found || found->empty()) {
+    return "another transaction";
+  }
+  const std::string program = found->text(0, "program");
+  const std::int64_t seconds = found->integer(0, "seconds");
+  return cat("a transaction of process ", found->text(0, "pid"), " (",
+             program.empty() ? "" : cat(program, ", "), "role ", found->text(0, "role"), ") on ",
+             found->text(0, "name"), seconds > 0 ? cat(", open for ", seconds, " s") : "");
+}
+
+bool is_in_the_way(std::string_view sqlstate) {
+  return sqlstate == kLockTimeout || remedy_for(sqlstate) == Remedy::again;
+}
+
+Result<> end_transaction(Connection& connection) {
+  if (connection.is_idle()) {
+    return {};
+  }
+  REPRISE_TRY(connection.run_one({kRollback}));
+  return {};
+}
+
+Result<> do_again(Connection& connection, const Patience& patience,
+                  const std::function<Result<>()>& work) {
+  constexpr std::chrono::milliseconds kPauseMax{5'000};
+  constexpr std::chrono::milliseconds kReportedPause{400};
+  const Deadline until = patience.until();
+  std::chrono::milliseconds pause{50};
+  std::string reported;
+  while (true) {
     auto done = work();
-    const std::string sqlstate = connection.failure().sqlstate;
-    const bool is_in_the_way = sqlstate == "55P03" || remedy_for(sqlstate) == Remedy::again;
-    if (done || !is_in_the_way || attempt == kAttemptsMax) {
+    if (done || !is_in_the_way(connection.failure().sqlstate)) {
       return done;
     }
-    if (!connection.is_idle()) {
-      REPRISE_TRY(connection.run_one({kRollback}));
+    REPRISE_TRY(end_transaction(connection));
+    const std::string blocker = find_blocker(connection);
+    if (std::chrono::steady_clock::now() + pause >= until) {
+      return fail(Code::busy, cat(done.error().message, "; ", blocker, " is in the way"));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (const std::string known = blocker.substr(0, blocker.find(','));
+        pause >= kReportedPause && known != reported) {
+      reported = known;
+      patience.report(cat("waiting for ", blocker));
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kPauseMax);
   }
 }
 
-Result<> run_again(Connection& connection, const Query& query) {
-  return do_again(connection, [&]() -> Result<> {
-    REPRISE_TRY(connection.run_one(query));
+// The pages of all rows, each changed in a transaction of its own.
+Result<> change_page(Connection& connection, const Patience& patience, const Query& query) {
+  return do_again(connection, patience, [&]() -> Result<> {
+    REPRISE_TRY(connection.run({{kBegin}, {kLimitLocks}, query, {kCommit}}));
     return {};
   });
 }
 
-Result<> fill_slots(Connection& connection) {
+Result<> fill_slots(Connection& connection, const Patience& patience) {
   std::string tenant;
   std::string session;
   while (true) {
     REPRISE_ASSIGN(const Rows end, connection.run_one({kFindPageEnd, values(tenant, session)}));
     if (end.empty()) {
-      REPRISE_TRY(run_again(connection, {kFillRest, values(tenant, session)}));
-      return {};
+      return change_page(connection, patience, {kFillRest, values(tenant, session)});
     }
     const std::string last_tenant = end.text(0, "tenant");
     const std::string last_session = end.text(0, "session_id");
-    REPRISE_TRY(
-        run_again(connection, {kFillPage, values(tenant, session, last_tenant, last_session)}));
+    REPRISE_TRY(change_page(connection, patience,
+                            {kFillPage, values(tenant, session, last_tenant, last_session)}));
     tenant = last_tenant;
     session = last_session;
   }
 }
 
 // Of one tenant, which may be on another node than the next.
-Result<> copy_to_heads(Connection& connection, const std::string& tenant) {
+Result<> copy_to_heads(Connection& connection, const Patience& patience,
+                       const std::string& tenant) {
   std::string after;
   while (true) {
     REPRISE_ASSIGN(const Rows page, connection.run_one({kFindCopiedPage, values(tenant, after)}));
@@ -106,16 +164,19 @@ Result<> copy_to_heads(Connection& connection, const std::string& tenant) {
     }
     const Values range = values(tenant, after, page.text(0, "last"));
     const auto copy = [&]() -> Result<> {
-      REPRISE_TRY(connection.run(
-          {{kBegin}, {kCopyPageToHeads, range}, {kMarkPageCopied, range}, {kCommit}}));
+      REPRISE_TRY(connection.run({{kBegin},
+                                  {kLimitLocks},
+                                  {kCopyPageToHeads, range},
+                                  {kMarkPageCopied, range},
+                                  {kCommit}}));
       return {};
     };
-    REPRISE_TRY(do_again(connection, copy));
+    REPRISE_TRY(do_again(connection, patience, copy));
     after = page.text(0, "last");
   }
 }
 
-Result<> copy_to_heads(Connection& connection) {
+Result<> copy_to_heads(Connection& connection, const Patience& patience) {
   std::string tenant;
   while (true) {
     REPRISE_ASSIGN(const Rows next, connection.run_one({kFindNextTenant, values(tenant)}));
@@ -123,7 +184,7 @@ Result<> copy_to_heads(Connection& connection) {
       return {};
     }
     tenant = next.text(0, "tenant");
-    REPRISE_TRY(copy_to_heads(connection, tenant));
+    REPRISE_TRY(copy_to_heads(connection, patience, tenant));
   }
 }
 
@@ -131,6 +192,7 @@ Result<> copy_to_heads(Connection& connection) {
 Result<> build_index(Connection& connection, std::string_view statement, const Report& report) {
   const std::string_view rest = statement.substr(kCreateIndex.size());
   const std::string name(rest.substr(0, rest.find(' ')));
+  REPRISE_TRY(connection.run_one({kWaitForLocks}));
   REPRISE_ASSIGN(const Rows broken, connection.run_one({kFindBrokenIndex, values(name)}));
   if (!broken.empty()) {
     REPRISE_TRY(connection.run_one({cat("DROP INDEX CONCURRENTLY ", name)}));
@@ -140,7 +202,6 @@ Result<> build_index(Connection& connection, std::string_view statement, const R
     return {};
   }
   report(cat("building the index ", name));
-  REPRISE_TRY(connection.run_one({kWaitForLocks}));
   const std::string text = cat(kConcurrently, rest);
   const auto built = connection.run_one({text});
   if (!built && connection.failure().sqlstate != kNotSupported) {
@@ -149,24 +210,32 @@ Result<> build_index(Connection& connection, std::string_view statement, const R
   return {};
 }
 
-Result<> prepare(Connection& connection, const Migration& migration, const Report& report) {
-  if (migration.makes_table()) {
-    return {};  // still empty
-  }
+Result<> change_rows(Connection& connection, const Migration& migration, const Patience& patience) {
   if (migration.number == kSlotsVersion) {
-    report("filling a column, 5,000 sessions at a time");
-    REPRISE_TRY(fill_slots(connection));
+    patience.report("filling a column, 5,000 sessions at a time");
+    return fill_slots(connection, patience);
   }
   if (migration.number == kCopiesAddition) {
-    report("copying titles and modes, 5,000 sessions at a time");
-    REPRISE_TRY(copy_to_heads(connection));
+    patience.report("copying titles and modes, 5,000 sessions at a time");
+    return copy_to_heads(connection, patience);
   }
+  return {};
+}
+
+Result<> build_indexes(Connection& connection, const Migration& migration,
+                       const Patience& patience) {
   for (const std::string_view statement : migration.statements) {
     if (statement.starts_with(kCreateIndex)) {
-      REPRISE_TRY(build_index(connection, statement, report));
+      REPRISE_TRY(do_again(connection, patience,
+                           [&] { return build_index(connection, statement, patience.report); }));
     }
   }
   return {};
+}
+
+Result<> migrate_again(Connection& connection, const Migration& migration,
+                       const Patience& patience) {
+  return do_again(connection, patience, [&] { return migrate(connection, migration); });
 }
 
 Result<std::set<std::int64_t>> find_made(Connection& connection) {
@@ -183,6 +252,34 @@ Result<std::set<std::int64_t>> find_made(Connection& connection) {
   return made;
 }
 
+// What is quick comes first: a program of this version that opens the tables meanwhile has all that
+// it needs.
+std::vector<const Migration*> missing(const std::set<std::int64_t>& made) {
+  std::vector<const Migration*> found;
+  for (const Migration& migration : migrations()) {
+    if (!made.contains(migration.number)) {
+      found.push_back(&migration);
+    }
+  }
+  std::ranges::stable_partition(found, &Migration::is_quick);
+  return found;
+}
+
+// Whether the tables are small, and this role may change them.
+Result<bool> may_do_rest(Connection& connection) {
+  REPRISE_ASSIGN(const auto found,
+                 connection.run({{kFindManySessions}, {kFindManyMessages}, {kFindMayClaim}}));
+  return found[0].empty() && found[1].empty() && !found[2].empty();
+}
+
+// A step of small tables. Not done if others hold locks for long: another program will do it.
+bool do_rest(Connection& connection, const Migration& migration) {
+  const auto until = std::chrono::steady_clock::now() + kRestMax;
+  const Patience patience{[until] { return until; }, [](std::string_view) {}};
+  return change_rows(connection, migration, patience) &&
+         migrate_again(connection, migration, patience);
+}
+
 }  // namespace
 
 Result<> migrate_beside(Connection& connection, Trial trial, const Report& on_step) {
@@ -193,18 +290,50 @@ Result<> migrate_beside(Connection& connection, Trial trial, const Report& on_st
   if (trial == Trial::no && made.empty()) {
     REPRISE_TRY(make_version_table(connection));
   }
-  for (const Migration& migration : migrations()) {
-    if (made.contains(migration.number)) {
+  const Patience patience{[] { return std::chrono::steady_clock::now() + kLocksMax; }, on_step};
+  for (const Migration* const migration : missing(made)) {
+    const std::int64_t number = migration->number;
+    on_step(cat(number > 0 ? "version " : "addition ", number > 0 ? number : -number, ": ",
+                migration->what));
+    if (trial == Trial::yes) {
       continue;
     }
-    on_step(cat(migration.number > 0 ? "version " : "addition ",
-                migration.number > 0 ? migration.number : -migration.number, ": ", migration.what));
-    if (trial == Trial::no) {
-      REPRISE_TRY(prepare(connection, migration, on_step));
-      REPRISE_TRY(do_again(connection, [&] { return migrate(connection, migration); }));
+    if (!migration->is_quick()) {
+      REPRISE_TRY(change_rows(connection, *migration, patience));
+      REPRISE_TRY(build_indexes(connection, *migration, patience));
     }
+    REPRISE_TRY(migrate_again(connection, *migration, patience));
   }
   return {};
+}
+
+Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now,
+                                   Deadline deadline) {
+  if (now.version == 0) {
+    REPRISE_TRY(make_version_table(connection));
+  }
+  REPRISE_ASSIGN(const auto made, find_made(connection));
+  const auto steps = missing(made);
+  const Patience patience{[deadline] { return deadline; }, [](std::string_view) {}};
+  for (const Migration* const migration : steps) {
+    if (migration->is_quick() || now.version == 0) {
+      const auto done = migrate_again(connection, *migration, patience);
+      if (!done && migration->is_needed) {
+        return std::unexpected(done.error());
+      }
+      REPRISE_TRY(end_transaction(connection));
+    }
+  }
+  if (now.version > 0) {
+    REPRISE_ASSIGN(const bool is_open, may_do_rest(connection));
+    for (const Migration* const migration : steps) {
+      if (is_open && !migration->is_quick() && !do_rest(connection, *migration)) {
+        break;
+      }
+    }
+  }
+  REPRISE_TRY(end_transaction(connection));
+  return find_version(connection);
 }
 
 }  // namespace reprise::postgres

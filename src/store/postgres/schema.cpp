@@ -259,7 +259,7 @@ constexpr Migration kMigrations[] = {
     {3, "the indexes of lists", kVersion3},
     {4, "an index of blobs that may have no name", kVersion4},
     {-1, "a column for pinned sessions", kPinnedColumn},
-    {-2, "an index of pinned sessions", kPinnedIndex},
+    {-2, "an index of pinned sessions", kPinnedIndex, false},
     {-3, "an index of short ids", kShortIdIndex, false},
     {-4, "a column for authors", kAuthorColumn},
     {-5, "an index of authors", kAuthorIndex, false},
@@ -269,8 +269,6 @@ constexpr Migration kMigrations[] = {
     {-9, "columns for copies of titles and modes", kCopiesColumns},
     {kCopiesAddition, "copies of titles and modes, and their indexes", kCopiesIndexes, false},
 };
-
-constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";
 
 // The errors for concurrent creation of the same object.
 bool was_created_beside(std::string_view sqlstate) {
@@ -295,15 +293,16 @@ Result<> make_version_table(Connection& connection) {
 
 Result<> migrate(Connection& connection, const Migration& migration) {
   const std::int64_t now = system_clock().now().time_since_epoch().count();
-  REPRISE_ASSIGN(const auto claimed,
-                 connection.run({{"BEGIN"}, {kClaimVersion, values(migration.number, now)}}));
+  REPRISE_ASSIGN(
+      const auto claimed,
+      connection.run({{kBegin}, {kLimitLocks}, {kClaimVersion, values(migration.number, now)}}));
   std::vector<Query> queries;
   if (!claimed.back().empty()) {
     for (const std::string_view statement : migration.statements) {
       queries.push_back({statement});
     }
   }
-  queries.push_back({"COMMIT"});
+  queries.push_back({kCommit});
   REPRISE_TRY(connection.run(queries));
   return {};
 }
@@ -366,27 +365,6 @@ Result<> check_version(std::int64_t version) {
                                        "; this one knows ", kVersion, "): update reprise"));
   }
   return {};
-}
-
-Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now) {
-  bool is_large = false;
-  if (now.version > 0) {
-    REPRISE_ASSIGN(const Rows many, connection.run_one({kFindManySessions}));
-    is_large = !many.empty();
-  } else {
-    REPRISE_TRY(make_version_table(connection));
-  }
-  TablesVersion made{kVersion, now.additions};
-  for (const Migration& migration : kMigrations) {
-    if (is_large && !migration.is_needed && !migration.makes_table()) {
-      continue;
-    }
-    REPRISE_TRY(migrate(connection, migration));
-    if (migration.number < 0) {
-      made.additions.insert(migration.number);
-    }
-  }
-  return made;
 }
 
 }  // namespace reprise::postgres

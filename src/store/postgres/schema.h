@@ -16,8 +16,10 @@
 namespace reprise::postgres {
 
 inline constexpr std::int64_t kVersion = 4;
-// Before this version, lists were ordered by the time itself. Such tables can still be read.
+// Before this version, lists were ordered by the time itself.
 inline constexpr std::int64_t kSlotsVersion = 3;
+// Tables of older versions, or without a needed addition, can only be read.
+inline constexpr std::int64_t kWritableVersion = 2;
 // Lists by mode and title are quick with these.
 inline constexpr std::int64_t kTitleAddition = -7;
 inline constexpr std::int64_t kCopiesAddition = -10;
@@ -30,16 +32,20 @@ struct Migration {
   std::span<const std::string_view> statements;
   bool is_needed = true;  // false for a mere optimization
   bool makes_table() const { return statements.front().starts_with("CREATE TABLE"); }
+  // Its time does not depend on the number of rows.
+  bool is_quick() const { return makes_table() || statements.front().starts_with("ALTER TABLE"); }
 };
 std::span<const Migration> migrations();
 Result<> make_version_table(Connection& connection);
-// Runs the migration once; concurrent callers wait for its end.
+// Runs the migration once; concurrent callers wait for its end. busy if another transaction holds a
+// lock for longer than a moment: others queue behind a lock that is waited for.
 Result<> migrate(Connection& connection, const Migration& migration);
 
 struct TablesVersion {
   std::int64_t version = 0;               // 0 if there are none
   std::set<std::int64_t> additions = {};  // the existing additions
   bool has_additions() const;             // all that statements require; excludes some indexes
+  bool is_writable() const { return version >= kWritableVersion && has_additions(); }
   bool is_current() const;
 };
 Result<TablesVersion> find_version(Connection& connection);
@@ -50,10 +56,6 @@ struct Engine {
 Result<Engine> find_engine(Connection& connection);
 // unsupported for a version newer than this program's.
 Result<> check_version(std::int64_t version);
-// Migrates the tables; returns their new version. Indexes that are mere optimizations are left to
-// migrate_beside() if building them would block others for long.
-Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now);
-
 // All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
 

@@ -26,7 +26,7 @@ constexpr Meaning kMeanings[] = {
     {"53100", ENOSPC, Code::io, Remedy::none},
     {"53300", 0, Code::busy, Remedy::reconnect},  // too many connections
     {"53", ENOMEM, Code::io, Remedy::none},
-    {"55P03", 0, Code::busy, Remedy::none},  // lock timeout
+    {kLockTimeout, 0, Code::busy, Remedy::none},
     {"57014", 0, Code::timeout, Remedy::none},
     {"57P", 0, Code::io, Remedy::reconnect},
     {"58", EIO, Code::io, Remedy::none},

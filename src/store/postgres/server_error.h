@@ -30,5 +30,6 @@ bool is_node_away(std::string_view sqlstate);
 inline constexpr std::string_view kDuplicateKey = "23505";
 inline constexpr std::string_view kNoTable = "42P01";
 inline constexpr std::string_view kNoPrivilege = "42501";
+inline constexpr std::string_view kLockTimeout = "55P03";
 
 }  // namespace reprise::postgres
