@@ -1,5 +1,6 @@
 #include "provider/answer.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/http.h"
@@ -27,7 +28,7 @@ Want Answer::data(std::string_view bytes) {
     const std::string_view body = trimmed(body_);
     if (body.empty()) {
       body_.clear();
-      outcome_ = check_quiet(bytes.size(), out_.bytes());
+      outcome_ = check_quiet(bytes.size());
       return outcome_ ? Want::more : Want::nothing;
     }
     form_ = body.front() == '{' ? Form::json : Form::events;
@@ -44,10 +45,9 @@ Want Answer::take(std::string_view bytes) {
       outcome_ = answer_too_large(bytes_max_);
     }
   } else {
-    const std::int64_t before = out_.bytes();
     outcome_ = take_events(bytes);
     if (outcome_) {
-      outcome_ = check_quiet(bytes.size(), before);
+      outcome_ = check_quiet(bytes.size());
     }
     out_.flush();  // deliver what arrived together at once, without waiting for more
   }
@@ -66,15 +66,17 @@ Result<> Answer::take_events(std::string_view bytes) {
 
 Result<> Answer::take_event(std::string_view name, std::string_view data) {
   REPRISE_TRY(reader_.event(name, data));
-  if (out_.bytes() > bytes_max_) {
+  if (size() > bytes_max_) {
     return answer_too_large(bytes_max_);
   }
   return out_.calls() > kAnswerCallsMax ? too_many_calls() : Result<>();
 }
 
 // Comments, blanks and empty events are allowed, but not without limit.
-Result<> Answer::check_quiet(std::size_t bytes, std::int64_t before) {
-  quiet_bytes_ = out_.bytes() > before ? 0 : quiet_bytes_ + static_cast<std::int64_t>(bytes);
+Result<> Answer::check_quiet(std::size_t bytes) {
+  const std::int64_t now = size();
+  quiet_bytes_ = now > largest_ ? 0 : quiet_bytes_ + static_cast<std::int64_t>(bytes);
+  largest_ = std::max(largest_, now);
   return quiet_bytes_ > bytes_max_ ? answer_too_large(bytes_max_) : Result<>();
 }
 

@@ -31,7 +31,8 @@ class Answer final : public http::Receiver {
   enum class Form : std::uint8_t { unknown, events, json };
 
   http::Want take(std::string_view bytes);
-  Result<> check_quiet(std::size_t bytes, std::int64_t before);
+  std::int64_t size() const { return out_.bytes() + reader_.bytes_buffered(); }
+  Result<> check_quiet(std::size_t bytes);
   Result<> take_events(std::string_view bytes);
   Result<> take_event(std::string_view name, std::string_view data);
 
@@ -39,6 +40,7 @@ class Answer final : public http::Receiver {
   ReplyOut& out_;
   std::int64_t bytes_max_;
   std::int64_t quiet_bytes_ = 0;  // since something was added to the answer
+  std::int64_t largest_ = 0;      // its size then
   http::ResponseHead head_;
   Form form_ = Form::unknown;
   std::string body_;

@@ -70,6 +70,10 @@ class AnthropicReader final : public ReplyReader {
 
   bool complete() const override { return done_ || stopped_; }
   bool done() const override { return done_; }
+  std::int64_t bytes_buffered() const override {
+    return static_cast<std::int64_t>(signature_.size() + whole_input_.size() + raw_.size() +
+                                     raw_input_.size());
+  }
 
   void finish(std::string_view request_id) override {
     out_.end_blocks();
@@ -160,7 +164,7 @@ class AnthropicReader final : public ReplyReader {
         out_.tool_end(index);
         break;
       case Kind::raw:
-        out_.raw_block(with_input(raw_, raw_input_));
+        out_.raw_block(with_input(std::exchange(raw_, {}), std::exchange(raw_input_, {})));
         break;
       case Kind::text:
       case Kind::none:

@@ -41,6 +41,8 @@ Usage usage_of(JsonView json) {
   return usage;
 }
 
+constexpr std::size_t kDetailFieldsMax = 64;  // of one object; real ones have fewer than ten
+
 // Assembles reasoning_details: pieces with the same index and type form one object.
 class Details {
  public:
@@ -51,6 +53,7 @@ class Details {
     }
     const std::string key = cat(index.raw(), " ", type.raw());
     if (all_.empty() || all_.back().key != key) {
+      bytes_ += kBlockBytes + static_cast<std::int64_t>(key.size());
       all_.push_back({key, {}});
     }
     json::Scanner scanner(piece.raw());
@@ -64,6 +67,8 @@ class Details {
       return good;
     });
   }
+
+  std::int64_t bytes() const { return bytes_; }
 
   // "" if there are none.
   std::string block(std::string_view host) const {
@@ -93,21 +98,29 @@ class Details {
     std::vector<std::pair<std::string, std::string>> fields;  // raw JSON
   };
 
-  static void merge(Detail& detail, std::string_view name, std::string_view value) {
+  void merge(Detail& detail, std::string_view name, std::string_view value) {
     const auto known = std::ranges::find(
         detail.fields, name, [](const auto& one) { return std::string_view(one.first); });
     const bool is_text = name == "text" || name == "summary" || name == "data";
     if (known == detail.fields.end()) {
-      detail.fields.emplace_back(name, value);
+      if (detail.fields.size() < kDetailFieldsMax) {
+        detail.fields.emplace_back(name, value);
+        count(name.size() + value.size());
+      }
     } else if (is_text && known->second.starts_with('"') && value.starts_with('"')) {
       known->second.pop_back();
       known->second += value.substr(1);
+      count(value.size());
     } else if (value != "null") {
       known->second = value;
+      count(value.size());
     }
   }
 
+  void count(std::size_t bytes) { bytes_ += static_cast<std::int64_t>(bytes); }
+
   std::vector<Detail> all_;
+  std::int64_t bytes_ = 0;  // received, and some overhead
 };
 
 class ChatReader final : public ReplyReader {
@@ -133,6 +146,7 @@ class ChatReader final : public ReplyReader {
 
   bool complete() const override { return done_ || finish_.has_value(); }
   bool done() const override { return done_; }
+  std::int64_t bytes_buffered() const override { return details_.bytes(); }
 
   void finish(std::string_view request_id) override {
     end_thinking();

@@ -25,6 +25,8 @@ class ReplyReader {
   virtual bool complete() const = 0;
   // Whether nothing relevant can follow.
   virtual bool done() const = 0;
+  // What it has received and not yet written to the ReplyOut, with an overhead per part.
+  virtual std::int64_t bytes_buffered() const = 0;
   // Call after a complete response: emits the usage and the end. `request_id` is from the HTTP
   // headers, "" for none.
   virtual void finish(std::string_view request_id) = 0;

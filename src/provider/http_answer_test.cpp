@@ -28,8 +28,9 @@ std::string repeated(const std::string& text, int times) {
 }
 
 // The outcome of an endless answer with a limit of 4000 bytes.
-Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr) {
-  Bench bench(chat_codec(), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
+Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr,
+                     std::unique_ptr<Codec> codec = chat_codec()) {
+  Bench bench(std::move(codec), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
               {.answer_bytes_max = 4000});
   auto outcome = bench.ask();
   EXPECT_EQ(bench.sent().size(), 1U);  // a retry would be the same
@@ -73,6 +74,83 @@ TEST(HttpProvider, LimitsThinkingInputsSmallBlocksAndEmptyEvents) {
     EXPECT_THAT(outcome.error().message, HasSubstr("sent more than 4000 bytes"))
         << flood.substr(0, 80);
   }
+}
+
+std::string event_of(std::string_view json) {
+  return cat("data: ", json, "\n\n");
+}
+
+// What a reader holds until a block ends counts, too, even if text arrives in between.
+TEST(HttpProvider, LimitsWhatIsHeldUntilABlockEnds) {
+  struct Flood {
+    std::unique_ptr<Codec> (*codec)();
+    std::string body;
+  };
+  constexpr auto kAnthropic = [] { return make_anthropic(); };
+  constexpr auto kResponses = [] { return make_openai_responses("http://model.test/v1"); };
+  const std::string large(500, 's');
+  const std::string text = event_of(
+      R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}})");
+  const auto begin = [](std::string_view block) {
+    return event_of(cat(R"({"type":"content_block_start","index":0,"content_block":)", block, "}"));
+  };
+  std::string items;
+  for (int i = 0; i < 1000; ++i) {
+    items += event_of(
+        cat(R"({"type":"response.output_text.delta","output_index":)", i, R"(,"delta":"x"})"));
+    items += event_of(cat(R"({"type":"response.output_item.done","output_index":)", i,
+                          R"(,"item":{"type":"message"}})"));
+  }
+  const Flood floods[] = {
+      {kAnthropic,
+       cat(begin(R"({"type":"text","text":""})"),
+           repeated(cat(event_of(cat(R"({"type":"content_block_delta","index":0,"delta":)",
+                                     R"({"type":"signature_delta","signature":")", large, "\"}}")),
+                        text),
+                    100))},
+      {kAnthropic,
+       cat(begin(R"({"type":"server_tool_use","id":"s","name":"n","input":{}})"),
+           repeated(
+               cat(event_of(cat(R"({"type":"content_block_delta","index":0,"delta":)",
+                                R"({"type":"input_json_delta","partial_json":")", large, "\"}}")),
+                   text),
+               100))},
+      // Blocks that do not end.
+      {kAnthropic, repeated(cat(begin(cat(R"({"type":"unknown","data":")", large, "\"}")),
+                                begin(R"({"type":"unknown"})")),
+                            100)},
+      {chat_codec,
+       repeated(chunk_of(cat(R"({"content":"x","reasoning_details":[{"index":0,"type":"t",)",
+                             R"("text":")", large, "\"}]}")),
+                100)},
+      {chat_codec, repeated(cat(chunk_of(R"({"content":"x","reasoning_details":[{"index":0}]})"),
+                                chunk_of(R"({"content":"x","reasoning_details":[{"index":1}]})")),
+                            1000)},
+      {kResponses, items},
+  };
+  for (const Flood& flood : floods) {
+    const auto outcome = ask_endless(flood.body, nullptr, flood.codec());
+    ASSERT_FALSE(outcome) << flood.body.substr(0, 200);
+    EXPECT_THAT(outcome.error().message, HasSubstr("sent more than 4000 bytes"))
+        << flood.body.substr(0, 200);
+  }
+}
+
+// It is not counted a second time when the block ends.
+TEST(HttpProvider, CountsABlockOnce) {
+  const std::string large(3000, 's');
+  const std::string chat = cat(
+      chunk_of(cat(R"({"content":"x","reasoning_details":[{"type":"t","text":")", large, "\"}]}")),
+      kGood);
+  EXPECT_TRUE(Bench(chat_codec(), {{.body = chat}}, {.answer_bytes_max = 4000}).ask());
+  const std::string anthropic =
+      cat(event_of(R"({"type":"content_block_start","index":0,)"
+                   R"("content_block":{"type":"thinking","thinking":"t"}})"),
+          event_of(cat(R"({"type":"content_block_delta","index":0,"delta":)",
+                       R"({"type":"signature_delta","signature":")", large, "\"}}")),
+          event_of(R"({"type":"content_block_stop","index":0})"),
+          event_of(R"({"type":"message_stop"})"));
+  EXPECT_TRUE(Bench(make_anthropic(), {{.body = anthropic}}, {.answer_bytes_max = 4000}).ask());
 }
 
 TEST(HttpProvider, AcceptsCommentsWithinAnAnswer) {

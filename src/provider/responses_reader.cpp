@@ -8,6 +8,8 @@
 namespace reprise::provider {
 namespace {
 
+constexpr std::int64_t kItemBytes = 64;  // the number of an item in a set
+
 Usage usage_of(JsonView json) {
   Usage usage;
   usage.input.value = json["input_tokens"].count();
@@ -49,6 +51,9 @@ class ResponsesReader final : public ReplyReader {
 
   bool complete() const override { return done_; }
   bool done() const override { return done_; }
+  std::int64_t bytes_buffered() const override {
+    return kItemBytes * static_cast<std::int64_t>(seen_.size() + taken_.size());
+  }
 
   void finish(std::string_view request_id) override {
     out_.end_blocks();
