@@ -234,8 +234,8 @@ class ConfigCommand final : public Command {
     }
     const std::vector<Column> columns = {{.heading = "key"},
                                          {.heading = "value", .flexible = true},
-                                         {.heading = "in a project"},
-                                         {.heading = "what it sets", .optional = true}};
+                                         {.heading = "in a project", .optional = true},
+                                         {.heading = "what it sets"}};
     const bool terminal = context.voice().out().is_terminal();
     const auto width = static_cast<std::size_t>(context.voice().out().columns());
     context.voice().out().write(

@@ -56,7 +56,7 @@ class SearchMessages final : public Command {
               "only text, thinking or tools",
               &only_,
               {"text", "thinking", "tools"}},
-             {"--rank", "", "most relevant first instead of newest first", &rank_},
+             {"--rank", "", rank_help_, &rank_},
              {"-n,--limit",
               "N",
               "how many to show (20)",
@@ -220,6 +220,8 @@ class SearchMessages final : public Command {
   std::optional<std::int64_t> limit_;
   std::optional<std::string> from_;
   bool rank_ = false;
+  const std::string rank_help_ =
+      cat("most relevant first, among the newest ", kRankedMax, " that match");
   bool all_sources_ = false;
 
   std::vector<FoundHistory> histories_;

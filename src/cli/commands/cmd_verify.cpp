@@ -4,19 +4,22 @@
 
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
+#include "cli/settings/context_file.h"
 #include "cli/settings/settings.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
 
-// A path beside the store, such as "/x/reprise.db.repaired-20260118T201530Z".
-std::filesystem::path repaired_path(std::string_view url, Time now) {
-  const std::size_t colon = url.find(':');
-  const std::string path(colon == std::string_view::npos ? url : url.substr(colon + 1));
+// A store beside the damaged one, such as "sqlite:/x/reprise.db.repaired-20260118T201530Z".
+std::string repaired_url(std::string_view url, Time now) {
   std::string time = format_time(std::chrono::floor<std::chrono::seconds>(now));
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
-  return cat(path, ".repaired-", time);
+  return cat(whole_store_url(url), ".repaired-", time);
+}
+
+std::string path_of(const std::string& url) {
+  return url.substr(url.find(':') + 1);
 }
 
 class Verify final : public Command {
@@ -30,33 +33,33 @@ class Verify final : public Command {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
     VerifyReport report;
-    std::string target;
+    std::string repaired;
     if (repair_) {
       REPRISE_ASSIGN(Repair* const repair, offered(store->capabilities().repair, "be repaired"));
-      target = repaired_path(context.config().store_url(*settings), context.clock().now()).string();
-      REPRISE_ASSIGN(report, repair->repair_into(target));
+      repaired = repaired_url(context.config().store_url(*settings), context.clock().now());
+      REPRISE_ASSIGN(report, repair->repair_into(path_of(repaired)));
     } else {
       REPRISE_ASSIGN(Verifying* const verifying,
                      offered(store->capabilities().verifying, "be verified"));
       REPRISE_ASSIGN(report, verifying->verify());
     }
     context.voice().end_progress();
-    print(context, report, target);
+    print(context, report, repaired);
     return report.damage.empty() ? Exit::done : Exit::failed;
   }
 
  private:
-  static void print(Context& context, const VerifyReport& report, const std::string& target) {
+  static void print(Context& context, const VerifyReport& report, const std::string& repaired) {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter object(out);
       object.field("sessions", report.sessions).field("messages", report.messages);
       object.field("messages_lost", report.messages_lost);
       object.raw("damage", damage_document(report.damage));
-      if (target.empty()) {
+      if (repaired.empty()) {
         object.null("repaired");
       } else {
-        object.field("repaired", target);
+        object.field("repaired", path_of(repaired));
       }
       object.close();
       context.voice().print_json(out);
@@ -64,13 +67,18 @@ class Verify final : public Command {
     for (const Damage& part : report.damage) {
       context.voice().warn(cat("damaged: ", part.where, ": ", part.reason));
     }
-    context.voice().remark(cat(
-        target.empty() ? "read " : "recovered ", counted(report.sessions, "session"), " and ",
-        counted(report.messages, "message"),
-        report.messages_lost == 0 ? "" : cat(", lost ", counted(report.messages_lost, "message")),
-        "; ", counted(std::ssize(report.damage), "damaged part")));
-    if (!target.empty()) {
-      context.voice().remark(cat("wrote ", target, "; the store itself was not changed"));
+    context.voice().remark(
+        cat(repaired.empty() ? "read " : "recovered ", counted(report.sessions, "session"), " and ",
+            counted(report.messages, "message"),
+            report.messages_lost == 0
+                ? ""
+                : cat(", lost at least ", counted(report.messages_lost, "message")),
+            "; ", counted(std::ssize(report.damage), "damaged part")));
+    if (!repaired.empty()) {
+      context.voice().remark(
+          cat("wrote ", path_of(repaired), "; the store itself was not changed"));
+      context.voice().remark(cat("use it with `--store ", repaired,
+                                 "`, or always with `reprise config set store ", repaired, "`"));
     } else if (!report.damage.empty()) {
       context.voice().remark("`reprise verify --repair` writes a store with all that can be read");
     }

@@ -78,14 +78,14 @@ constexpr CommandEntry kCommands[] = {
      .summary = "find messages by their words, newest first",
      .description =
          "All words must be in the message, in any order: in its text, its thinking, its tool "
-         "calls or their results. \"A phrase\" stands as it is (quoting it for the shell alone is "
-         "enough), begin* finds words that begin so, and messages with -without are left out. Case "
-         "and accents do not matter; parts of Chinese, Japanese and Korean words are found.\n\n"
-         "Each line has the place of a message, which `reprise show` takes, its age, the title of "
-         "its session, and what stands around the words. What is in the trash is not found. With "
-         "--rank the most relevant of the newest 20000 messages that match come first.\n\n"
-         "An index in the state folder makes this quick. It is brought up to date by each search, "
-         "and may be deleted at any time.",
+         "calls or their results. \"A phrase\" is matched exactly (quoting it for the shell is "
+         "enough), begin* finds words with this beginning, and -without leaves out messages with "
+         "the word. Case and accents do not matter; parts of Chinese, Japanese and Korean words "
+         "are found.\n\n"
+         "Each line shows where the message is, as `reprise show` takes it, its age, the title of "
+         "its session, and the text around the match. Sessions in the trash are not searched.\n\n"
+         "An index in the state folder makes searches fast. Each search updates it; it may be "
+         "deleted at any time.",
      .examples = "reprise search disk full\n"
                  "reprise search '\"no space left\"' -docker --since '2 weeks'\n"
                  "reprise search migrat* --project --role user\n"

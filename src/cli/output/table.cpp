@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,45 +26,55 @@ void append_cell(std::string& line, std::string_view text, std::size_t width, Al
   line += align == Align::right ? padding + cell : cell + padding;
 }
 
-std::vector<std::size_t> natural_widths(const std::vector<Column>& columns,
-                                        const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
+// A column that is shown.
+struct Shown {
+  std::size_t index;
+  std::size_t width;
+};
+
+std::vector<Shown> all_columns(const std::vector<Column>& columns,
+                               const std::vector<std::vector<std::string>>& rows) {
+  std::vector<Shown> shown;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::size_t width = display_width(columns[i].heading);
     for (const auto& row : rows) {
       width = std::max(width, display_width(row[i]));
     }
-    widths.push_back(width);
+    shown.push_back({i, width});
   }
-  return widths;
+  return shown;
 }
 
-std::size_t total_width(const std::vector<std::size_t>& widths) {
-  return std::accumulate(widths.begin(), widths.end(), std::size_t{0}) +
-         kGap.size() * (widths.size() - 1);
+std::size_t total_width(const std::vector<Shown>& shown) {
+  std::size_t total = kGap.size() * (shown.size() - 1);
+  for (const Shown& column : shown) {
+    total += column.width;
+  }
+  return total;
 }
 
 }  // namespace
 
 std::string format_table(const std::vector<Column>& columns,
                          const std::vector<std::vector<std::string>>& rows, std::size_t width_max) {
-  std::vector<std::size_t> widths = natural_widths(columns, rows);
-  if (columns.back().optional && total_width(widths) > width_max) {
-    widths.pop_back();
+  std::vector<Shown> shown = all_columns(columns, rows);
+  if (total_width(shown) > width_max) {
+    std::erase_if(shown, [&](const Shown& column) { return columns[column.index].optional; });
   }
-  const std::size_t total = total_width(widths);
-  const auto flexible = std::ranges::find(columns, true, &Column::flexible);
-  if (total > width_max && flexible != columns.end()) {
-    std::size_t& width = widths[static_cast<std::size_t>(flexible - columns.begin())];
+  const std::size_t total = total_width(shown);
+  const auto flexible = std::ranges::find_if(
+      shown, [&](const Shown& column) { return columns[column.index].flexible; });
+  if (total > width_max && flexible != shown.end()) {
+    std::size_t& width = flexible->width;
     const std::size_t excess = total - width_max;
     width = std::max(width > excess ? width - excess : 0, std::min(width, kFlexibleMin));
   }
   std::string out;
   const auto append_line = [&](const auto& cell_at) {
     std::string line;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      line += i == 0 ? "" : kGap;
-      append_cell(line, cell_at(i), widths[i], columns[i].align);
+    for (const auto& [index, width] : shown) {
+      line += line.empty() ? "" : kGap;
+      append_cell(line, cell_at(index), width, columns[index].align);
     }
     line.resize(line.find_last_not_of(' ') + 1);
     out += line + "\n";

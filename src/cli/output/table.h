@@ -16,7 +16,7 @@ struct Column {
   std::string heading;
   Align align = Align::left;
   bool flexible = false;  // cut with "…" if there is no room; at least kFlexibleMin columns remain
-  bool optional = false;  // dropped before anything is cut; only the last column
+  bool optional = false;  // dropped before anything is cut
 };
 
 inline constexpr std::size_t kFlexibleMin = 10;

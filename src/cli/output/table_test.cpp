@@ -41,6 +41,15 @@ TEST(Table, DropsTheOptionalColumnBeforeCutting) {
             "1  a title  now\n");
 }
 
+TEST(Table, DropsAnOptionalColumnInTheMiddle) {
+  std::vector<Column> columns = kColumns;
+  columns.insert(columns.begin() + 1, {.heading = "folder", .optional = true});
+  const std::vector<std::vector<std::string>> rows = {{"1", "~/work", "a title", "now"}};
+  EXPECT_EQ(format_table(columns, rows, 15),
+            "#  title    age\n"
+            "1  a title  now\n");
+}
+
 TEST(Table, NeverCutsAWideCharacterInTwo) {
   for (std::size_t width = 18; width < 40; ++width) {
     const std::string text =

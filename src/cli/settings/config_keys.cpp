@@ -75,20 +75,20 @@ std::vector<ConfigKey> all_keys() {
        kTop,
        Reach::trusted,
        &Settings::store_key_command,
-       "a shell command that prints the password of the store",
+       "a command that prints the store's password",
        "",
        nullptr,
        {},
        true},
       {"insecure", kTop, Reach::trusted, &Settings::insecure,
-       "allow keys and passwords over unencrypted connections"},
+       "allow unencrypted keys and passwords"},
       {"spill", kTop, Reach::trusted, &Settings::spill,
-       "keep on this machine what a server could not save"},
+       "store locally what a server did not accept"},
       {"slow_call_ms",
        kTop,
        Reach::anyone,
        &Settings::slow_call_ms,
-       "milliseconds after which -v names a call of the store",
+       "milliseconds after which -v reports a slow call",
        "",
        nullptr,
        {.min = 0}},
@@ -113,7 +113,7 @@ std::vector<ConfigKey> all_keys() {
        {},
        true},
       {"store", kProvider, Reach::trusted, &ProviderSettings::store,
-       "whether the provider keeps the answers"},
+       "whether the provider stores the answers"},
       {"author", kTop, Reach::trusted, &Settings::author, "who asks, stored with each question",
        "a name of at most 256 bytes, on one line", is_author},
       {"system", kTop, Reach::anyone, &Settings::system, "the system prompt of new sessions"},
@@ -121,7 +121,7 @@ std::vector<ConfigKey> all_keys() {
        kTop,
        Reach::anyone,
        &Settings::temperature,
-       "how freely the model chooses words",
+       "sampling temperature",
        "",
        nullptr,
        {.min = 0, .max = 2}},
@@ -129,7 +129,7 @@ std::vector<ConfigKey> all_keys() {
        kTop,
        Reach::anyone,
        &Settings::max_tokens,
-       "the longest answer, in tokens",
+       "maximum size of an answer in tokens",
        "",
        nullptr,
        {.min = 1}},
@@ -137,7 +137,7 @@ std::vector<ConfigKey> all_keys() {
        kTop,
        Reach::anyone,
        &Settings::budget,
-       "tokens of history to send at most",
+       "maximum tokens of history to send",
        "",
        nullptr,
        {.min = 1}},
@@ -145,7 +145,7 @@ std::vector<ConfigKey> all_keys() {
        kTop,
        Reach::trusted,
        &Settings::max_answer_bytes,
-       "the bytes that one answer may hold",
+       "maximum size of an answer in bytes",
        "",
        nullptr,
        {.min = 1}},
@@ -156,7 +156,7 @@ std::vector<ConfigKey> all_keys() {
        kTop,
        Reach::anyone,
        &Settings::title,
-       "who names a session that ends",
+       "how a session gets its title",
        "",
        nullptr,
        {},
@@ -165,8 +165,8 @@ std::vector<ConfigKey> all_keys() {
       {"trust", kTop, Reach::user, &Settings::trust, "folders whose project settings are trusted",
        "absolute paths", is_absolute},
       {"prices", kTop, Reach::anyone, &Settings::prices,
-       "what models cost, for `stats`, in dollars for a million tokens",
-       "prices such as 'MODEL INPUT OUTPUT CACHED'", is_price},
+       "prices for `stats`, in $ per million tokens", "prices such as 'MODEL INPUT OUTPUT CACHED'",
+       is_price},
   };
   for (const provider::RequestOption& option : provider::request_options()) {
     keys.push_back({option.name, kTop | kProvider, reach_of(option), &option, option.help, "",
@@ -208,7 +208,7 @@ std::vector<ConfigKey> all_keys() {
        {"none", "optional", "required"}},
       // Reads files and runs commands, and sends their output to a provider.
       {"context", kMode, Reach::trusted, &Mode::context,
-       "files and commands that are added to the system prompt"},
+       "files and commands for the system prompt"},
   };
   std::ranges::copy(rest, std::back_inserter(keys));
   return keys;
@@ -233,16 +233,29 @@ struct Expected {
   std::string operator()(std::optional<double> Settings::*) const {
     return number_words(NumberKind::any, key.range);
   }
+  std::string operator()(const provider::RequestOption* option) const {
+    return std::visit(*this, option->slot);
+  }
+  std::string operator()(std::optional<bool> RequestOptions::*) const { return "true or false"; }
+  std::string operator()(std::optional<std::int64_t> RequestOptions::*) const {
+    return number_words(NumberKind::whole, key.range);
+  }
+  std::string operator()(std::optional<double> RequestOptions::*) const {
+    return number_words(NumberKind::any, key.range);
+  }
+  std::string operator()(std::vector<std::string> RequestOptions::*) const {
+    return "a string or a list of strings";
+  }
+  std::string operator()(RawJson RequestOptions::*) const { return table(); }
   std::string operator()(std::vector<std::string> Settings::*) const { return list(); }
   std::string operator()(std::vector<std::string> Mode::*) const { return list(); }
   std::string operator()(std::map<std::string, std::string, std::less<>> RequestSettings::*) const {
     return "a table of strings";
   }
-  std::string operator()(RawJson RequestSettings::*) const {
-    return "a table without dates and infinite numbers";
-  }
+  std::string operator()(RawJson RequestSettings::*) const { return table(); }
   std::string operator()(const auto&) const { return "a string"; }
 
+  static std::string table() { return "a table (no dates, no infinity)"; }
   std::string list() const {
     return key.expected.empty() ? "a list of strings" : cat("a list of ", key.expected);
   }

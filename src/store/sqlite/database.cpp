@@ -143,8 +143,7 @@ Result<Database::Reader> Database::reader() {
   if (usual || usual.error().code != Code::corrupt || options_.access != Access::read) {
     return usual;
   }
-  auto other = salvaged();
-  return other ? std::move(other) : std::move(usual);
+  return salvaged();
 }
 
 Result<Database::Reader> Database::salvaged() {

@@ -55,8 +55,8 @@ class Database {
     if (made || made.error().code != Code::corrupt || usual.is_salvaged()) {
       return made;
     }
-    auto other = salvaged();
-    return other ? make(*other) : std::move(made);
+    REPRISE_ASSIGN(const Reader other, salvaged());
+    return make(other);
   }
 
   // unsupported if the store was opened for reading.

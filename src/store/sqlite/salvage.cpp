@@ -493,7 +493,7 @@ void Salvaging::report() {
   const std::int64_t count = pages_.count();
   const std::int64_t all = std::max<std::int64_t>(count, pages_before_);
   if (all > count) {
-    add(cat("the file is cut: ", all - count, " of ", counted(all, "page"),
+    add(cat("the file is truncated: ", all - count, " of ", counted(all, "page"),
             all - count == 1 ? " is" : " are", " missing"));
   }
   if (lost_pages_ != 0) {
@@ -503,7 +503,7 @@ void Salvaging::report() {
     add(cat(counted(lost_rows_, "row"), " cannot be read"));
   }
   if (cut_rows_ != 0) {
-    add(cat(counted(cut_rows_, "row"), cut_rows_ == 1 ? " has" : " have", " lost the end"));
+    add(cat(counted(cut_rows_, "row"), cut_rows_ == 1 ? " is" : " are", " truncated"));
   }
   if (damage_.empty()) {
     add("the database is damaged");
@@ -534,7 +534,11 @@ Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::millisecond
   // SQLite changes the number of pages in the header of a copy.
   const auto own = PageFile::open(file);
   const std::uint32_t pages_before = own ? own->header().page_count : 0;
-  REPRISE_ASSIGN(PageFile pages, open_pages(file, busy_timeout));
+  auto opened = open_pages(file, busy_timeout);
+  if (!opened && opened.error().code == Code::corrupt) {  // the error names a copy
+    return fail(Code::corrupt, cat(file.string(), ": not a SQLite database: choose another file"));
+  }
+  REPRISE_ASSIGN(PageFile pages, std::move(opened));
   return Salvaging(std::move(pages), file, pages_before, progress).run();
 }
 
