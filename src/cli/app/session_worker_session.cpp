@@ -169,9 +169,10 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
     const auto named =
         session.set_closing_title(live.first_turn(), interrupted, cancel_.get_token());
     Result<> closed;
-    // A session with an incomplete answer stays open, to be continued.
+    // A session with an incomplete answer stays open, to be continued. Where there is only one
+    // session, it is never closed.
     const auto now = get_now(*store, session.id());
-    if (!interrupted && !(now && now->session.info.cut)) {
+    if (!interrupted && store->capabilities().many_sessions && !(now && now->session.info.cut)) {
       closed =
           store->update(session.id(), {.state = SessionState::closed,
                                        .closed_at = std::optional(parts_.context.clock().now())});

@@ -1,5 +1,7 @@
 #include "cli/repl/chat_session.h"
 
+#include <algorithm>
+
 #include "base/terminal_text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
@@ -35,7 +37,8 @@ ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
       flags_(std::move(flags)),
       approver_(std::move(approver)),
       started_(std::move(started)),
-      fresh_(!started_->resumed) {
+      fresh_(!started_->resumed),
+      stored_before_(fresh_ ? 0 : stored_count()) {
   if (fresh_) {
     // Not repeated: the new session already has the mode's prompt.
     flags_.mode.reset();
@@ -51,6 +54,11 @@ Session ChatSession::now() {
   return started_->conversation->session();
 }
 
+std::int64_t ChatSession::stored_count() {
+  const Session session = now();
+  return session.info.head.value + std::ssize(session.response_chain);
+}
+
 bool ChatSession::is_saved() {
   return started_->store != nullptr && (started_->store->capabilities().messages ||
                                         !started_->conversation->session().response_chain.empty());
@@ -63,6 +71,9 @@ bool ChatSession::discard_if_empty() {
 
 Result<> ChatSession::set_closing_title(const Exchange& first_turn, bool interrupted,
                                         std::stop_token stop) {
+  if (stored_count() <= stored_before_) {
+    return {};
+  }
   REPRISE_ASSIGN(const Settings* const settings, context_.config().settings());
   const auto title =
       choose_closing_title(*store(), id(), provider(),
@@ -257,6 +268,7 @@ Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
                        .approver = approver_,
                        .stop = std::move(stop)};
   REPRISE_ASSIGN(started_, start_session(context_, std::move(request)));
+  stored_before_ = std::min(stored_before_, stored_count());
   return {};
 }
 

@@ -36,8 +36,9 @@ class ChatSession {
   bool is_saved();
   // Removes a session that this run created if it has no messages; true if it did.
   bool discard_if_empty();
-  // Sets a title when the conversation ends, if it needs one. `first_turn` is this run's first
-  // turn, for stores without messages. An error if the title could not be stored.
+  // Sets a title when the conversation ends, if it needs one and this run stored an answer.
+  // `first_turn` is this run's first turn, for stores without messages. An error if the title could
+  // not be stored.
   Result<> set_closing_title(const Exchange& first_turn, bool interrupted, std::stop_token stop);
   // The stored session, or the initial one if it is not stored.
   Session now();
@@ -59,12 +60,15 @@ class ChatSession {
   Result<std::string> describe();
   Result<std::string> save(const std::string& file);
   Result<> rebuild(const SessionId& id, std::stop_token stop);
+  // Grows with each stored answer.
+  std::int64_t stored_count();
 
   Context& context_;
   RunFlags flags_;
   Approver approver_;
   std::unique_ptr<StartedSession> started_;
-  bool fresh_;  // created by this run
+  bool fresh_;                  // created by this run
+  std::int64_t stored_before_;  // stored_count() when the session was opened or rewound
 };
 
 }  // namespace reprise::cli
