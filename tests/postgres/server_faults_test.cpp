@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "base/text.h"
 #include "postgres/fault_proxy.h"
 #include "postgres/server_support.h"
 #include "reprise/open_store.h"
+#include "store/postgres/server_error.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
@@ -60,6 +62,63 @@ TEST(PostgresAway, AStartingProcessWaitsForOneOfSeveralServers) {
       open_store(cat(one.substr(0, host), hosts, one.substr(one.find('/', host))), options);
   EXPECT_TRUE(works(store));
   EXPECT_EQ(notices.size(), 1U);
+}
+
+// A role that may have one connection, as superusers may have any number.
+class PostgresFull : public testing::Test {
+ protected:
+  PostgresFull() {
+    must(open_store(server_));
+    run(server_, cat("CREATE ROLE ", role_, " LOGIN CONNECTION LIMIT 1"));
+    run(server_,
+        cat("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ", role_));
+    url_.replace(url_.find("reprise@"), 7, role_);
+  }
+
+  const std::string server_ = new_database();
+  const std::string role_ = cat("full", server_.substr(server_.rfind('/') + 2, 16));
+  std::string url_ = server_;
+};
+
+TEST_F(PostgresFull, AFreeConnectionIsWaitedForWhenAStoreIsOpened) {
+  auto holder = std::make_unique<Holder>(url_, "SELECT 1");
+  std::vector<std::string> notices;
+  StoreOptions options;
+  options.on_notice = [&](std::string_view text) {
+    notices.emplace_back(text);
+    holder.reset();
+  };
+  EXPECT_TRUE(works(open_store(url_, options)));
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_NE(notices[0].find("waiting for a connection to postgres://127.0.0.1:"), std::string::npos)
+      << notices[0];
+}
+
+TEST_F(PostgresFull, AServerThatStaysFullIsBusy) {
+  const auto store = must(open_store(url_, {.busy_timeout = std::chrono::seconds(1)}));
+  run(server_,
+      cat("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '", role_, "'"));
+  const Holder holder(url_, "SELECT 1");
+  EXPECT_TRUE(fails(open_store(url_, {.busy_timeout = std::chrono::seconds(1)}), Code::busy));
+  EXPECT_TRUE(fails(store->create(session("s")), Code::busy));
+}
+
+TEST(PostgresConnectError, IsUnderstoodInAnyLanguage) {
+  const auto from = [](std::string_view sqlstate) {
+    return postgres::connect_error(
+        cat("Verbindung zum Server auf »127.0.0.1«, Port 5432 fehlgeschlagen: FATAL:  ", sqlstate,
+            ": es geht nicht\nORT:  InitPostgres, postinit.c:720\n"));
+  };
+  EXPECT_EQ(from("53300").code, Code::busy);
+  EXPECT_EQ(from("28P01").code, Code::unauthorized);
+  EXPECT_EQ(from("28000").code, Code::unauthorized);
+  EXPECT_EQ(from("3D000").code, Code::not_found);
+  EXPECT_EQ(from("57P03").code, Code::io);
+  EXPECT_EQ(
+      from("3D000").message,
+      "Verbindung zum Server auf »127.0.0.1«, Port 5432 fehlgeschlagen: FATAL:  es geht nicht");
+  EXPECT_EQ(postgres::connect_error("could not translate host name \"role \" to address").code,
+            Code::io);
 }
 
 // A server that is reachable, but cannot reach a node that it needs.

@@ -35,6 +35,13 @@ TEST(PostgresStore, TenantsAreIsolated) {
   EXPECT_EQ(must(get(*other, session_id("s"))).info.head, Seq{0});
 }
 
+TEST(PostgresStore, ATenantMayBePercentEncoded) {
+  const std::string url = new_database();
+  const std::string place = url.substr(0, url.find('?'));
+  must(must(open_store(cat(place, "?tenant=ann@x.org")))->create(session("s")));
+  EXPECT_TRUE(must(must(open_store(cat(place, "?tenant=ann%40x%2Eorg")))->find(session_id("s"))));
+}
+
 TEST(PostgresStore, KnowsItsUser) {
   const auto store = must(open_store(postgres_url(new_tenant())));
   ASSERT_NE(store->capabilities().user_reader, nullptr);
@@ -44,6 +51,8 @@ TEST(PostgresStore, KnowsItsUser) {
 TEST(PostgresStore, InvalidUrlsAreRefusedWithoutTheirPassword) {
   for (const char* url :
        {"postgres://u:sesame@127.0.0.1:1/d?tenant=", "postgres://u:sesame@127.0.0.1:1/d?tenant=/x",
+        "postgres://u:sesame@127.0.0.1:1/d?tenant=a%2Fb",
+        "postgres://u:sesame@127.0.0.1:1/d?tenant=a%4",
         "postgres://u:sesame@127.0.0.1:1/d?list_from=anywhere",
         "postgres://u:sesame@127.0.0.1:1/d?sesame=1", "postgres://u:sesame@127.0.0.1:1/%zz"}) {
     const auto opened = open_store(url);

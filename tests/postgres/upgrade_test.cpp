@@ -114,15 +114,32 @@ TEST(PostgresRole, ThatMayNotMigrateOldTablesGetsAHint) {
   const std::string url = database_of(1);
   const std::string other = as_clerk(url);
   run(url, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO clerk");
-  const auto refused = open_store(other);
+  const auto refused = open_store(cat(other, "&password=secret&sslmode=prefer"));
   ASSERT_FALSE(refused);
-  EXPECT_NE(
-      refused.error().message.find("their owner runs once: reprise --store 'postgres://OWNER@"),
-      std::string::npos)
-      << refused.error().message;
-  EXPECT_NE(refused.error().message.find("' store migrate"), std::string::npos);
+  const std::size_t at = url.find('@') + 1;
+  const std::string hint =
+      cat("://OWNER@", url.substr(at, url.find('?') - at), "?sslmode=prefer' store migrate");
+  EXPECT_NE(refused.error().message.find(hint), std::string::npos) << refused.error().message;
   must(open_store(url));
   EXPECT_TRUE(works(open_store(other)));
+}
+
+TEST(PostgresRole, WithoutRightsGetsTheStatementsThatGrantThem) {
+  const std::string url = new_database();
+  must(open_store(url));
+  const std::string other = as_clerk(url);
+  const auto says = [](const auto& refused, std::string_view statement) {
+    return !refused && refused.error().message.find(statement) != std::string::npos
+               ? testing::AssertionSuccess()
+               : testing::AssertionFailure() << (refused ? "works" : refused.error().message);
+  };
+  EXPECT_TRUE(says(open_store(other), "GRANT SELECT ON reprise_schema TO \"clerk\""));
+  run(url, "GRANT SELECT ON reprise_schema TO clerk");
+  const auto store = must(open_store(other));
+  EXPECT_TRUE(says(store->create(session("s")),
+                   "GRANT SELECT, INSERT, UPDATE, DELETE ON reprise_heads TO \"clerk\""));
+  run(url, "REVOKE USAGE ON SCHEMA public FROM public");
+  EXPECT_TRUE(says(open_store(other), "GRANT USAGE ON SCHEMA public TO \"clerk\""));
 }
 
 TEST(PostgresRole, ThatMayNotCreateTablesGetsAHint) {

@@ -1,6 +1,7 @@
 #include "cli/program/find_session.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 
 #include "base/text.h"
@@ -197,8 +198,8 @@ void warn_unsaved(Context& context, const Error& away) {
 }
 
 bool is_server_away(Context& context, const Settings& settings, const Error& error) {
-  return is_on_a_server(context.config().store_url(settings)) &&
-         (error.code == Code::io || error.code == Code::timeout);
+  return is_on_a_server(context.config().store_url(settings)) && error.os_errno != EACCES &&
+         (error.code == Code::io || error.code == Code::timeout || error.os_errno == EAGAIN);
 }
 
 std::optional<Error> wait_for_server(Context& context, const Settings& settings,

@@ -67,6 +67,7 @@ Connection::~Connection() {
 Result<> Connection::finish_connecting(Deadline deadline) {
   deadline_ = deadline;
   libpq_.set_notice_receiver(connection_, on_notice, this);
+  libpq_.set_error_verbosity(connection_, PQERRORS_VERBOSE);  // with the SQLSTATE
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (libpq_.status(connection_) != CONNECTION_BAD && next != PGRES_POLLING_OK &&
          next != PGRES_POLLING_FAILED) {
@@ -76,8 +77,13 @@ Result<> Connection::finish_connecting(Deadline deadline) {
   if (libpq_.status(connection_) != CONNECTION_OK || libpq_.enter_pipeline(connection_) != 1 ||
       libpq_.set_nonblocking(connection_, 1) != 0) {
     failure_.is_lost = true;
-    return std::unexpected(connect_error(libpq_.error_message(connection_)));
+    Error error = connect_error(libpq_.error_message(connection_));
+    if (libpq_.needs_password(connection_) != 0) {
+      error.code = Code::unauthorized;
+    }
+    return std::unexpected(std::move(error));
   }
+  libpq_.set_error_verbosity(connection_, PQERRORS_DEFAULT);
   return {};
 }
 
@@ -285,8 +291,16 @@ void Connection::refuse(const PGresult* result) {
   const char* const sqlstate = libpq_.error_field(result, PG_DIAG_SQLSTATE);
   const char* const message = libpq_.error_field(result, PG_DIAG_MESSAGE_PRIMARY);
   failure_.sqlstate = sqlstate == nullptr ? "" : sqlstate;
-  error_ = server_error(failure_.sqlstate,
-                        message == nullptr ? libpq_.error_message(connection_) : message);
+  const std::string_view text = message == nullptr ? libpq_.error_message(connection_) : message;
+  error_ = server_error(failure_.sqlstate, text);
+  // Not of row-level security, which has the same code.
+  const char* const function = libpq_.error_field(result, PG_DIAG_SOURCE_FUNCTION);
+  if (failure_.sqlstate == kNoPrivilege && function != nullptr &&
+      std::string_view(function) == "aclcheck_error") {
+    failure_.grant = missing_grant(text, libpq_.user(connection_));
+  } else if (failure_.sqlstate == kNoSchema) {
+    failure_.grant = cat("GRANT USAGE ON SCHEMA public TO \"", libpq_.user(connection_), "\"");
+  }
 }
 
 std::unexpected<Error> Connection::refused() {

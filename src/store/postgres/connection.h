@@ -33,6 +33,7 @@ struct Query {
 // The details of the last error.
 struct Failure {
   std::string sqlstate = {};   // "" if it is not from the server
+  std::string grant = {};      // the statement that grants the missing right; "" if unknown
   bool is_lost = false;        // the connection is unusable
   bool may_be_stored = false;  // a commit was sent, and its outcome is unknown
 };

@@ -1,6 +1,7 @@
 #include "store/postgres/database.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <thread>
 
@@ -41,9 +42,17 @@ void pause(int attempt, Deadline deadline) {
   std::this_thread::sleep_for(std::min<Clock::duration>(wait, deadline - Clock::now()));
 }
 
+// The server has no connection left.
+bool is_full(const Error& error) {
+  return error.code == Code::busy && error.os_errno == EAGAIN;
+}
+
 Remedy remedy_of(const Failure& failure, const Error& error) {
   if (error.code == Code::unauthorized || error.code == Code::unsupported) {
     return Remedy::none;
+  }
+  if (is_full(error)) {
+    return Remedy::again;
   }
   if (failure.is_lost || failure.may_be_stored) {
     return Remedy::reconnect;
@@ -75,11 +84,16 @@ Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector
 }
 
 // A hint for roles that may use the tables, but neither create nor alter them.
-std::string migration_hint(std::string_view name, std::int64_t version) {
-  const std::size_t host = name.find("://") + 3;
+std::string migration_hint(std::string_view owner_url, std::int64_t version) {
   return cat("; ", version == 0 ? "there are no tables yet" : "its tables are of an older version",
-             ": their owner runs once: reprise --store '", name.substr(0, host), "OWNER@",
-             name.substr(host), "' store migrate");
+             ": their owner runs once: reprise --store '", owner_url, "' store migrate");
+}
+
+// A hint for roles that may not use the tables.
+void add_grant(Error& error, const Failure& failure) {
+  if (!failure.grant.empty()) {
+    error.message += cat("; their owner runs: ", failure.grant, " (docs/teams.md)");
+  }
 }
 
 }  // namespace
@@ -108,21 +122,29 @@ std::unique_ptr<Database> Database::of(std::string_view tenant) const {
   return std::unique_ptr<Database>(new Database(shared_, std::string(tenant)));
 }
 
-// With a single server, only one attempt: opening a store should report at once that it is
-// unavailable. With several, one takes over when another fails, and is waited for.
+// A single server that is unavailable is reported at once. One of several takes over when another
+// fails, and a full one has a connection sooner or later: both are waited for.
 Result<Pool::Lease> Database::first_connection() {
   const Deadline deadline = this->deadline();
   auto connection = shared_->pool.connect(From::primary, deadline);
-  for (int attempt = 0; !connection && connection.error().code == Code::io &&
-                        shared_->pool.place().many_servers() && Clock::now() < deadline;
-       ++attempt) {
+  const auto is_worth_waiting = [&] {
+    return !connection && (is_full(connection.error()) || (connection.error().code == Code::io &&
+                                                           shared_->pool.place().many_servers()));
+  };
+  for (int attempt = 0; is_worth_waiting() && Clock::now() < deadline; ++attempt) {
     if (attempt == 0 && options().on_notice) {
       options().on_notice(
-          cat("waiting for one of the servers of ", name(), ": ", connection.error().message));
+          cat("waiting for ",
+              is_full(connection.error()) ? "a connection to " : "one of the servers of ", name(),
+              ": ", connection.error().message));
     }
     store::Call::count(&StoreCounts::retries);
     pause(attempt, deadline);
-    connection = shared_->pool.connect(From::primary, deadline);
+    auto next = shared_->pool.connect(From::primary, deadline);
+    if (!next && next.error().code == Code::timeout) {
+      break;  // the error before it says why
+    }
+    connection = std::move(next);
   }
   return connection;
 }
@@ -147,7 +169,12 @@ auto Database::look_first(Connection& connection, const Find& look) -> decltype(
 }
 
 Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
-  REPRISE_ASSIGN(shared_->tables, look_first(connection, find_version));
+  auto found = look_first(connection, find_version);
+  if (!found) {
+    add_grant(found.error(), connection.failure());
+    return std::unexpected(std::move(found).error());
+  }
+  shared_->tables = *std::move(found);
   REPRISE_TRY(check_version(shared_->tables.version));
   if (shared_->tables.version > 0) {
     REPRISE_ASSIGN(shared_->engine, look_first(connection, find_engine));
@@ -167,8 +194,11 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
     shared_->tables = *made;
     REPRISE_ASSIGN(shared_->engine, look_first(connection, find_engine));
   } else if (!shared_->tables.is_writable()) {
-    if (connection.failure().sqlstate == kNoPrivilege || made.error().code == Code::busy) {
-      made.error().message += migration_hint(name(), shared_->tables.version);
+    if (connection.failure().sqlstate == kNoSchema) {
+      add_grant(made.error(), connection.failure());
+    } else if (connection.failure().sqlstate == kNoPrivilege || made.error().code == Code::busy) {
+      made.error().message +=
+          migration_hint(shared_->pool.place().owner_url, shared_->tables.version);
     }
     return std::unexpected(std::move(made).error());
   }
@@ -280,6 +310,7 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
     const bool is_over = Clock::now() >= deadline || (was_away && is_away);
     if (!take_remedy(remedy_of(failure, done.error())) || is_over) {
       shared_->is_away = is_away;
+      add_grant(*reason, failure);
       return fail_with_context(name(), *std::move(reason));
     }
     store::Call::count(&StoreCounts::retries);

@@ -15,6 +15,9 @@ struct LibpqLibrary : LateFunctions {
   Late<decltype(&PQfreemem)> freemem{*this, "PQfreemem"};
   Late<decltype(&PQconnectStartParams)> connect_start{*this, "PQconnectStartParams"};
   Late<decltype(&PQconnectPoll)> connect_poll{*this, "PQconnectPoll"};
+  Late<decltype(&PQsetErrorVerbosity)> set_error_verbosity{*this, "PQsetErrorVerbosity"};
+  Late<decltype(&PQconnectionNeedsPassword)> needs_password{*this, "PQconnectionNeedsPassword"};
+  Late<decltype(&PQuser)> user{*this, "PQuser"};
   Late<decltype(&PQfinish)> finish{*this, "PQfinish"};
   Late<decltype(&PQstatus)> status{*this, "PQstatus"};
   Late<decltype(&PQsocket)> socket{*this, "PQsocket"};

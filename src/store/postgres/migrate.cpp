@@ -1,6 +1,7 @@
 #include "store/postgres/migrate.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <set>
 #include <string>
@@ -116,7 +117,8 @@ Result<> do_again(Connection& connection, const Patience& patience,
     REPRISE_TRY(end_transaction(connection));
     const std::string blocker = find_blocker(connection);
     if (std::chrono::steady_clock::now() + pause >= until) {
-      return fail(Code::busy, cat(done.error().message, "; ", blocker, " is in the way"));
+      return std::unexpected(
+          Error{Code::busy, cat(done.error().message, "; ", blocker, " is in the way"), EAGAIN});
     }
     if (const std::string known = blocker.substr(0, blocker.find(','));
         pause >= kReportedPause && known != reported) {

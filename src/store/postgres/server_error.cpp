@@ -1,6 +1,8 @@
 #include "store/postgres/server_error.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 #include "base/text.h"
 #include "reprise/error.h"
@@ -20,11 +22,12 @@ constexpr Meaning kMeanings[] = {
     {"26000", 0, Code::io, Remedy::unnamed},        // no such prepared statement
     {"28", 0, Code::unauthorized, Remedy::none},
     {"3D000", 0, Code::not_found, Remedy::none},
+    {kNoSchema, EACCES, Code::io, Remedy::none},  // with the right to use one
     {"40", 0, Code::busy, Remedy::again},
     {kNoPrivilege, EACCES, Code::io, Remedy::none},
     {"42P05", 0, Code::io, Remedy::unnamed},  // already prepared
     {"53100", ENOSPC, Code::io, Remedy::none},
-    {"53300", 0, Code::busy, Remedy::reconnect},  // too many connections
+    {"53300", EAGAIN, Code::busy, Remedy::again},  // too many connections
     {"53", ENOMEM, Code::io, Remedy::none},
     {kLockTimeout, 0, Code::busy, Remedy::none},
     {"57014", 0, Code::timeout, Remedy::none},
@@ -33,6 +36,8 @@ constexpr Meaning kMeanings[] = {
     {"XX001", 0, Code::corrupt, Remedy::none},
     {"XX002", 0, Code::corrupt, Remedy::none},
 };
+
+constexpr std::string_view kProtocolViolation = "08P01";
 
 constexpr Meaning kUnknown = {"", 0, Code::io, Remedy::none};
 
@@ -43,6 +48,41 @@ const Meaning& meaning_of(std::string_view sqlstate) {
     }
   }
   return kUnknown;
+}
+
+// A message such as "… failed: FATAL:  28P01: no\nLOCATION:  auth_failed, auth.c:330\n", in which
+// the words, but not the form, depend on the language.
+struct VerboseMessage {
+  std::string text;      // without SQLSTATEs and locations
+  std::string sqlstate;  // the last one; "" if it is not from the server
+};
+VerboseMessage parse_verbose(std::string_view message) {
+  constexpr std::string_view kGap = ":  ";
+  constexpr std::size_t kSqlstateChars = 5;
+  VerboseMessage parsed;
+  while (!message.empty()) {
+    const std::size_t end = std::min(message.find('\n'), message.size() - 1) + 1;
+    std::string_view line = message.substr(0, end);
+    message.remove_prefix(end);
+    const std::size_t gap = line.find(kGap);
+    if (gap == std::string_view::npos) {
+      parsed.text += line;
+      continue;
+    }
+    const std::string_view rest = line.substr(gap + kGap.size());
+    const bool has_state = rest.size() > kSqlstateChars && rest[kSqlstateChars] == ':' &&
+                           std::ranges::all_of(rest.substr(0, kSqlstateChars), [](char c) {
+                             return is_ascii_digit(c) || (c >= 'A' && c <= 'Z');
+                           });
+    if (has_state) {
+      parsed.sqlstate = rest.substr(0, kSqlstateChars);
+      parsed.text += cat(line.substr(0, gap + kGap.size()),
+                         rest.substr(std::min(kSqlstateChars + 2, rest.size())));
+    } else if (rest.find(".c:") == std::string_view::npos) {
+      parsed.text += line;
+    }
+  }
+  return parsed;
 }
 
 }  // namespace
@@ -69,19 +109,33 @@ Error connect_error(std::string_view message) {
   const auto says = [message](std::string_view words) {
     return message.find(words) != std::string_view::npos;
   };
-  Error error{Code::io, one_line(message)};
+  const VerboseMessage verbose = parse_verbose(message);
+  const Meaning& meaning = meaning_of(verbose.sqlstate);
+  Error error{meaning.code, one_line(verbose.text), meaning.os_errno};
+  // Of this machine's libraries, not of the server.
   if (says("SSL was required") || says("root certificate") || says("certificate verify failed") ||
       says("server certificate for")) {
+    error.code = Code::io;
     error.message +=
         "; a password goes to another machine only over TLS with a certificate that can be checked "
         "(sslrootcert=FILE), or with --insecure";
-  } else if (says("password") || says("authentication") || says("no pg_hba.conf entry") ||
-             says("role \"")) {
-    error.code = Code::unauthorized;
-  } else if (says("database \"") && says("does not exist")) {
-    error.code = Code::not_found;
+  } else if (verbose.sqlstate == kProtocolViolation &&
+             (says("password") || says("authentication") || says("no such user"))) {
+    error.code = Code::unauthorized;  // PgBouncer has one SQLSTATE for all its errors, in English
   }
   return error;
+}
+
+std::string missing_grant(std::string_view message, std::string_view role) {
+  const std::size_t begin = message.find("reprise_");
+  if (begin == std::string_view::npos) {
+    return "";
+  }
+  const std::size_t end = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", begin);
+  const std::string_view table = message.substr(begin, end - begin);
+  const bool is_versions = table == "reprise_schema";
+  return cat("GRANT SELECT", is_versions ? "" : ", INSERT, UPDATE, DELETE", " ON ", table, " TO \"",
+             role, "\"");
 }
 
 bool is_outcome_unknown(std::string_view sqlstate) {

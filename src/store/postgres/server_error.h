@@ -10,8 +10,11 @@ namespace reprise::postgres {
 std::string one_line(std::string_view message);
 
 Error server_error(std::string_view sqlstate, std::string_view message);
-// Errors of connecting have only a message.
+// Of connecting: libpq has only a message, with the SQLSTATE if its verbosity is PQERRORS_VERBOSE.
+// busy, with EAGAIN, if the server has no connection left.
 Error connect_error(std::string_view message);
+// What a role may need, by an error that names a table of the store; "" for other errors.
+std::string missing_grant(std::string_view message, std::string_view role);
 
 enum class Remedy : std::uint8_t {
   none,
@@ -30,6 +33,7 @@ bool is_node_away(std::string_view sqlstate);
 inline constexpr std::string_view kDuplicateKey = "23505";
 inline constexpr std::string_view kNoTable = "42P01";
 inline constexpr std::string_view kNoPrivilege = "42501";
+inline constexpr std::string_view kNoSchema = "3F000";
 inline constexpr std::string_view kLockTimeout = "55P03";
 
 }  // namespace reprise::postgres

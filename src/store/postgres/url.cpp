@@ -2,6 +2,8 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <vector>
 
@@ -19,16 +21,50 @@ constexpr std::string_view kListFrom = "list_from=";
 constexpr std::string_view kSetsTenant = "set_tenant=";
 
 struct Ours {
-  std::string rest;  // the URL without our parameters
+  std::string rest;   // the URL without our parameters
+  std::string owner;  // also without user and password
   std::string tenant = "default";
   bool list_from_standby = false;
   bool sets_tenant = false;
 };
 
+constexpr std::string_view kOfRole[] = {"user=", "password=", "passfile=", "sslpassword="};
+
+// The URL up to its parameters with another user.
+std::string as_owner(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) {
+    return std::string(url);
+  }
+  const std::string_view rest = url.substr(scheme + 3);
+  const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
+  return cat(url.substr(0, scheme + 3), "OWNER@",
+             rest.substr(at == std::string_view::npos ? 0 : at + 1));
+}
+
+// Other characters as they are: check_tenant() refuses a % that is left.
+std::string percent_decoded(std::string_view text) {
+  constexpr int kHexadecimal = 16;
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    const char* const begin = text.data() + i + 1;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(begin, begin + 2, value, kHexadecimal).ptr == begin + 2) {
+      decoded += static_cast<char>(value);
+      i += 2;
+    } else {
+      decoded += text[i];
+    }
+  }
+  return decoded;
+}
+
 Result<Ours> take_ours(std::string_view url) {
   Ours ours;
   const std::size_t question = url.find('?');
   ours.rest = url.substr(0, question);
+  ours.owner = as_owner(ours.rest);
   std::string_view query = question == std::string_view::npos ? "" : url.substr(question + 1);
   char separator = '?';
   while (!query.empty()) {
@@ -36,7 +72,7 @@ Result<Ours> take_ours(std::string_view url) {
     const std::string_view parameter = query.substr(0, end);
     query = end == std::string_view::npos ? "" : query.substr(end + 1);
     if (parameter.starts_with(kTenant)) {
-      ours.tenant = parameter.substr(kTenant.size());
+      ours.tenant = percent_decoded(parameter.substr(kTenant.size()));
     } else if (parameter.starts_with(kListFrom)) {
       const std::string_view from = parameter.substr(kListFrom.size());
       if (from != "standby" && from != "primary") {
@@ -50,6 +86,11 @@ Result<Ours> take_ours(std::string_view url) {
       }
       ours.sets_tenant = sets == "yes";
     } else {
+      const bool is_of_role = std::ranges::any_of(
+          kOfRole, [&](std::string_view name) { return parameter.starts_with(name); });
+      if (!is_of_role) {
+        ours.owner += cat(ours.owner.find('?') == std::string::npos ? '?' : '&', parameter);
+      }
       ours.rest += cat(separator, parameter);
       separator = '&';
     }
@@ -211,9 +252,16 @@ Result<Place> parse_url(std::string_view url) {
               .sets_tenant = ours.sets_tenant};
   place.says_which_server = !find(parameters, "target_session_attrs").empty();
   place.has_password = !find(parameters, "password").empty();
-  const std::string host = find(parameters, "host");
-  place.name = cat("postgres://", host, "/", find(parameters, "dbname"));
+  place.owner_url = ours.owner;
   place.servers = servers_of(parameters);
+  for (const Parameters& server : place.servers) {
+    const std::string port = find(server, "port");
+    place.name += cat(place.name.empty() ? "postgres://" : ",", find(server, "host"),
+                      port.empty() ? "" : cat(":", port));
+  }
+  const std::string service = find(parameters, "service");
+  place.name +=
+      cat("/", find(parameters, "dbname"), service.empty() ? "" : cat("?service=", service));
   return place;
 }
 
