@@ -1,8 +1,10 @@
 #include "base/http.h"
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
+#include "base/encode.h"
 #include "base/text.h"
 
 namespace reprise::http {
@@ -54,6 +56,35 @@ bool is_secret_name(std::string_view name) {
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return plain.ends_with(end); });
 }
 
+// Calls take(before, secret) for each parameter of a query: the text with its "?" or "&", and the
+// value that follows if it is secret.
+template <class Take>
+void each_parameter(std::string_view query, const Take& take) {
+  while (!query.empty()) {
+    const std::string_view parameter = query.substr(0, query.find_first_of("&;", 1));
+    query.remove_prefix(parameter.size());
+    const auto equals = parameter.find('=');
+    const bool is_secret =
+        equals != std::string_view::npos && is_secret_name(parameter.substr(1, equals - 1));
+    const std::size_t before = is_secret ? equals + 1 : parameter.size();
+    take(parameter.substr(0, before), parameter.substr(before));
+  }
+}
+
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    unsigned char code = 0;
+    const std::string_view digits = text.substr(1, 2);
+    const bool is_escape =
+        text.front() == '%' && digits.size() == 2 &&
+        std::from_chars(digits.begin(), digits.end(), code, 16).ptr == digits.end();
+    out += is_escape ? static_cast<char>(code) : text.front();
+    text.remove_prefix(is_escape ? 3 : 1);
+  }
+  return out;
+}
+
 // 127.0.0.0 to 127.255.255.255, with all four numbers.
 bool is_loopback_number(std::string_view host) {
   int numbers = 0;
@@ -99,17 +130,34 @@ std::string masked_url(std::string_view url) {
     out += cat("***", parts.authority.substr(user));
   }
   out += parts.path;
-  std::string_view query = parts.query;
-  while (!query.empty()) {
-    // Each parameter, with the preceding "?" or "&".
-    const std::string_view parameter = query.substr(0, query.find_first_of("&;", 1));
-    query.remove_prefix(parameter.size());
-    const auto equals = parameter.find('=');
-    const bool hide =
-        equals != std::string_view::npos && is_secret_name(parameter.substr(1, equals - 1));
-    out += hide ? cat(parameter.substr(0, equals), "=***") : std::string(parameter);
-  }
+  each_parameter(parts.query, [&](std::string_view before, std::string_view secret) {
+    out += cat(before, secret.empty() ? "" : "***");
+  });
   return cat(out, parts.fragment);
+}
+
+std::vector<std::string> secrets_in_url(std::string_view url) {
+  const Parts parts = split(url);
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view secret) {
+    out.emplace_back(secret);
+    if (std::string decoded = percent_decoded(secret); decoded != secret) {
+      out.push_back(std::move(decoded));
+    }
+  };
+  if (const auto end = parts.authority.rfind('@'); end != std::string_view::npos) {
+    const std::string_view user = parts.authority.substr(0, end);
+    const auto colon = user.find(':');
+    add(user.substr(0, colon));
+    if (colon != std::string_view::npos) {
+      add(user.substr(colon + 1));
+    }
+    out.push_back(base64_encode(percent_decoded(user)));
+  }
+  each_parameter(parts.query,
+                 [&](std::string_view /*before*/, std::string_view secret) { add(secret); });
+  std::erase(out, "");
+  return out;
 }
 
 std::string server_of(std::string_view url) {

@@ -28,6 +28,9 @@ std::string host_of(std::string_view url);
 // The URL for display and storage: "***" replaces user and password, and the values of parameters
 // with secret names (key, api-key, token, sig, …).
 std::string masked_url(std::string_view url);
+// The secrets that it hides: user, password, the header made of both, and values of parameters, as
+// written and percent-decoded.
+std::vector<std::string> secrets_in_url(std::string_view url);
 
 // The server of a URL: "https://api.test:443", in lower case and with its port. "" if it is not an
 // http or https URL, or one that URL parsers interpret differently.

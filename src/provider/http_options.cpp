@@ -125,7 +125,7 @@ std::string spell(const http::Request& sent, const ProviderOptions& options) {
         is_given(header, options) && !header_holds_no_secret(header.name) ? "***" : header.value,
         "\n");
   }
-  out += cat("\n", sent.body, "\n");
+  out += cat("\n", masked(sent.body, secrets_of(options), TextForm::json), "\n");
   return out;
 }
 

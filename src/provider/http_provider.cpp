@@ -48,6 +48,7 @@ class HttpProvider final : public Provider {
       : kind_(kind),
         codec_(std::move(codec)),
         options_(std::move(options)),
+        secrets_(secrets_of(options_)),
         dependencies_(std::move(dependencies)),
         own_host_(http::is_same_server(options_.base_url, kind.default_url)) {}
 
@@ -109,8 +110,8 @@ class HttpProvider final : public Provider {
   Result<std::string> dry_run(Request& request) override {
     choose_caching(request);
     http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
-    REPRISE_ASSIGN(sent.body,
-                   render_body(*codec_, request, options_.extra, known_changes(request.model)));
+    REPRISE_ASSIGN(sent.body, render_body(*codec_, request, masked_extra(options_.extra),
+                                          known_changes(request.model)));
     return spell(sent, options_);
   }
 
@@ -126,19 +127,10 @@ class HttpProvider final : public Provider {
     }
   }
 
-  // Gateways echo the headers they received.
-  std::string without_secrets(std::string_view text) const {
-    return masked(text, secrets_in(options_.headers));
-  }
-
-  Error with_masked_text(Error error) const {
-    error.message = without_secrets(error.message);
-    return error;
-  }
-
   Recipient recipient(const Request& request) const {
     return {.base_url = options_.base_url,
             .api_key = options_.api_key,
+            .secrets = secrets_,
             .key_variable = std::string(kind_.key_variable),
             .key_advice = options_.key_advice,
             .continued = !request.previous_response_id.empty()};
@@ -217,9 +209,7 @@ class HttpProvider final : public Provider {
       }
       sent.source = &body;
     }
-    Secrets secrets = secrets_in(options_.headers);
-    secrets.push_back(options_.api_key);
-    MaskedSink masked(sink, std::move(secrets));
+    MaskedSink masked(sink, secrets_);
     const StreamSink masked_sink = std::ref(masked);
     ReplyOut out(masked_sink);
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
@@ -240,19 +230,17 @@ class HttpProvider final : public Provider {
     auto& [out, reader, answer] = attempt;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
-      return Failure{
-          .error = error_of_status(recipient(request), head, without_secrets(answer.body())),
-          .retry = worth_retrying(head.status, answer.body()),
-          .at_once = codec_->learn_from_refusal(head.status, answer.body()),
-          .pause = retry_after(head.headers, dependencies_.clock.now()),
-          .status = head.status,
-          .refusal = answer.body()};
+      return Failure{.error = error_of_status(recipient(request), head, answer.body()),
+                     .retry = worth_retrying(head.status, answer.body()),
+                     .at_once = codec_->learn_from_refusal(head.status, answer.body()),
+                     .pause = retry_after(head.headers, dependencies_.clock.now()),
+                     .status = head.status,
+                     .refusal = answer.body()};
     }
     if (done) {
       done = answer.finish();
       if (!done) {
-        done =
-            std::unexpected(mid_stream_error(recipient(request), with_masked_text(done.error())));
+        done = std::unexpected(mid_stream_error(recipient(request), done.error()));
       }
     }
     // Disconnected after the content was complete: nothing is missing.
@@ -267,6 +255,7 @@ class HttpProvider final : public Provider {
   const ProviderKind& kind_;
   std::unique_ptr<Codec> codec_;
   ProviderOptions options_;
+  Secrets secrets_;  // in the options
   Dependencies dependencies_;
   std::mutex changes_mutex_;
   std::map<std::string, BodyChanges> changes_;  // by model

@@ -134,6 +134,53 @@ TEST(HttpProvider, ErrorsMaskEchoedSecrets) {
   }
 }
 
+// All the secrets that options may hold.
+ProviderOptions options_with_secrets() {
+  return {.base_url = "http://some-user:pass%20word@model.test/v1?api-key=url-secret&v=1",
+          .api_key = "the-api-key",
+          .headers = given_headers(),
+          .extra = json_of(R"({"a":{"api_key":"extra-\u0073ecret","pin":{"password":"p1"}},)"
+                           R"("list":["Bearer token-12345"],"b":"shown-value"})")};
+}
+
+const std::vector<std::string> kAllSecrets = {
+    "some-user",    "pass%20word", "pass word",
+    "url-secret",   "the-api-key", "secret-tenant",
+    "extra-secret", "token-12345", "c29tZS11c2VyOnBhc3Mgd29yZA=="};
+
+TEST(HttpProvider, MasksAllSecretsOfTheOptions) {
+  std::string all = "shown-value";
+  for (const std::string& secret : kAllSecrets) {
+    all += cat(" ", secret);
+  }
+  const std::string answer = cat(R"(data: {"id":")", all, R"(","choices":[{"delta":{"content":")",
+                                 all, R"("},"finish_reason":"stop"}]})", "\n\ndata: [DONE]\n\n");
+  Bench bench(chat_codec(),
+              {{.body = answer},
+               {.status = 400, .body = cat(R"({"error":")", all, R"("})")},
+               {.body = cat(R"(data: {"error":{"message":")", all, R"(","code":400}})", "\n\n")},
+               {.body = cat(R"({"data":[{"id":")", all, R"("}]})")}},
+              options_with_secrets());
+  ListMessages messages({make_message(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  std::string shown = *bench.provider().dry_run(request);
+  EXPECT_THAT(shown, HasSubstr(R"("a":{"api_key":"***","pin":{"password":"***"}},"list":["***"])"));
+  ASSERT_TRUE(bench.ask());
+  for (const std::string& line : bench.lines()) {
+    shown += cat("\n", line);
+  }
+  shown += cat("\n", bench.ask().error().message);
+  shown += cat("\n", bench.ask().error().message);
+  shown += cat("\n", bench.provider().models(std::chrono::seconds(1), {})->at(0).id);
+  for (const std::string& secret : kAllSecrets) {
+    EXPECT_THAT(shown, Not(HasSubstr(secret)));
+  }
+  for (std::size_t at = 0, times = 0; times < 6; ++times) {  // nothing else is masked
+    at = shown.find("shown-value", at) + 1;
+    EXPECT_GT(at, 0U) << times;
+  }
+}
+
 TEST(HttpProvider, CachesAtTheProvidersOwnHostByDefault) {
   struct Case {
     const char* url;

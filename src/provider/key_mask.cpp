@@ -4,7 +4,10 @@
 #include <iterator>
 #include <type_traits>
 
+#include "base/http.h"
+#include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/secret_name.h"
 #include "base/text.h"
 #include "reprise/provider.h"
 
@@ -13,57 +16,137 @@ namespace {
 
 constexpr std::string_view kMask = "***";
 
-std::string in_json(std::string_view key) {
-  const std::string quoted = json::quoted(key);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
-Secrets in_json(const Secrets& secrets) {
-  Secrets out;
-  out.reserve(secrets.size());
-  for (const std::string& secret : secrets) {
-    out.push_back(in_json(secret));
-  }
-  return out;
-}
-
 Secrets long_enough(Secrets secrets) {
   std::erase_if(secrets, [](const std::string& one) { return one.size() < kKeyBytesMin; });
   return secrets;
 }
 
-// The length of the longest secret that is a prefix of `text`.
-std::size_t secret_at_start(std::string_view text, const Secrets& secrets) {
-  std::size_t longest = 0;
-  for (const std::string& secret : secrets) {
-    longest = text.starts_with(secret) ? std::max(longest, secret.size()) : longest;
+// A byte of a text, or an escape in JSON.
+struct Unit {
+  std::size_t bytes;    // 0 if the rest of it has not arrived
+  std::string decoded;  // "" for an invalid escape
+};
+
+Unit first_unit(std::string_view text, TextForm form) {
+  if (form == TextForm::plain || text.front() != '\\') {
+    return {1, std::string(text.substr(0, 1))};
   }
-  return longest;
+  constexpr std::size_t kShort = 2;    // \n
+  constexpr std::size_t kNumeric = 6;  // \u000a
+  const std::size_t bytes = text.size() > 1 && text[1] == 'u' ? kNumeric : kShort;
+  if (text.size() < bytes) {
+    return {0, ""};
+  }
+  return {bytes, json::text_in(cat('"', text.substr(0, bytes), '"')).value_or("")};
 }
 
-bool may_become_secret(std::string_view text, const Secrets& secrets) {
-  return std::ranges::any_of(secrets, [text](std::string_view secret) {
-    return text.size() < secret.size() && secret.starts_with(text);
-  });
+struct Match {
+  std::size_t bytes = 0;    // of the secret at the start of a text; 0 for none
+  bool is_partial = false;  // the text ends within a possible secret
+};
+
+Match match_secret(std::string_view text, std::string_view secret, TextForm form) {
+  std::size_t at = 0;
+  while (!secret.empty()) {
+    const Unit unit = at < text.size() ? first_unit(text.substr(at), form) : Unit{0, ""};
+    if (unit.bytes == 0) {
+      return {.is_partial = true};
+    }
+    if (unit.decoded.empty() || !secret.starts_with(unit.decoded)) {
+      return {};
+    }
+    secret.remove_prefix(unit.decoded.size());
+    at += unit.bytes;
+  }
+  return {.bytes = at};
+}
+
+// The longest secret.
+Match match_any(std::string_view text, const Secrets& secrets, TextForm form) {
+  Match all;
+  for (const std::string& secret : secrets) {
+    const Match one = match_secret(text, secret, form);
+    all.bytes = std::max(all.bytes, one.bytes);
+    all.is_partial = all.is_partial || one.is_partial;
+  }
+  return all;
 }
 
 // Masks `text` and removes it, except for a tail that may be the start of a secret if `more`
 // follows.
-std::string take_masked(std::string& text, const Secrets& secrets, bool more) {
+std::string take_masked(std::string& text, const Secrets& secrets, TextForm form, bool more) {
   std::string out;
   std::size_t at = 0;
   while (at < text.size()) {
     const std::string_view rest = std::string_view(text).substr(at);
-    if (more && may_become_secret(rest, secrets)) {
+    const Match match = match_any(rest, secrets, form);
+    const std::size_t unit = first_unit(rest, form).bytes;
+    if (more && (match.is_partial || unit == 0)) {
       break;
     }
-    const std::size_t found = secret_at_start(rest, secrets);
-    out += found > 0 ? kMask : rest.substr(0, 1);
-    at += std::max<std::size_t>(found, 1);
+    const std::size_t bytes = match.bytes > 0 ? match.bytes : unit == 0 ? rest.size() : unit;
+    out += match.bytes > 0 ? kMask : rest.substr(0, bytes);
+    at += bytes;
   }
   text.erase(0, at);
   return out;
 }
+
+// The value of a header or a member, without the scheme of an authorization.
+std::string without_scheme(std::string_view value) {
+  const auto blank = value.find(' ');
+  return std::string(blank == std::string_view::npos ? value : trimmed(value.substr(blank)));
+}
+
+// Copies JSON, and replaces and collects the secrets in it.
+class SecretFinder {
+ public:
+  explicit SecretFinder(std::string_view json) : scanner_(json) { copy(false); }
+
+  std::string masked;
+  Secrets secrets;
+
+ private:
+  // `is_secret`: below a secret name.
+  bool copy(bool is_secret) {
+    switch (scanner_.kind()) {
+      case json::Kind::object: {
+        json::ObjectWriter object(masked);
+        const bool good = scanner_.object([&](std::string_view name) {
+          object.key(name);
+          return copy(is_secret || secret_name(name) != SecretName::no);
+        });
+        object.close();
+        return good;
+      }
+      case json::Kind::array: {
+        json::ArrayWriter items(masked);
+        const bool good = scanner_.array([&] {
+          items.item();
+          return copy(is_secret);
+        });
+        items.close();
+        return good;
+      }
+      default:
+        return copy_plain(is_secret);
+    }
+  }
+
+  bool copy_plain(bool is_secret) {
+    std::string_view raw;
+    const bool good = scanner_.raw(raw);
+    const std::string text = json::text_in(raw).value_or("");
+    const bool hide = !text.empty() && (is_secret || is_bearer_value(text));
+    if (hide) {
+      secrets.push_back(is_bearer_value(text) ? without_scheme(text) : text);
+    }
+    masked += hide ? json::quoted(kMask) : std::string(raw);
+    return good;
+  }
+
+  json::Scanner scanner_;
+};
 
 }  // namespace
 
@@ -81,9 +164,9 @@ std::string masked(std::string text, std::string_view key) {
   return out.append(text, from);
 }
 
-std::string masked(std::string_view text, const Secrets& secrets) {
+std::string masked(std::string_view text, const Secrets& secrets, TextForm form) {
   std::string all(text);
-  return take_masked(all, long_enough(secrets), false);
+  return take_masked(all, long_enough(secrets), form, false);
 }
 
 bool header_holds_no_secret(std::string_view name) {
@@ -99,28 +182,42 @@ Secrets secrets_in(const std::vector<std::pair<std::string, std::string>>& heade
     if (header_holds_no_secret(name)) {
       continue;
     }
-    const std::size_t blank =
-        ascii_lower(name).ends_with("authorization") ? value.find(' ') : std::string::npos;
-    out.emplace_back(blank == std::string::npos ? value : trimmed(value.substr(blank)));
+    out.push_back(ascii_lower(name).ends_with("authorization") ? without_scheme(value) : value);
   }
+  return out;
+}
+
+Secrets secrets_in(const RawJson& extra) {
+  return SecretFinder(extra.text()).secrets;
+}
+
+RawJson masked_extra(const RawJson& extra) {
+  return json::take(SecretFinder(extra.text()).masked);
+}
+
+Secrets secrets_of(const ProviderOptions& options) {
+  Secrets out = http::secrets_in_url(options.base_url);
+  std::ranges::move(secrets_in(options.headers), std::back_inserter(out));
+  std::ranges::move(secrets_in(options.extra), std::back_inserter(out));
+  out.push_back(options.api_key);
+  std::erase(out, "");
   return out;
 }
 
 std::string KeyMask::take(std::string_view piece) {
   waiting_.append(piece);
-  return take_masked(waiting_, secrets_, true);
+  return take_masked(waiting_, secrets_, form_, true);
 }
 
 std::string KeyMask::rest() {
-  return take_masked(waiting_, secrets_, false);
+  return take_masked(waiting_, secrets_, form_, false);
 }
 
 MaskedSink::MaskedSink(const StreamSink& sink, Secrets secrets)
     : sink_(sink),
       secrets_(long_enough(std::move(secrets))),
-      json_secrets_(in_json(secrets_)),
       texts_(secrets_),
-      inputs_(json_secrets_) {}
+      inputs_(secrets_, TextForm::json) {}
 
 void MaskedSink::operator()(const StreamEvent& event) {
   if (!masks()) {
@@ -185,7 +282,7 @@ void MaskedSink::add(const ToolUseBegin& one) {
 void MaskedSink::add(const RawBlock& one) {
   // A key of digits may be part of a number: such a block is invalid JSON after masking, and is
   // dropped.
-  if (auto block = RawJson::parse(masked(one.json.text(), json_secrets_)); block) {
+  if (auto block = RawJson::parse(masked(one.json.text(), secrets_, TextForm::json)); block) {
     sink_(RawBlock{*std::move(block)});
   }
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// Masks the secrets of a request (the key, and the values of headers) that a server echoes, before
-// anything is stored or displayed, even if they are split between pieces.
+// Masks the secrets of a request (the key, and those in headers, in the URL and in extra members)
+// that a server echoes, before anything is stored or displayed, even if they are split between
+// pieces or escaped.
 
 #include "reprise/provider.h"
 
@@ -14,25 +15,36 @@ inline constexpr std::size_t kKeyBytesMin = 7;
 std::string masked(std::string text, std::string_view key);
 
 using Secrets = std::vector<std::string>;
+// JSON may be a part of a document; secrets in its strings are found in any spelling.
+enum class TextForm : std::uint8_t { plain, json };
 // For secrets of at least kKeyBytesMin.
-std::string masked(std::string_view text, const Secrets& secrets);
+std::string masked(std::string_view text, const Secrets& secrets, TextForm form = TextForm::plain);
+
+// All secrets in the options, of any length.
+Secrets secrets_of(const ProviderOptions& options);
 
 // Names of custom headers whose values are not masked.
 bool header_holds_no_secret(std::string_view name);
 // The secrets of the other headers: their values, without the scheme ("Bearer ") of an
 // authorization.
 Secrets secrets_in(const std::vector<std::pair<std::string, std::string>>& headers);
+// The secrets of extra members: strings below a secret name, and "Bearer …" anywhere.
+Secrets secrets_in(const RawJson& extra);
+// The extra members with "***" instead of them.
+RawJson masked_extra(const RawJson& extra);
 
 // Masks secrets, which must not be empty, in a text that arrives in pieces. A possible start of a
 // secret is held back until the next piece.
 class KeyMask {
  public:
-  explicit KeyMask(Secrets secrets) : secrets_(std::move(secrets)) {}
+  explicit KeyMask(Secrets secrets, TextForm form = TextForm::plain)
+      : secrets_(std::move(secrets)), form_(form) {}
   std::string take(std::string_view piece);
   std::string rest();  // the held-back text, which is not a secret
 
  private:
   Secrets secrets_;
+  TextForm form_;
   std::string waiting_;
 };
 
@@ -67,8 +79,7 @@ class MaskedSink {
   void add(const ParameterLeftOut& one) { sink_(one); }
 
   const StreamSink& sink_;
-  Secrets secrets_;       // of sufficient length
-  Secrets json_secrets_;  // as escaped in a JSON string
+  Secrets secrets_;  // of sufficient length
   KeyMask texts_;
   KeyMask inputs_;
   Kind kind_ = Kind::none;

@@ -41,6 +41,20 @@ TEST(KeyMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
   }
 }
 
+TEST(KeyMask, MasksEscapedKeysOfJsonInAllSplits) {
+  const std::string text =
+      R"({"a":"\u0073k-\u0073ecret-1234","b":"sk-secret-123\u0034","c":"\\u0073k-secret-1234\n"})";
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    KeyMask mask({std::string(kKey)}, TextForm::json);
+    std::string out = mask.take(text.substr(0, i));
+    out += mask.take(text.substr(i));
+    out += mask.rest();
+    ASSERT_EQ(out, R"({"a":"***","b":"***","c":"\\u0073k-secret-1234\n"})") << i;
+  }
+  EXPECT_EQ(masked(R"("a/b\"c\\d" "a\/b\u0022c\u005cd" \)", {R"(a/b"c\d)"}, TextForm::json),
+            R"("***" "***" \)");
+}
+
 TEST(KeyMask, HoldsBackOnlyPossibleKeys) {
   KeyMask mask({std::string(kKey)});
   EXPECT_EQ(mask.take("words, "), "words, ");
@@ -115,6 +129,20 @@ TEST(MaskedSink, MasksRawBlocksAndSignatures) {
       "\n\n";
   const auto lines = answered(make_openai_responses(), body);
   EXPECT_THAT(lines, testing::Contains(HasSubstr(R"("encrypted_content":"***")")));
+}
+
+TEST(MaskedSink, MasksEscapedKeysInRawBlocksAndInputs) {
+  const std::string body =
+      R"(data: {"choices":[{"delta":{"reasoning_details":[{"type":"t","text":"\u0073k-secret-1234"}]}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"k\":\"sk-\\u0073ec"}}]}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"ret-1234\"}"}}]},"finish_reason":"tool_calls"}]})"
+      "\n\ndata: [DONE]\n\n";
+  const auto lines = answered(make_openai_chat("http://model.test/v1"), body);
+  EXPECT_THAT(lines, testing::Each(Not(HasSubstr("ecret"))));
+  EXPECT_THAT(lines, testing::Contains(R"(input: {"k":"***"})"));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr(R"("text":"***")")));
 }
 
 TEST(MaskedSink, EmitsAHeldBackPrefixWhenTheAnswerIsTruncated) {

@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "provider/http_provider.h"
+#include "provider/key_mask.h"
 #include "provider/model_list.h"
 #include "provider/refusal.h"
 #include "reprise/provider.h"
@@ -35,6 +36,10 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
   auto page = parse_model_page(answer.body());
   if (!page) {
     return fail(Code::unsupported, cat(host, " gives no list of models; check the base URL"));
+  }
+  for (ModelInfo& model : page->models) {
+    model.id = masked(model.id, recipient.secrets);
+    model.name = masked(model.name, recipient.secrets);
   }
   return *std::move(page);
 }

@@ -150,6 +150,14 @@ std::string one_line(std::string_view text, std::string_view api_key) {
   return std::string(line);
 }
 
+namespace {
+
+std::string one_line_for(const Recipient& recipient, std::string_view text) {
+  return one_line(masked(text, recipient.secrets), recipient.api_key);
+}
+
+}  // namespace
+
 RefusedPart what_is_refused(std::string_view text) {
   const std::string words = ascii_lower(text);
   const auto occurs = [&words](std::string_view phrase) { return contains(words, phrase); };
@@ -162,12 +170,12 @@ RefusedPart what_is_refused(std::string_view text) {
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
                       std::string_view body) {
   const std::string host = http::host_of(recipient.base_url);
-  const std::string reason = one_line(reason_in(body), recipient.api_key);
+  const std::string reason = one_line_for(recipient, reason_in(body));
   const int status = head.status;
   if (status >= 300 && status < 400) {
     const std::string target = http::host_of(http::find_header(head.headers, "location"));
     return {Code::invalid_argument,
-            cat(host, " redirects (", status, ") to ", one_line(target, recipient.api_key),
+            cat(host, " redirects (", status, ") to ", one_line_for(recipient, target),
                 "; set the base URL to where the provider answers")};
   }
   if (status == 401 || status == 403) {
@@ -292,7 +300,7 @@ Error mid_stream_error(const Recipient& recipient, const Error& error) {
   Error out = error;
   const std::string_view what = error.os_errno == EFBIG ? " " : " ended the answer early: ";
   out.message =
-      cat(http::host_of(recipient.base_url), what, one_line(error.message, recipient.api_key));
+      cat(http::host_of(recipient.base_url), what, one_line_for(recipient, error.message));
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 // Converts a provider's error response to an Error.
 
+#include <vector>
+
 #include "base/http.h"
 #include "base/json_view.h"
 #include "reprise/error.h"
@@ -11,10 +13,11 @@ namespace reprise::provider {
 // The destination of a request, for error messages.
 struct Recipient {
   std::string base_url;
-  std::string api_key;       // masked in messages
-  std::string key_variable;  // "OPENAI_API_KEY"
-  std::string key_advice;    // replaces key_variable if there is no key; "" for none
-  bool continued = false;    // a previous response id was sent
+  std::string api_key;               // masked in messages
+  std::vector<std::string> secrets;  // the same
+  std::string key_variable;          // "OPENAI_API_KEY"
+  std::string key_advice;            // replaces key_variable if there is no key; "" for none
+  bool continued = false;            // a previous response id was sent
 };
 
 inline constexpr std::size_t kReasonBytesMax = 300;

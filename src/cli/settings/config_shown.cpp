@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_keys.h"
+#include "provider/key_mask.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {
@@ -71,7 +72,7 @@ struct ValueText {
   std::string operator()(RawJson RequestSettings::* slot) const {
     return from.requests == nullptr || (from.requests->*slot).is_null()
                ? ""
-               : (from.requests->*slot).text();
+               : provider::masked_extra(from.requests->*slot).text();
   }
   std::string operator()(const provider::RequestOption* option) const {
     return from.requests == nullptr ? "" : provider::option_value(*option, from.requests->options);

@@ -1,5 +1,6 @@
 #include "cli/settings/provider_server.h"
 
+#include <algorithm>
 #include <ranges>
 
 #include "base/http.h"
@@ -45,29 +46,43 @@ Result<> check_key_optional(const NamedProvider& provider, const std::string& ur
   return {};
 }
 
-// The URL of the same server in the settings or among well-known servers; "" if there is none.
+// Sessions store URLs without the secrets in them.
+bool lacks_secret(const std::string& stored_url) {
+  return std::ranges::any_of(http::secrets_in_url(stored_url),
+                             [](std::string_view secret) { return secret == "***"; });
+}
+
+// The URL of the same server in the settings or among well-known servers; "" if there is none. A
+// stored URL is found again by what was stored of it.
 std::string configured_url(const ChoiceSources& from, const NamedProvider& provider,
                            const std::string& url) {
+  std::string found;
   for (const auto& [name, section] : from.settings.providers) {
     const auto named = find_provider(from.settings, name);
     if (named && named->kind == provider.kind && section.base_url &&
         http::is_same_server(*section.base_url, url)) {
-      return *section.base_url;
+      if (found.empty() || http::masked_url(*section.base_url) == url) {
+        found = *section.base_url;
+      }
     }
+  }
+  if (!found.empty()) {
+    return found;
   }
   const auto known = find_provider_at(*provider.kind, url);
   return known ? known->own_url : "";
 }
 
 // "" for the kind's default.
-std::string base_url(const ChoiceSources& from, const NamedProvider& provider,
-                     ProviderChoice& choice) {
+Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& provider,
+                             ProviderChoice& choice) {
   if (from.flags.base_url) {
     return *from.flags.base_url;
   }
   std::string usual = usual_url(from, provider);
   std::string before = choice.is_sessions_own ? base_url_of(*from.session) : "";
-  if (http::is_local_url(before) && http::masked_url(before) == before) {
+  const bool is_local = http::is_local_url(before);
+  if (is_local && !lacks_secret(before)) {
     return before;
   }
   if (before.empty() || http::is_same_server(before, usual)) {
@@ -76,6 +91,11 @@ std::string base_url(const ChoiceSources& from, const NamedProvider& provider,
   // The session may come from somebody else, so the settings must name the server, too.
   if (const std::string configured = configured_url(from, provider, before); !configured.empty()) {
     return configured;
+  }
+  if (is_local) {
+    return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(before),
+                                        " was not stored; give --base-url, or set base_url in the "
+                                        "config"));
   }
   const std::string now = usual.empty() ? std::string(provider.kind->default_url) : usual;
   if (!http::is_same_server(before, now)) {
@@ -118,7 +138,8 @@ std::string usual_url(const ChoiceSources& from, const NamedProvider& provider) 
 
 Result<> reach(const ChoiceSources& from, const NamedProvider& provider, ProviderChoice& choice) {
   ProviderOptions& options = choice.options;
-  options.base_url = trimmed(base_url(from, provider, choice));
+  REPRISE_ASSIGN(const std::string chosen_url, base_url(from, provider, choice));
+  options.base_url = trimmed(chosen_url);
   const std::string url =
       options.base_url.empty() ? std::string(provider.kind->default_url) : options.base_url;
   REPRISE_ASSIGN(FoundKey found, find_key(from.context, from.settings, provider, url));

@@ -4,8 +4,6 @@
 
 #include "base/file.h"
 #include "base/http.h"
-#include "base/json_scan.h"
-#include "base/secret_name.h"
 #include "cli/settings/provider_key.h"
 #include "provider/key_mask.h"
 #include "provider/request_options.h"
@@ -112,35 +110,11 @@ Result<RequestOptions> options_of(const RunFlags& flags) {
   return out;
 }
 
-// Whether there is a string, at any depth, that is named like a secret or looks like one.
-bool holds_secret(json::Scanner& scanner) {
-  bool found = false;
-  if (scanner.kind() == json::Kind::array) {
-    (void)scanner.array([&] {
-      found = holds_secret(scanner) || found;
-      return true;
-    });
-  } else if (scanner.kind() == json::Kind::object) {
-    (void)scanner.object([&](std::string_view name) {
-      const bool is_named = secret_name(name) != SecretName::no;
-      found = (is_named && scanner.kind() == json::Kind::string) || found;
-      found = holds_secret(scanner) || found;
-      return true;
-    });
-  } else if (std::string text; scanner.kind() == json::Kind::string) {
-    found = scanner.string(text) && is_bearer_value(text);
-  } else {
-    (void)scanner.skip();
-  }
-  return found;
-}
-
 // Headers and fields added by the user may be secrets and must not be sent in clear text.
 Result<> check_clear_text(const Context& context, const Settings& settings,
                           const ProviderOptions& options) {
-  json::Scanner extra(options.extra.text());
   const std::string_view what = !provider::secrets_in(options.headers).empty() ? "headers"
-                                : holds_secret(extra)                          ? "extra"
+                                : !provider::secrets_in(options.extra).empty() ? "extra"
                                                                                : "";
   if (what.empty() || is_safe_for_secrets(options.base_url) ||
       context.config().is_insecure(settings)) {
