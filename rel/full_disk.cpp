@@ -78,6 +78,23 @@ std::vector<Disk> disks() {
   };
 }
 
+// Larger than any reserved space; deleting them must work all the same.
+Result<> add_large_parts(Store& store) {
+  const Capabilities& can = store.capabilities();
+  REPRISE_ASSIGN(const SessionPage page, store.list({.limit = 1}));
+  if (page.sessions.empty() || !can.messages) {
+    return {};
+  }
+  Message large = message_of(true, "user", std::string(1'500'000, 'x'), 1000);
+  if (can.blobs != nullptr) {
+    REPRISE_TRY(can.blobs->put_blob(std::string(1'400'000, 'y')));  // of a message never stored
+    REPRISE_ASSIGN(const BlobHash image, can.blobs->put_blob(std::string(1'300'000, 'z')));
+    large.blocks.emplace_back(ImageBlock{"image/png", image, "", {}});
+  }
+  REPRISE_TRY(store.append(page.sessions.front().id, {large}, {}));
+  return {};
+}
+
 // Runs a life.
 void live(const Kind& kind, const fs::path& place) {
   fs::create_directories(place);
@@ -90,13 +107,8 @@ void live(const Kind& kind, const fs::path& place) {
       throw std::runtime_error(cat(step.name, ": ", done.error().message));
     }
   }
-  // Larger than any reserved space; deleting it must work all the same.
-  const auto page = (*store)->list({.limit = 1});
-  if (page && !page->sessions.empty() && (*store)->capabilities().messages) {
-    const Message large = message_of(true, "user", std::string(1'500'000, 'x'), 1000);
-    if (const auto done = (*store)->append(page->sessions.front().id, {large}, {}); !done) {
-      throw std::runtime_error(cat("append: ", done.error().message));
-    }
+  if (const auto done = add_large_parts(**store); !done) {
+    throw std::runtime_error(cat("large parts: ", done.error().message));
   }
 }
 
@@ -160,8 +172,15 @@ std::string go_on(const Kind& kind, const fs::path& place, const Snapshot& befor
   return *now != before ? "it shows something else" : reason("add", add_one_more(**store));
 }
 
+class LaterClock final : public Clock {
+ public:
+  Time now() override { return system_clock().now() + kBlobPinned + std::chrono::hours(1); }
+};
+
+// When blobs are no longer pinned.
 std::string delete_all(const Kind& kind, const fs::path& place) {
-  const auto store = kind.open(place, {});
+  LaterClock clock;
+  const auto store = kind.open(place, {.clock = &clock});
   if (!store) {
     return cat("open: ", store.error().message);
   }

@@ -202,6 +202,10 @@ void fill_with_words(Store& store, const SessionId& id) {
 TEST_F(SqlitePurge, RemovesTheTextFromAllFiles) {
   const auto store = open();
   fill_with_words(*store, session_id("s"));
+  for (int i = 0; i < 100; ++i) {
+    const BlobHash blob = must(store->capabilities().blobs->put_blob(cat(kWord, i)));
+    must(store->append(session_id("s"), {showing(blob)}, {.durability = Durability::os}));
+  }
   EXPECT_FALSE(files_with(folder_.path(), kWord).empty());
   clock_.later = kBlobPinned + std::chrono::hours(1);
   must(store->capabilities().trash->purge(session_id("s")));
@@ -261,8 +265,8 @@ TEST_F(SqlitePurge, RemovesTheTextFromEachTableInSteps) {
   const auto connection =
       must(sqlite::Connection::open(file_, sqlite::OpenMode::write, std::chrono::seconds(1)));
   must(connection->script("PRAGMA secure_delete=ON"));  // like every writer
-  sqlite::PurgeSteps steps(id);
-  must(steps.hide(*connection, clock_));
+  sqlite::PurgeSteps steps(id, clock_);
+  must(steps.hide(*connection));
   while (must(steps.step(*connection))) {
   }
   must(sqlite::delete_session(*connection, id, clock_));
@@ -288,8 +292,8 @@ TEST_F(SqlitePurge, CompletesAPurgeWhoseStepsWereInterrupted) {
     const auto connection =
         must(sqlite::Connection::open(file_, sqlite::OpenMode::write, std::chrono::seconds(1)));
     must(connection->script("PRAGMA secure_delete=ON"));
-    sqlite::PurgeSteps steps(id);
-    must(steps.hide(*connection, clock_));
+    sqlite::PurgeSteps steps(id, clock_);
+    must(steps.hide(*connection));
     for (int i = 0; i < count; ++i) {
       ASSERT_TRUE(must(steps.step(*connection)));
     }
@@ -312,37 +316,88 @@ TEST_F(SqlitePurge, CompletesAPurgeWhoseStepsWereInterrupted) {
 }
 
 // The contents of a session, as (messages, bytes of each).
-class FullDiskPurge : public testing::TestWithParam<std::pair<int, std::size_t>> {};
-
-TEST_P(FullDiskPurge, Works) {
-  const TemporaryFolder folder;
-  const SmallDisk disk(folder.path(), "size=24m");
-  if (!disk.is_mounted()) {
-    GTEST_SKIP() << "mounting a small disk needs root";
-  }
-  const fs::path file = folder.path() / "r.db";
-  const auto [count, bytes] = GetParam();
-  {
-    const auto store = open_at(file);
-    must(store->create(session("large")));
-    must(store->create(session("other")));
-    for (int i = 0; i < count; ++i) {
-      must(store->append(session_id("large"), {user(std::string(bytes, 'x') + std::string(kWord))},
-                         {}));
+class FullDiskPurge : public SqlitePurge,
+                      public testing::WithParamInterface<std::pair<int, std::size_t>> {
+ protected:
+  void SetUp() override {
+    if (!disk_.is_mounted()) {
+      GTEST_SKIP() << "mounting a small disk needs root";
+    }
+    for (const char* id : {"large", "other"}) {
+      must(open()->create(session(id)));
     }
   }
-  disk.fill();
-  const auto store = open_at(file);
-  ASSERT_TRUE(works(store->capabilities().trash->purge(session_id("large"))));
-  EXPECT_EQ(must(store->find(session_id("large"))), std::nullopt);
-  EXPECT_EQ(files_with(folder.path(), kWord), std::vector<std::string>{});
-  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
-  EXPECT_TRUE(must(store->find(session_id("other"))));
+  void purge_on_full_disk(const SessionId& id) {
+    disk_.fill();
+    const auto store = open();
+    ASSERT_TRUE(works(store->capabilities().trash->purge(id)));
+    EXPECT_EQ(must(store->find(id)), std::nullopt);
+    EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
+    EXPECT_EQ(damage(), std::vector<std::string>{});
+  }
+
+  SmallDisk disk_{folder_.path(), "size=24m"};
+};
+
+TEST_P(FullDiskPurge, Works) {
+  const auto [count, bytes] = GetParam();
+  std::vector<Message> messages;
+  for (int i = 0; i < count; ++i) {
+    messages.push_back(user(std::string(bytes, 'x') + std::string(kWord)));
+    messages.back().usage = Usage{.request_id = std::string(500, 'r') + cat(i)};
+  }
+  must(open()->append(session_id("large"), messages, {}));
+  must(open()->update(session_id("large"), {.prompt_history = {{std::string(1'500'000, 'p')}}}));
+  PlainDatabase(file_).run(
+      cat("CREATE TABLE session_snapshots(session_id TEXT PRIMARY KEY, messages TEXT NOT NULL,"
+          " token_count INTEGER, created_at DATETIME);"
+          "INSERT INTO session_snapshots(session_id, messages) VALUES('large', '",
+          std::string(1'500'000, 's'), "')"));
+  purge_on_full_disk(session_id("large"));
+  EXPECT_TRUE(must(open()->find(session_id("other"))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, FullDiskPurge,
                          testing::Values(std::pair(100, 4'000), std::pair(1, 400'000),
-                                         std::pair(500, 6'000), std::pair(1, 5'000'000)));
+                                         std::pair(500, 6'000), std::pair(1, 5'000'000),
+                                         std::pair(5'000, 0)));
+
+using FullDiskBlobs = FullDiskPurge;
+
+// As (number of blobs, bytes of each), all put more than a day ago.
+TEST_P(FullDiskBlobs, OfThePurgedSessionAreRemoved) {
+  const auto [count, bytes] = GetParam();
+  {
+    const auto store = open();
+    for (int i = 0; i < count; ++i) {
+      const std::string blob = cat(i, std::string(bytes, 'x'), kWord);
+      must(store->append(session_id("large"),
+                         {showing(must(store->capabilities().blobs->put_blob(blob)))}, {}));
+    }
+  }
+  clock_.later = kBlobPinned + std::chrono::hours(1);
+  purge_on_full_disk(session_id("large"));
+}
+
+TEST_P(FullDiskBlobs, OfOthersDoNotStopAPurge) {
+  const auto [count, bytes] = GetParam();
+  {
+    const auto store = open();
+    for (int i = 0; i < count; ++i) {
+      must(store->capabilities().blobs->put_blob(cat(i, std::string(bytes, 'x'))));
+    }
+  }
+  clock_.later = kBlobPinned + std::chrono::hours(1);
+  purge_on_full_disk(session_id("large"));
+  fs::remove(folder_.path() / "filler");
+  must(open()->capabilities().trash->purge(session_id("other")));
+  const std::string left = PlainDatabase(file_).rows("SELECT count(*) FROM reprise_blobs").at(0);
+  EXPECT_LE(std::stoi(left), std::max(0, count - 64));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, FullDiskBlobs,
+                         testing::Values(std::pair(1, 3'000'000), std::pair(100, 50'000),
+                                         std::pair(2'000, 10)));
 
 }  // namespace
 }  // namespace reprise::test

@@ -41,8 +41,9 @@ Result<> put(Connection& connection, Clock& clock, const BlobHash& hash, std::st
   }
   std::int64_t n = 0;
   return each_piece(bytes, [&](std::string_view piece) {
-    return connection.run("INSERT INTO reprise_blobs(hash, n, bytes) VALUES(?, ?, ?)", hash.str(),
-                          n++, Blob{piece});
+    // An interrupted purge may have left some pieces.
+    return connection.run("INSERT OR IGNORE INTO reprise_blobs(hash, n, bytes) VALUES(?, ?, ?)",
+                          hash.str(), n++, Blob{piece});
   });
 }
 
@@ -68,22 +69,25 @@ Result<std::optional<std::string>> find_result_piece(Database& database, std::st
 
 }  // namespace
 
-Result<> release_blobs(Connection& connection, const SessionId& id) {
+std::int64_t pinned_since_us(Clock& clock) {
+  return microseconds_of(clock.now() - kBlobPinned);
+}
+
+Result<> release_blobs(Connection& connection, const SessionId& id, Clock& clock) {
   return connection.run(
       "INSERT INTO reprise_pins(hash, put_us) SELECT hash, 0 FROM reprise_blob_refs"
       " WHERE session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)"
-      " ON CONFLICT DO NOTHING",
-      id.str());
+      " ON CONFLICT(hash) DO UPDATE SET put_us = 0 WHERE put_us < ?2",
+      id.str(), pinned_since_us(clock));
 }
 
 Result<> collect_blobs(Connection& connection, Clock& clock) {
-  const Time before = clock.now() - kBlobPinned;
   REPRISE_ASSIGN(
       const auto hashes,
       connection.texts("SELECT hash FROM reprise_pins WHERE put_us = 0 UNION ALL"
                        " SELECT hash FROM (SELECT hash FROM reprise_pins WHERE put_us > 0"
                        " AND put_us < ? ORDER BY put_us LIMIT ?)",
-                       microseconds_of(before), store::kBlobsCollectedMax));
+                       pinned_since_us(clock), store::kBlobsCollectedMax));
   for (const std::string& hash : hashes) {
     REPRISE_TRY(
         connection.run("DELETE FROM reprise_blobs WHERE hash = ?1"

@@ -24,9 +24,11 @@ Result<> each_piece(std::string_view bytes, Store store) {
 
 // All functions run inside the caller's transaction.
 
-// Called before a session and its retained ones are deleted: releases the blobs that only they
-// reference.
-Result<> release_blobs(Connection& connection, const SessionId& id);
+// Pins of blobs put before this time have expired.
+std::int64_t pinned_since_us(Clock& clock);
+// Called before a session and its retained ones are deleted: releases the blobs that they
+// reference, unless they are pinned.
+Result<> release_blobs(Connection& connection, const SessionId& id, Clock& clock);
 // Removes blobs that no message references and that were not put within kBlobPinned: all released
 // ones, and a bounded number of others. Referenced blobs cost nothing.
 Result<> collect_blobs(Connection& connection, Clock& clock);

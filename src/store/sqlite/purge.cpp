@@ -19,7 +19,8 @@ namespace reprise::sqlite {
 namespace {
 
 constexpr std::int64_t kStepBytes = std::int64_t{256} << 10;
-constexpr std::int64_t kRowBytes = 8 << 10;  // a page of the table and one of its index
+constexpr std::int64_t kRowBytes = 8 << 10;    // a page of the table and one of its index
+constexpr std::int64_t kBlobNamesInStep = 16;  // each in several indexes by hash
 
 // Rows of the session and of its retained ones.
 constexpr std::string_view kOwn =
@@ -29,7 +30,7 @@ constexpr std::string_view kOwn =
 
 Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock) {
   REPRISE_TRY(ensure_additions(connection, clock.now()));
-  REPRISE_TRY(release_blobs(connection, id));
+  REPRISE_TRY(release_blobs(connection, id, clock));
   for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
     REPRISE_ASSIGN(const bool is_there, has_table(connection, table));
     if (is_there) {
@@ -38,28 +39,33 @@ Result<> delete_session(Connection& connection, const SessionId& id, Clock& cloc
     }
   }
   // Foreign keys delete the remaining rows of the session.
-  REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
-  return collect_blobs(connection, clock);
+  return connection.run("DELETE FROM sessions WHERE id = ?", id.str());
 }
 
-Result<> PurgeSteps::hide(Connection& connection, Clock& clock) const {
-  REPRISE_TRY(ensure_additions(connection, clock.now()));
-  REPRISE_TRY(release_blobs(connection, id_));
+Result<> PurgeSteps::hide(Connection& connection) {
+  REPRISE_TRY(ensure_additions(connection, clock_.now()));
   return connection.run(
       "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
       " WHERE id = ? AND state <> 'trashed'",
-      microseconds_of(clock.now()), id_.str());
+      microseconds_of(clock_.now()), id_.str());
 }
 
 Result<bool> PurgeSteps::step(Connection& connection) {
-  const std::array<Rows, 4> all = {{
+  const std::array<Rows, 6> all = {{
       {"messages", "content", cat(kOwn, " ORDER BY session_id, seq DESC")},
       {"reprise_artefacts", "bytes", std::string(kOwn)},
+      // In the order of put_blob(), which may put a blob again meanwhile.
       {"reprise_blobs", "bytes",
-       cat("hash IN (SELECT hash FROM reprise_pins WHERE put_us = 0) AND NOT EXISTS"
-           " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash = reprise_blobs.hash AND NOT r.",
-           kOwn, ")")},
+       cat("hash IN (SELECT hash FROM reprise_blob_refs WHERE ", kOwn,
+           ") AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash ="
+           " reprise_blobs.hash AND NOT r.",
+           kOwn,
+           ") AND NOT EXISTS (SELECT 1 FROM reprise_pins AS p WHERE p.hash = reprise_blobs.hash"
+           " AND p.put_us >= ",
+           pinned_since_us(clock_), ") ORDER BY hash, n")},
       {std::string(kResultBlobsTable), "content", "session_id = ?1"},
+      {std::string(kSnapshotsTable), "messages", "session_id = ?1"},
+      {"reprise_prompts", "prompts", std::string(kOwn)},
   }};
   for (const Rows& rows : all) {
     REPRISE_ASSIGN(const bool is_there, has_table(connection, rows.table));
@@ -68,6 +74,41 @@ Result<bool> PurgeSteps::step(Connection& connection) {
     }
     REPRISE_ASSIGN(const bool more, delete_rows(connection, rows));
     if (more) {
+      return true;
+    }
+  }
+  REPRISE_ASSIGN(const bool more, delete_blob_names(connection));
+  return more ? Result<bool>(true) : delete_small_rows(connection);
+}
+
+Result<bool> PurgeSteps::delete_blob_names(Connection& connection) {
+  REPRISE_ASSIGN(const auto hashes,
+                 connection.texts(cat("SELECT DISTINCT hash FROM reprise_blob_refs WHERE ", kOwn,
+                                      " LIMIT ", kBlobNamesInStep),
+                                  id_.str()));
+  for (const std::string& hash : hashes) {
+    REPRISE_TRY(connection.run(cat("DELETE FROM reprise_blob_refs WHERE ", kOwn, " AND hash = ?2"),
+                               id_.str(), hash));
+    REPRISE_TRY(connection.run("DELETE FROM reprise_pins WHERE hash = ? AND put_us < ?", hash,
+                               pinned_since_us(clock_)));
+  }
+  return !hashes.empty();
+}
+
+// Rows that are in the order of their primary key.
+Result<bool> PurgeSteps::delete_small_rows(Connection& connection) const {
+  struct SmallRows {
+    std::string_view table;
+    std::string_view key;
+    int in_step;
+  };
+  for (const auto& [table, key, in_step] :
+       {SmallRows{"reprise_once", "name", 1000}, SmallRows{"reprise_answers", "n", 16}}) {
+    REPRISE_TRY(connection.run(
+        cat("DELETE FROM ", table, " WHERE (session_id, ", key, ") IN (SELECT session_id, ", key,
+            " FROM ", table, " WHERE ", kOwn, " LIMIT ", in_step, ")"),
+        id_.str()));
+    if (connection.changes() > 0) {
       return true;
     }
   }

@@ -8,17 +8,18 @@
 
 namespace reprise::sqlite {
 
-// Deletes the session with everything that belongs to it: messages, blobs that nothing else
-// references, and its rows in the original program's tables.
+// Deletes the session with everything that belongs to it, including its rows in the original
+// program's tables. Its blobs are only released, for collect_blobs().
 Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock);
 
-// The same in steps of a few hundred kilobytes of the log, with secure_delete. In between, the
-// session is in the trash without its newest messages; it can be purged again.
+// The same in steps of a few hundred kilobytes of the log, with secure_delete, and with the blobs
+// that only this session references and whose pins have expired. In between, the session is in the
+// trash without its newest messages; it can be purged again.
 class PurgeSteps {
  public:
-  explicit PurgeSteps(SessionId id) : id_(std::move(id)) {}
+  PurgeSteps(SessionId id, Clock& clock) : id_(std::move(id)), clock_(clock) {}
   // The first step: moves the session to the trash.
-  Result<> hide(Connection& connection, Clock& clock) const;
+  Result<> hide(Connection& connection);
   // True if there are more steps. After the last one, delete_session() needs little space.
   Result<bool> step(Connection& connection);
 
@@ -29,12 +30,15 @@ class PurgeSteps {
     std::string which;   // a condition; ?1 is the session
   };
   Result<bool> delete_rows(Connection& connection, const Rows& rows);
+  Result<bool> delete_small_rows(Connection& connection) const;
+  Result<bool> delete_blob_names(Connection& connection);
   static constexpr std::int64_t kNoRow = -1;
   Result<> delete_row(Connection& connection, const Rows& rows, std::int64_t row);
   Result<bool> overwrite(Connection& connection, const Rows& rows, std::int64_t row,
                          std::int64_t bytes);
 
   SessionId id_;
+  Clock& clock_;
   std::int64_t overwritten_row_ = kNoRow;  // in the current table, until it is deleted
   std::int64_t overwritten_ = 0;
 };

@@ -69,11 +69,11 @@ Result<> check_purge(Connection& connection, const SessionId& id) {
 
 // The log of each step is checkpointed before the next one; the database does not grow.
 Result<> purge_in_steps(Database& database, const SessionId& id) {
-  PurgeSteps steps(id);
+  PurgeSteps steps(id, database.clock());
   (void)database.empty_log(std::chrono::milliseconds(0));
   const auto hide = [&](Connection& connection) -> Result<> {
     REPRISE_TRY(check_purge(connection, id));
-    return steps.hide(connection, database.clock());
+    return steps.hide(connection);
   };
   REPRISE_TRY(database.write(Durability::disk, hide));
   for (bool more = true; more;) {
@@ -117,7 +117,8 @@ Result<> SqliteStore::restore(const SessionId& id) {
 Result<> SqliteStore::purge(const SessionId& id) {
   const auto whole = [&](Connection& connection) -> Result<> {
     REPRISE_TRY(check_purge(connection, id));
-    return delete_session(connection, id, database_.clock());
+    REPRISE_TRY(delete_session(connection, id, database_.clock()));
+    return collect_blobs(connection, database_.clock());
   };
   REPRISE_TRY(database_.make_room(whole, [&] { return purge_in_steps(database_, id); }));
   // The log still has its text. The purge succeeds even if the log cannot be truncated now.
