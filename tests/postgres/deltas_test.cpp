@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "base/file.h"
@@ -9,6 +11,7 @@
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "store/postgres/gather.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
@@ -56,6 +59,19 @@ TEST_F(PostgresDeltas, DoNotWaitForTheDisk) {
   EXPECT_TRUE(works(strict->capabilities().partials->renew_lease(session_id("s"), answer_, {})));
   EXPECT_EQ(stored(*store), "at once");
   EXPECT_FALSE(strict->append(session_id("s"), messages(1), {.end_partial = answer_}));
+}
+
+// Their nodes get settings from other statements.
+TEST_F(PostgresDeltas, OfDistributedTablesDoNotWaitForTheDiskEither) {
+  const auto store = must(open_store(url_));
+  begin(*store);
+  run(url_, "CREATE TABLE pg_dist_partition(logicalrelid regclass)");
+  run(url_, "INSERT INTO pg_dist_partition VALUES('reprise_heads')");
+  const auto strict = must(open_store(cat(url_, "&options=-c%20synchronous_commit%3Don"),
+                                      {.busy_timeout = std::chrono::seconds(1)}));
+  EXPECT_TRUE(works(add(*strict, "at once")));
+  EXPECT_EQ(stored(*store), "at once");
+  EXPECT_TRUE(fails(open_store(cat(url_, "&set_tenant=yes")), Code::unsupported));
 }
 
 TEST_F(PostgresDeltas, PiecesLostInACrashAreWrittenAgain) {
@@ -121,6 +137,39 @@ TEST_F(PostgresDeltas, OfOthersContinueWhenOneFails) {
     EXPECT_TRUE(works(add(*store, "x", "good")));
   }
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(8)) << "less than the busy time-out";
+}
+
+// A writer whose lock is not free runs apart from the others for some seconds.
+TEST(PostgresGatherer, AHeldLockDelaysOthersOnlyOnce) {
+  postgres::Gatherer gatherer;
+  std::atomic<int> undone = 0;
+  std::atomic<int> shared = 0;
+  const auto run = [&](const std::vector<postgres::Query>& queries,
+                       postgres::Gatherer::Wait wait) -> Result<std::vector<postgres::Rows>> {
+    const bool is_held = std::ranges::any_of(
+        queries, [](const postgres::Query& query) { return query.text == "held"; });
+    if (queries.size() > 1) {
+      EXPECT_EQ(wait, postgres::Gatherer::Wait::brief);
+      ++shared;
+      undone += is_held ? 1 : 0;
+    }
+    if (is_held) {
+      return fail(Code::busy, "it is held");
+    }
+    return std::vector<postgres::Rows>();
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (const std::string_view name : {"a", "b", "c", "d", "held"}) {
+      threads.emplace_back([&, name] {
+        for (int i = 0; i < 20; ++i) {
+          EXPECT_EQ(gatherer.run(name, {{name}}, run).has_value(), name != "held");
+        }
+      });
+    }
+  }
+  EXPECT_GT(shared, 0);
+  EXPECT_LE(undone, 1);
 }
 
 // The server is killed before it has synced asynchronous commits, and restarted.

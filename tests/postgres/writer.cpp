@@ -1,7 +1,10 @@
 // Clients that append numbered messages, each to its own session, retried with operation ids until
-// they are acknowledged; then all messages are read and compared.
+// they are acknowledged; then all messages are read and compared. A message whose acknowledgement
+// took long must be readable at once.
 //
-// usage: postgres_writer URL CLIENTS TENANTS SECONDS    1 if something is lost or stored twice
+// usage: postgres_writer URL CLIENTS TENANTS SECONDS [STEADY]
+//        1 if something is lost, stored twice or not readable, or if an append of one of the
+//        tenants STEADY (w0,w3,…), whose server does not fail, took two seconds
 
 #include <algorithm>
 #include <cstdio>
@@ -30,14 +33,17 @@ struct Totals {
   int lost = 0;
   int twice = 0;
   int misplaced = 0;
+  int unreadable = 0;
   Seconds longest{};
+  Seconds longest_steady{};
   std::map<std::string, int> errors;
 };
 
 class Writer {
  public:
-  Writer(std::unique_ptr<Store> store, SessionId id, Totals& totals)
-      : store_(std::move(store)), id_(std::move(id)), totals_(totals) {
+  enum class Server : std::uint8_t { any, steady };
+  Writer(std::unique_ptr<Store> store, SessionId id, Server server, Totals& totals)
+      : store_(std::move(store)), id_(std::move(id)), server_(server), totals_(totals) {
     must(store_->create({.info = {.id = id_}}));
   }
 
@@ -87,54 +93,95 @@ class Writer {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
+    const Seconds took = Clock::now() - start;
+    const bool is_readable = took < kLong || reads_last();
     ++next_;
     const std::lock_guard lock(totals_.mutex);
-    totals_.longest = std::max<Seconds>(totals_.longest, Clock::now() - start);
+    totals_.unreadable += is_readable ? 0 : 1;
+    totals_.longest = std::max(totals_.longest, took);
+    if (server_ == Server::steady) {
+      totals_.longest_steady = std::max(totals_.longest_steady, took);
+    }
   }
 
+  bool reads_last() {
+    bool is_last = false;
+    const auto read = store_->read(id_, {.newest_first = true}, [&](const Message& message) {
+      is_last = plain_text(message) == std::to_string(next_);
+      return Flow::stop;
+    });
+    if (!read) {
+      const std::lock_guard lock(totals_.mutex);
+      ++totals_.errors[read.error().message];
+    }
+    return read && is_last;
+  }
+
+  static constexpr Seconds kLong{0.5};
   std::unique_ptr<Store> store_;
   SessionId id_;
+  const Server server_;
   Totals& totals_;
   int next_ = 0;
 };
 
-int run(const std::string& url, int clients, int tenants, int seconds) {
+struct Load {
+  int clients;
+  int tenants;
+  int seconds;
+  std::string steady;  // tenants, between commas
+};
+
+int run(const std::string& url, const Load& load) {
+  constexpr Seconds kSteadyMax{2};
   const auto store = must(open_store(url));
   Totals totals;
   std::vector<std::unique_ptr<Writer>> writers;
-  for (int i = 0; i < clients; ++i) {
-    auto view = must(store->capabilities().tenants->of(cat("w", i % tenants)));
-    writers.push_back(std::make_unique<Writer>(
-        std::move(view), make_session_id(system_clock(), system_entropy()), totals));
+  for (int i = 0; i < load.clients; ++i) {
+    const std::string tenant = cat("w", i % load.tenants);
+    const bool is_steady = load.steady.find(cat(",", tenant, ",")) != std::string::npos;
+    writers.push_back(
+        std::make_unique<Writer>(must(store->capabilities().tenants->of(tenant)),
+                                 make_session_id(system_clock(), system_entropy()),
+                                 is_steady ? Writer::Server::steady : Writer::Server::any, totals));
   }
   const auto start = Clock::now();
   {
     std::vector<std::jthread> threads;
     for (const auto& writer : writers) {
-      threads.emplace_back(
-          [&writer, end = start + std::chrono::seconds(seconds)] { writer->write_until(end); });
+      threads.emplace_back([&writer, end = start + std::chrono::seconds(load.seconds)] {
+        writer->write_until(end);
+      });
     }
   }
   const Seconds took = Clock::now() - start;
   for (const auto& writer : writers) {
     writer->compare();
   }
-  std::printf("acknowledged %d (%.0f a second), lost %d, twice %d, misplaced %d, longest %.2f s\n",
-              totals.acknowledged, totals.acknowledged / took.count(), totals.lost, totals.twice,
-              totals.misplaced, totals.longest.count());
+  std::printf(
+      "acknowledged %d (%.0f a second), lost %d, twice %d, misplaced %d, unreadable %d, longest "
+      "%.2f"
+      " s, of steady tenants %.2f s\n",
+      totals.acknowledged, totals.acknowledged / took.count(), totals.lost, totals.twice,
+      totals.misplaced, totals.unreadable, totals.longest.count(), totals.longest_steady.count());
   for (const auto& [message, count] : totals.errors) {
     std::printf("  %d x %s\n", count, message.c_str());
   }
-  return totals.lost + totals.twice + totals.misplaced == 0 ? 0 : 1;
+  const bool is_steady = totals.longest_steady < kSteadyMax;
+  return totals.lost + totals.twice + totals.misplaced + totals.unreadable == 0 && is_steady ? 0
+                                                                                             : 1;
 }
 
 }  // namespace
 }  // namespace reprise::test
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::puts("usage: postgres_writer URL CLIENTS TENANTS SECONDS");
+  if (argc < 5 || argc > 6) {
+    std::puts("usage: postgres_writer URL CLIENTS TENANTS SECONDS [STEADY]");
     return 64;
   }
-  return reprise::test::run(argv[1], std::stoi(argv[2]), std::stoi(argv[3]), std::stoi(argv[4]));
+  return reprise::test::run(argv[1], {.clients = std::stoi(argv[2]),
+                                      .tenants = std::stoi(argv[3]),
+                                      .seconds = std::stoi(argv[4]),
+                                      .steady = argc == 6 ? "," + std::string(argv[5]) + "," : ""});
 }

@@ -69,11 +69,9 @@ void note_outcome(Failure& failure) {
 }
 
 Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector<Query>& queries,
-                                       std::string_view limit = {}) {
-  std::vector<Query> all = {{kBegin}, {kDoNotSync}};
-  if (!limit.empty()) {
-    all.push_back({limit});
-  }
+                                       const std::vector<Query>& settings) {
+  std::vector<Query> all = {{kBegin}};
+  all.insert(all.end(), settings.begin(), settings.end());
   const auto before = std::ssize(all);
   all.insert(all.end(), queries.begin(), queries.end());
   all.push_back({kCommit});
@@ -152,6 +150,7 @@ Result<Pool::Lease> Database::first_connection() {
 Result<> Database::prepare() {
   REPRISE_ASSIGN(Pool::Lease connection, first_connection());
   REPRISE_TRY(prepare_tables(*connection, Clock::now() + kMigrationTime));
+  REPRISE_TRY(check_engine());
   shared_->pool.give_back(From::primary, std::move(connection));
   return {};
 }
@@ -166,6 +165,16 @@ auto Database::look_first(Connection& connection, const Find& look) -> decltype(
     found = look(connection);
   }
   return found;
+}
+
+// The nodes of distributed tables do not get what kSetTenant sets.
+Result<> Database::check_engine() const {
+  if (shared_->engine.is_distributed && sets_tenant()) {
+    return fail(Code::unsupported,
+                "set_tenant=yes does not work with distributed tables, whose nodes do not get the "
+                "setting: use a role for each tenant");
+  }
+  return {};
 }
 
 Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
@@ -233,32 +242,25 @@ Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
 
 Result<std::vector<Rows>> Database::write_together(const SessionId& session,
                                                    std::vector<Query> queries) {
-  if (shared_->engine.is_distributed) {
-    return write_alone(queries);  // it would wait for all nodes
-  }
   const std::size_t own = queries.size();
-  auto together = shared_->unsynced.run(
-      cat(tenant_, "/", session.str()), queries, [&](const std::vector<Query>& all) {
-        return all.size() == own ? write_alone(all)
-                                 : write_for<std::vector<Rows>>([&](Connection& connection, bool) {
-                                     return run_unsynced(connection, all, kLimitLocks);
-                                   });
-      });
-  if (together.is_undone) {
-    return write_alone(queries);
-  }
-  if (together.error) {
-    return std::unexpected(*std::move(together.error));
-  }
-  return std::move(together.rows);
+  const auto run = [&](const std::vector<Query>& all, Gatherer::Wait wait) {
+    return write_for<std::vector<Rows>>([&](Connection& connection, bool) {
+      auto rows = run_unsynced(connection, all, settings_of(wait));
+      const bool was_done = all.size() == own && connection.failure().sqlstate == kDuplicateKey;
+      return !rows && was_done ? std::vector<Rows>() : std::move(rows);
+    });
+  };
+  return shared_->engine.is_distributed  // a shared transaction would wait for all nodes
+             ? run(queries, Gatherer::Wait::full)
+             : shared_->unsynced.run(cat(tenant_, "/", session.str()), queries, run);
 }
 
-Result<std::vector<Rows>> Database::write_alone(const std::vector<Query>& queries) {
-  return write_for<std::vector<Rows>>([&](Connection& connection, bool) {
-    auto rows = run_unsynced(connection, queries);
-    return !rows && connection.failure().sqlstate == kDuplicateKey ? std::vector<Rows>()
-                                                                   : std::move(rows);
-  });
+std::vector<Query> Database::settings_of(Gatherer::Wait wait) const {
+  if (shared_->engine.is_distributed) {
+    return {{kPropagateSettings}, {kDoNotSyncOnNodes}};
+  }
+  return wait == Gatherer::Wait::brief ? std::vector<Query>{{kDoNotSync}, {kLimitLocks}}
+                                       : std::vector<Query>{{kDoNotSync}};
 }
 
 Result<> Database::read(const Look& look, From from) {

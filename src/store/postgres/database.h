@@ -105,7 +105,8 @@ class Database {
   enum class Kind : std::uint8_t { reads, writes };
   Result<> attempt(From from, Kind kind, const Work& work);
   Result<std::vector<Rows>> write_together(const SessionId& session, std::vector<Query> queries);
-  Result<std::vector<Rows>> write_alone(const std::vector<Query>& queries);
+  std::vector<Query> settings_of(Gatherer::Wait wait) const;
+  Result<> check_engine() const;
   bool take_remedy(Remedy remedy);
   Result<> prepare_tables(Connection& connection, Deadline deadline);
   template <class Find>

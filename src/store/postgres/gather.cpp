@@ -10,11 +10,15 @@ namespace {
 // At most 40 transactions per second.
 constexpr std::chrono::milliseconds kGatherPause{25};
 constexpr std::size_t kJobsMax = 256;
+constexpr std::chrono::seconds kApart{5};
 
 }  // namespace
 
-Gatherer::Outcome Gatherer::run(std::string_view order, std::vector<Query> queries,
-                                const Run& run_all) {
+Result<std::vector<Rows>> Gatherer::run(std::string_view order, std::vector<Query> queries,
+                                        const Run& run_all) {
+  if (is_apart(order)) {
+    return run_all(queries, Wait::full);
+  }
   Job job{.order = std::string(order), .queries = std::move(queries)};
   std::unique_lock lock(mutex_);
   waiting_.push_back(&job);
@@ -37,17 +41,39 @@ Gatherer::Outcome Gatherer::run(std::string_view order, std::vector<Query> queri
       waiting_.front()->changed.notify_one();
     }
   }
-  return std::move(job.outcome);
+  lock.unlock();
+  if (!job.is_undone) {
+    return std::move(job.rows);
+  }
+  auto rows = run_all(job.queries, Wait::brief);
+  if (!rows && rows.error().code == Code::busy) {
+    set_apart(order);
+    return run_all(job.queries, Wait::full);
+  }
+  return rows;
+}
+
+bool Gatherer::is_apart(std::string_view order) {
+  const std::lock_guard lock(mutex_);
+  const auto found = apart_until_.find(order);
+  return found != apart_until_.end() && Clock::now() < found->second;
+}
+
+void Gatherer::set_apart(std::string_view order) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  std::erase_if(apart_until_, [now](const auto& one) { return one.second <= now; });
+  apart_until_[std::string(order)] = now + kApart;
 }
 
 Gatherer::Jobs Gatherer::take_batch(std::unique_lock<std::mutex>& lock) {
   const auto next = started_at_ + kGatherPause;
-  if (std::chrono::steady_clock::now() < next) {
+  if (Clock::now() < next) {
     lock.unlock();
     std::this_thread::sleep_until(next);
     lock.lock();
   }
-  started_at_ = std::chrono::steady_clock::now();
+  started_at_ = Clock::now();
   const auto end = waiting_.begin() + std::min(std::ssize(waiting_), std::ptrdiff_t{kJobsMax});
   Jobs batch(waiting_.begin(), end);
   waiting_.erase(waiting_.begin(), end);
@@ -60,11 +86,11 @@ void Gatherer::run_batch(const Jobs& batch, const Run& run_all) {
   for (Job* const job : batch) {
     all.insert(all.end(), job->queries.begin(), job->queries.end());
   }
-  auto rows = run_all(all);
+  auto rows = run_all(all, batch.size() > 1 ? Wait::brief : Wait::full);
   if (!rows) {
     for (Job* const job : batch) {
-      job->outcome.error = rows.error();
-      job->outcome.is_undone = batch.size() > 1;
+      job->rows = std::unexpected(rows.error());
+      job->is_undone = batch.size() > 1;
     }
     return;
   }
@@ -74,7 +100,7 @@ void Gatherer::run_batch(const Jobs& batch, const Run& run_all) {
   auto next = std::make_move_iterator(rows->begin());
   for (Job* const job : batch) {
     const auto end = next + std::ssize(job->queries);
-    job->outcome.rows.assign(next, end);
+    job->rows->assign(next, end);
     next = end;
   }
 }

@@ -456,9 +456,13 @@ void add_list_statements(std::vector<std::string>& all) {
 
 }  // namespace
 
-const AppendStatement& append_statement(const AppendShape& shape) {
+const std::vector<AppendStatement>& append_statements() {
   static const std::vector<AppendStatement> all = all_shapes(make_append);
-  return all.at(number_of(shape));
+  return all;
+}
+
+const AppendStatement& append_statement(const AppendShape& shape) {
+  return append_statements()[number_of(shape)];
 }
 
 const AppendStatement& move_statement(const AppendShape& shape) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// All statements of the store. They are limited to what PostgreSQL, Citus, CockroachDB and
-// YugabyteDB have in common, which tests/postgres/statements_test.cpp checks: every key begins with
-// the tenant, no state is left in the server's session, and there are no sequences, advisory locks
-// or triggers.
+// All statements of the store. Apart from the exceptions in tests/postgres/statements_test.cpp,
+// which checks this, they are limited to what PostgreSQL, Citus, CockroachDB and YugabyteDB have in
+// common: every key begins with the tenant, no state is left in the server's session, and there are
+// no sequences, advisory locks or triggers.
 //
 // $1 is the tenant and, if there is one, $2 the session. Comments number the other parameters: in
 // "3 branch, 4 seq", $3 is the branch.
@@ -94,6 +94,9 @@ struct AppendStatement {
   std::size_t hash;  // of the text, which is long
 };
 const AppendStatement& append_statement(const AppendShape& shape);
+
+// Those of all shapes.
+const std::vector<AppendStatement>& append_statements();
 
 // The same for distributed tables: a statement that inserts the results of another part of it would
 // involve all nodes. First the head moves, then values are inserted, each on one node. Since the
@@ -191,6 +194,11 @@ inline constexpr std::string_view kReadParts =
 // crashes may lose it, but not without losing everything committed after it.
 inline constexpr std::string_view kDoNotSync =
     "SELECT set_config('synchronous_commit', 'off', true)";
+// The same for distributed tables: their nodes get only what a statement sets, and only after the
+// first one.
+inline constexpr std::string_view kPropagateSettings =
+    "SET LOCAL citus.propagate_set_commands = 'local'";
+inline constexpr std::string_view kDoNotSyncOnNodes = "SET LOCAL synchronous_commit = off";
 // For this transaction only: limits waits for locks, in milliseconds.
 inline constexpr std::string_view kLimitLocks = "SELECT set_config('lock_timeout', '250', true)";
 
@@ -334,8 +342,8 @@ inline constexpr std::string_view kMarkCopied = "WITH marked AS (" REPRISE_MARK_
 // reprise_heads"), or its first word.
 std::string statement_name(std::string_view sql);
 
-// For the test that checks them: all of the above, those in statements_beside.h, and lists of all
-// shapes.
+// For the test that checks them: all of the above except settings on nodes, those in
+// statements_beside.h, and lists of all shapes.
 std::vector<std::string> all_statements();
 
 }  // namespace reprise::postgres
