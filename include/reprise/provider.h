@@ -36,6 +36,8 @@ class RequestMessages {
   virtual Result<std::optional<Message>> next() = 0;  // nullopt at the end
   virtual Result<> rewind() = 0;                      // a retry restarts from the first
   virtual std::int64_t bytes_estimate() const = 0;    // of all text; large requests are streamed
+  // Whether there were images or documents among the messages since the last rewind().
+  virtual bool has_images() const { return false; }
 };
 
 // Options for the answer. Unset options are not sent: the provider's defaults apply. An option that
@@ -152,9 +154,10 @@ class Provider {
 
   // Blocks until the answer has ended (ReplyEnded), failed or was stopped. Errors: unauthorized,
   // rate_limited (after the retries), expired (the previous response is unknown), too_long (for the
-  // model), unsupported (such images), invalid_argument (the provider rejected the request for
-  // another reason), timeout, cancelled, io (connection lost, malformed response). Everything
-  // received before an error has been passed to the sink.
+  // model), unsupported (the images, as far as the refusal tells: it may not name them),
+  // invalid_argument (the provider rejected the request for another reason), timeout, cancelled, io
+  // (connection lost, malformed response). Everything received before an error has been passed to
+  // the sink.
   virtual Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) = 0;
 
   // The exact request as text (method, URL, headers with the key masked, body). Sends nothing.

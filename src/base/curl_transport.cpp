@@ -174,8 +174,8 @@ int on_seek(void* user, curl_off_t offset, int origin) {
 }
 
 // Servers on this machine are not reached through a proxy, whatever the environment variables are.
-bool is_this_machine(std::string_view host) {
-  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
+bool is_this_machine(std::string_view url) {
+  return is_local_url(server_of(url));
 }
 
 // The variables that libcurl reads.
@@ -191,7 +191,7 @@ bool has_proxy() {
 Error refused_connection(const Transfer& transfer, const std::string& host) {
   long os_errno = 0;
   transfer.curl.easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_errno);
-  const bool by_proxy = !is_this_machine(host) && has_proxy();
+  const bool by_proxy = !is_this_machine(transfer.request.url) && has_proxy();
   return {Code::io,
           by_proxy ? cat("nothing answers at ", host, ", or not at the proxy: check HTTPS_PROXY")
                    : cat("nothing answers at ", host, ": check that it runs and the base URL"),
@@ -351,7 +351,7 @@ class CurlTransport final : public Transport {
       set(transfer, CURLOPT_POSTFIELDS, request.body.data());
     }
     set(transfer, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-    if (is_this_machine(host_of(request.url))) {
+    if (is_this_machine(request.url)) {
       set(transfer, CURLOPT_PROXY, "");
     }
     set_certificates(transfer);

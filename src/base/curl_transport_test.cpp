@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <semaphore>
@@ -117,6 +118,31 @@ TEST(CurlTransport, AnAnswerWithoutABodyHasAHead) {
   ASSERT_TRUE(get(server.url(), received));
   EXPECT_EQ(received.last.status, 429);
   EXPECT_EQ(find_header(received.last.headers, "retry-after"), "3");
+}
+
+// Only servers on this machine are reached without the proxy of the environment.
+TEST(CurlTransport, NamesLikeThisMachinesGoThroughTheProxy) {
+  std::vector<std::string> seen;
+  std::string url;
+  {
+    const Loopback server([&](Peer& peer) {
+      const std::string request = peer.read_request();
+      seen.push_back(request.substr(0, request.find(" HTTP")));
+      peer.write("HTTP/1.1 204 None\r\nConnection: close\r\n\r\n");
+    });
+    url = server.url();
+    ASSERT_EQ(::setenv("http_proxy", url.c_str(), 1), 0);
+    const std::string port = cat(server.port());
+    for (const std::string& target :
+         {std::string("http://localhost.evil.test/a"), std::string("http://127.evil/b"),
+          cat(url, "/c"), cat("http://me:secret@127.0.0.1:", port, "/d")}) {
+      Received received;
+      EXPECT_TRUE(get(target, received)) << target;
+    }
+    ASSERT_EQ(::unsetenv("http_proxy"), 0);
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"GET http://localhost.evil.test/a",
+                                            "GET http://127.evil/b", "GET /c", "GET /d"}));
 }
 
 TEST(CurlTransport, BoundsTheHeaders) {

@@ -35,6 +35,7 @@ class RequestView final : public RequestMessages {
   Result<std::optional<Message>> next() override;
   Result<> rewind() override;
   std::int64_t bytes_estimate() const override { return options_.bytes_estimate; }
+  bool has_images() const override { return !options_.leaves_out_images && images_ + pdfs_ > 0; }
 
   // The repairs of the messages read since the last rewind().
   RequestRepairs repairs() const;

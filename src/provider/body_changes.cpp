@@ -66,7 +66,8 @@ bool is_whole_name(std::string_view text, std::size_t at, std::size_t size) {
   if (!before.empty() && std::string_view("'`\"").contains(before.back())) {
     return true;
   }
-  if (before.empty() && (after.starts_with(':') || after.starts_with('.'))) {
+  if ((before.empty() && (after.starts_with(':') || after.starts_with('.'))) ||
+      (before == "invalid " && after.starts_with(':'))) {
     return true;
   }
   for (const std::string_view word : {" is ", " are ", " not ", " parameter", " field"}) {
@@ -97,21 +98,24 @@ bool mentions(std::string_view text, std::string_view name) {
 // An unsupported parameter can be dropped; an invalid value must be corrected by the user.
 bool is_unsupported(std::string_view code, std::string_view reason) {
   return contains_any(code, {"unsupported", "unknown_parameter", "extra_forbidden"}) ||
-         contains_any(reason, {"deprecated", "not support", "unsupported", "n't support",
-                               "not permitted", "not allowed", "unrecognized", "unknown",
-                               "unexpected", "only the default", "may only be", "no longer",
-                               "extra fields", "extra inputs", "must be verified"});
+         contains_any(
+             reason, {"deprecated", "not support", "unsupported", "n't support", "not permitted",
+                      "not allowed", "unrecognized", "unknown", "unexpected", "only the default",
+                      "may only be", "no longer", "extra fields", "extra inputs",
+                      "must be verified", "is allowed for this model", "cannot both be specified"});
 }
 
 // The parameter as named by the server: {"error":{"param":…}}, or FastAPI's
-// {"detail":[{"loc":["body","temperature"],…}]}.
+// {"detail":[{"loc":["body","temperature"],…}]}, which is Mistral's "message".
 std::string given_parameter(JsonView answer) {
   if (std::string param = answer["error"]["param"].text(); !param.empty()) {
     return param;
   }
   std::string last;
-  answer["detail"].each(
-      [&](JsonView fault) { fault["loc"].each([&](JsonView step) { last = step.text(); }); });
+  for (const JsonView faults : {answer["detail"], answer["message"]["detail"]}) {
+    faults.each(
+        [&](JsonView fault) { fault["loc"].each([&](JsonView step) { last = step.text(); }); });
+  }
   return last;
 }
 
@@ -196,11 +200,14 @@ std::string changed_head(std::string_view head, const BodyChanges& changes) {
   return out;
 }
 
-std::optional<Lesson> learn(const BodyChanges& changes, const Refused& refused) {
-  if (refused.status != 400 && refused.status != 422) {
+std::optional<Lesson> learn(const BodyChanges& changes, const Refused& given) {
+  if (given.status != 400 && given.status != 422) {
     return std::nullopt;
   }
-  const std::string reason = reason_in(refused.answer);
+  const std::string answer = original_answer(given.answer);
+  Refused refused = given;
+  refused.answer = answer;
+  const std::string reason = reason_in(answer);
   Lesson lesson{.changes = changes, .left_out = {}};
   if (refused.is_limit_ours) {
     const auto maximum = named_maximum(reason);

@@ -37,6 +37,21 @@ TEST(BodyChanges, ARefusalNamesTheRemovedParameter) {
            std::string(R"({"message":"This model does not support temperature"})"),
            std::string(R"({"detail":[{"loc":["body","temperature"],)"
                        R"("msg":"Extra inputs are not permitted"}]})"),
+           std::string(R"({"error":{"message":"invalid temperature: only 1 is allowed for this )"
+                       R"(model","type":"invalid_request_error"}})"),
+           std::string(R"({"object":"error","message":{"detail":[{"type":"extra_forbidden",)"
+                       R"("loc":["body","temperature"],"msg":"Extra inputs are not permitted",)"
+                       R"("input":1}]},"type":"invalid_request_error"})"),
+           std::string(R"({"object":"error","message":"{\"detail\":[{\"type\":\"extra_forbidden\",)"
+                       R"(\"loc\":[\"body\",\"temperature\"],\"msg\":\"Extra inputs are not )"
+                       R"(permitted\"}]}"})"),
+           std::string(R"({"type":"error","error":{"type":"invalid_request_error","message":)"
+                       R"("`temperature` and `top_p` cannot both be specified for this model. )"
+                       R"(Please use only one."}})"),
+           // Passed on by OpenRouter.
+           std::string(R"({"error":{"message":"Provider returned error","code":400,"metadata":)"
+                       R"({"raw":"{\"error\":{\"message\":\"Unsupported parameter: 'temperature' )"
+                       R"(is not supported with this model.\",\"param\":\"temperature\"}}"}}})"),
        }) {
     EXPECT_EQ(left_out_by(answer), "temperature") << answer;
     EXPECT_EQ(left_out_by(answer, 422), "temperature") << answer;

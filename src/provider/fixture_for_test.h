@@ -31,6 +31,13 @@ class ListMessages final : public RequestMessages {
     return {};
   }
   std::int64_t bytes_estimate() const override { return bytes_; }
+  bool has_images() const override {
+    return std::ranges::any_of(messages_, [](const Message& message) {
+      return std::ranges::any_of(message.blocks, [](const Block& block) {
+        return std::holds_alternative<ImageBlock>(block);
+      });
+    });
+  }
 
  private:
   std::vector<Message> messages_;

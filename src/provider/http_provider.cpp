@@ -133,7 +133,8 @@ class HttpProvider final : public Provider {
             .secrets = secrets_,
             .key_variable = std::string(kind_.key_variable),
             .key_advice = options_.key_advice,
-            .continued = !request.previous_response_id.empty()};
+            .continued = !request.previous_response_id.empty(),
+            .has_images = request.messages.has_images()};
   }
 
   BodyChanges known_changes(const std::string& model) {

@@ -159,6 +159,30 @@ TEST(HttpProvider, ClassifiesRefusals) {
   EXPECT_EQ(streamed.sent().size(), 1U);
 }
 
+// A refusal that nothing else explains may be one of the images.
+TEST(HttpProvider, AnUnexplainedRefusalOfARequestWithImagesMayBeTheirs) {
+  const auto code_of = [](const Played& played, std::vector<Block> blocks,
+                          std::string_view previous = "") {
+    Bench bench(chat_codec(), {played});
+    ListMessages messages({make_message(role::kUser, std::move(blocks))});
+    Request request{
+        .model = "m", .previous_response_id = std::string(previous), .messages = messages};
+    return bench.ask(request).error().code;
+  };
+  const ImageBlock image{"image/png", {}, "data:image/png;base64,iVBORy4uLi4=", {}};
+  const TextBlock text{"Hi", {}};
+  for (const int status : {400, 415, 422}) {
+    const Played refused{.status = status, .body = R"({"error":{"message":"bad parts"}})"};
+    EXPECT_EQ(code_of(refused, {text, image}), Code::unsupported) << status;
+    EXPECT_EQ(code_of(refused, {text}), Code::invalid_argument) << status;
+    EXPECT_EQ(code_of(refused, {text, image}, "r1"), Code::invalid_argument) << status;
+  }
+  EXPECT_EQ(code_of({.status = 404, .body = "no"}, {image}), Code::invalid_argument);
+  EXPECT_EQ(code_of({.status = 401, .body = "no"}, {image}), Code::unauthorized);
+  EXPECT_EQ(code_of({.status = 400, .body = R"({"error":"model not found"})"}, {image}),
+            Code::invalid_argument);
+}
+
 TEST(HttpProvider, RedirectsAreReportedAndNotFollowed) {
   Bench bench(chat_codec(),
               {{.status = 307, .headers = {{"Location", "https://u:p@evil.test/x"}}}});

@@ -117,7 +117,21 @@ std::string join(std::string_view what, std::string_view reason, std::string_vie
 
 }  // namespace
 
-std::string reason_in(std::string_view body) {
+// {"error":{"metadata":{"raw":"{…}"}}} (OpenRouter), {"message":"{…}"} (Mistral).
+std::string original_answer(std::string_view body) {
+  if (is_json_object(body)) {
+    const JsonView json(body);
+    for (const JsonView member : {json["error"]["metadata"]["raw"], json["message"]}) {
+      if (std::string inner = member.text(); is_json_object(inner)) {
+        return inner;
+      }
+    }
+  }
+  return std::string(body);
+}
+
+std::string reason_in(std::string_view wrapped) {
+  const std::string body = original_answer(wrapped);
   if (is_json(body)) {
     return message_in(JsonView(body));
   }
@@ -209,10 +223,14 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
             ECONNRESET};
   }
   std::string_view advice = status == 404 ? "check the model and the base URL" : "";
-  if (is_model_unknown(status, body)) {
+  const bool is_unknown = is_model_unknown(status, body);
+  if (is_unknown) {
     advice = "`reprise models` lists the ones available";
   }
-  return {Code::invalid_argument,
+  // Servers refuse images in many words, or in none: it is worth a try without them.
+  const bool may_be_images = recipient.has_images && !recipient.continued && !is_unknown &&
+                             (status == 400 || status == 415 || status == 422);
+  return {may_be_images ? Code::unsupported : Code::invalid_argument,
           join(cat(host, " refused the request (", status, ")"), reason, advice)};
 }
 

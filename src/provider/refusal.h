@@ -18,12 +18,16 @@ struct Recipient {
   std::string key_variable;          // "OPENAI_API_KEY"
   std::string key_advice;            // replaces key_variable if there is no key; "" for none
   bool continued = false;            // a previous response id was sent
+  bool has_images = false;           // or documents
 };
 
 inline constexpr std::size_t kReasonBytesMax = 300;
 
 // Foreign text on one line: no control characters, the key masked, at most kReasonBytesMax bytes.
 std::string one_line(std::string_view text, std::string_view api_key);
+
+// The body of a provider that a gateway has wrapped in its own as a string; else `body`.
+std::string original_answer(std::string_view body);
 
 // The error message in the body of a response, unsanitized; "" for an HTML page or an empty body.
 std::string reason_in(std::string_view body);
