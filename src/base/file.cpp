@@ -79,7 +79,7 @@ Result<> Fd::close(const fs::path& path) {
 
 Error os_error(std::string_view what, const fs::path& path, int os_errno) {
   return {code_for(os_errno),
-          cat("cannot ", what, " ", path.string(), ": ",
+          cat("cannot ", what, " ", without_temporary_names(path).string(), ": ",
               std::error_code(os_errno, std::generic_category()).message()),
           os_errno};
 }

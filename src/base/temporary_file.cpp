@@ -202,4 +202,19 @@ bool is_temporary_name(std::string_view name) {
   return is_numbered(name) || (take_number(name) && take_number(name) && !name.empty());
 }
 
+fs::path without_temporary_names(const fs::path& path) {
+  if (path.native().find(kMark) == std::string::npos) {
+    return path;
+  }
+  fs::path out;
+  for (const fs::path& part : path) {
+    std::string_view name = part.native();
+    while (is_temporary_name(name) && is_numbered(name.substr(0, name.size() - kEnd.size()))) {
+      name = name.substr(0, name.rfind(kMark));
+    }
+    out /= name;
+  }
+  return out;
+}
+
 }  // namespace reprise

@@ -48,4 +48,8 @@ void sweep_temporary_files(const std::filesystem::path& folder,
 // Whether it is the name of a temporary file of this version or an older one.
 bool is_temporary_name(std::string_view name);
 
+// The path for messages: the parts that are names of temporary files become those of the files that
+// they will replace.
+std::filesystem::path without_temporary_names(const std::filesystem::path& path);
+
 }  // namespace reprise

@@ -72,6 +72,14 @@ TEST_F(TemporaryFileTest, ArePrivateWhateverTheUmask) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
+TEST_F(TemporaryFileTest, AreNotNamedInErrors) {
+  EXPECT_EQ(os_error("write", "/x/a.db.reprise-0.tmp", ENOSPC).message,
+            os_error("write", "/x/a.db", ENOSPC).message);
+  EXPECT_EQ(os_error("write", "/x/a.reprise-12.tmp/b.reprise-0.tmp.reprise-1.tmp", ENOSPC).message,
+            os_error("write", "/x/a/b", ENOSPC).message);
+  EXPECT_NE(os_error("write", "/x/a.tmp", ENOSPC).message.find("a.tmp"), std::string::npos);
+}
+
 TEST_F(TemporaryFileTest, AreLimitedInNumber) {
   int taken = 0;
   for (; taken < 1000; ++taken) {

@@ -243,7 +243,8 @@ Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions o
     return open_kind(*kind, url.substr(url.find(':') + 1), options, variable);
   }
   auto store = open_store(url, options);
-  if (!store && store.error().code == Code::invalid_argument && !is_store_url(url)) {
+  if (!store && store.error().code == Code::invalid_argument &&
+      url.find(':') != std::string_view::npos && !is_store_url(url)) {
     store.error().message += cat("; other tools' histories: ", source_forms());
   }
   return store;

@@ -189,6 +189,10 @@ Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreO
   if (kind != FileKind::none) {
     return open_at(url, options);
   }
+  if (colon == std::string_view::npos) {
+    return fail(Code::invalid_argument,
+                cat("no store at ", url, "; to create it, write sqlite:", url));
+  }
   return fail(Code::invalid_argument,
               cat("no store at ", without_password(url), ", and it is not the URL of a store (",
                   known_forms(), ")"));

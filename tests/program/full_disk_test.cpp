@@ -136,6 +136,47 @@ TEST_F(DoctorsDiskTest, SaysHowMuchRoomIsTooLittle) {
   }
 }
 
+TEST_F(DoctorsDiskTest, NamesFoldersAndGivesAdviceThatHelps) {
+  fs::create_directories(home() / "disk");
+  const SmallDisk disk(home() / "disk");
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const std::string url = cat("sqlite:", (home() / "disk/s.db").native());
+  ASSERT_EQ(run({"--store", url, "ask", "hello"}).code, 0);
+  disk.fill();
+  const Done full = run({"--store", url, "doctor"});
+  EXPECT_EQ(full.code, 1);
+  EXPECT_EQ(full.out.find("reprise-doctor"), std::string::npos) << full.out;
+  EXPECT_NE(full.out.find("-> free some space, or choose another place"), std::string::npos)
+      << full.out;
+  fs::remove(home() / "disk/filler");
+  ASSERT_TRUE(disk.make_read_only());
+  const Done read_only = run({"--store", url, "doctor"});
+  EXPECT_EQ(read_only.code, 1);
+  EXPECT_EQ(read_only.out.find("chmod"), std::string::npos) << read_only.out;
+  EXPECT_NE(read_only.out.find("remount"), std::string::npos) << read_only.out;
+}
+
+// The backup is prepared under a temporary name.
+TEST_P(FullDiskTest, ABackupThatDoesNotFitIsNamed) {
+  fs::create_directories(folder());
+  const std::string url = cat(GetParam(), ":", (home() / "store").native());
+  ASSERT_EQ(run({"--store", url, "ask", std::string(100'000, 'x')}).code, 0);
+  const SmallDisk disk(folder());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  disk.fill();
+  const fs::path target = folder() / "backup";
+  const Done done = run({"--store", url, "backup", target.native()});
+  EXPECT_EQ(done.code, 1);
+  EXPECT_NE(done.err.find(target.native()), std::string::npos) << done.err;
+  EXPECT_EQ(done.err.find(".tmp"), std::string::npos) << done.err;
+  EXPECT_EQ(done.err.find(".making"), std::string::npos) << done.err;
+  EXPECT_FALSE(fs::exists(target));
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, FullDiskTest,
                          testing::Values("sqlite", "sessions", "chatdir", "context"),
                          [](const auto& one) { return std::string(one.param); });

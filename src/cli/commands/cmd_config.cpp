@@ -143,6 +143,9 @@ class ConfigCommand final : public Command {
     const std::vector<std::string> values(words_.begin() + 1, words_.end());
     REPRISE_ASSIGN(const KeyPath path, parse_key_path(words_.front()));
     REPRISE_ASSIGN(const std::string literal, toml_value(path, values));
+    if (path.section == Section::top && path.key->name == "store") {
+      REPRISE_TRY(context.stores().check_url(values.front()));
+    }
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
     REPRISE_ASSIGN(const std::string before, text_of(file));
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));

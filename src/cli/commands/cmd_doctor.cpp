@@ -57,6 +57,14 @@ fs::path existing_folder(fs::path folder) {
   return folder;
 }
 
+// What to do about a place that cannot be written.
+std::string write_advice(const fs::path& place, int os_errno) {
+  const std::string first = os_errno == EROFS    ? "remount its file system writable"
+                            : os_errno == ENOSPC ? "free some space"
+                                                 : cat("make ", place.string(), " writable");
+  return cat(first, ", or choose another place with --store");
+}
+
 const StoreKind* kind_of_url(std::string_view url) {
   const std::string_view scheme = url.substr(0, url.find(':'));
   const auto kinds = store_kinds();
@@ -70,7 +78,7 @@ class Doctor final : public Command {
   ArgumentTable arguments() override { return {}; }
 
   Result<Exit> run(Context& context) override {
-    versions();
+    versions(context);
     home(context);
     const Settings* const settings = configuration(context);
     if (settings != nullptr) {
@@ -108,13 +116,13 @@ class Doctor final : public Command {
     findings_.push_back({name, std::move(value), std::move(fix), false});
   }
 
-  void versions() {
+  // The fault concerns only those who open a store with another program, so it is a detail.
+  void versions(Context& context) {
     add("version", std::string(trimmed(version_line())));
     add("sqlite", std::string(sqlite::version()),
-        sqlite::has_wal_reset_fault()
-            ? "before 3.51.3 SQLite can damage a store that several programs write to; Reprise's "
-              "own "
-              "processes take turns by a lock: let no other program write to it"
+        context.globals().verbose && sqlite::has_wal_reset_fault()
+            ? "SQLite before 3.51.3 can damage a store that several programs write to; Reprise's "
+              "processes take turns, so let no other program write to it"
             : "");
   }
 
@@ -225,8 +233,10 @@ class Doctor final : public Command {
         add("store_bytes", std::to_string(size));
       }
       if (::access(place.c_str(), is_file ? R_OK | W_OK : R_OK | W_OK | X_OK) != 0) {
-        add_problem("store_access", os_error("write", place, errno).message,
-                    cat("chmod u+rw", is_file ? " " : "x ", place.string()));
+        const int os_errno = errno;
+        add_problem("store_access", os_error("write", place, os_errno).message,
+                    os_errno == EACCES ? cat("chmod u+rw", is_file ? " " : "x ", place.string())
+                                       : write_advice(place, os_errno));
       }
     } else if (error) {
       add_problem("store_access", os_error("access", place, error.value()).message,
@@ -243,9 +253,11 @@ class Doctor final : public Command {
         resolved ? PreparedFile::write(*resolved / "reprise-doctor", std::string(kProbeBytes, '.'))
                  : Result<PreparedFile>(std::unexpected(resolved.error()));
     if (!probe) {
-      add_problem("write", probe.error().message,
-                  cat("make ", folder.string(),
-                      " writable with free space, or choose another place with --store"));
+      const Error& error = probe.error();
+      add_problem("write",
+                  error.os_errno == 0 ? error.message
+                                      : os_error("write to", folder, error.os_errno).message,
+                  write_advice(folder, error.os_errno));
     } else {
       add("write", cat("wrote and synced a file in ", folder.string()));
     }

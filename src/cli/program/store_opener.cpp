@@ -80,22 +80,43 @@ void StoreOpener::report_outbox(std::string_view store_url) {
   }
 }
 
+Result<> StoreOpener::check_url(std::string_view url) const {
+  const std::string whole = whole_store_url(url);
+  REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(whole));
+  if (kind != nullptr) {
+    return {};
+  }
+  if (!is_store_url(whole)) {
+    REPRISE_TRY(open_store(whole, {.access = Access::read}));
+  }
+  REPRISE_TRY(is_new_place(whole));
+  return {};
+}
+
 Result<> StoreOpener::check_place(std::string_view url) {
   const std::string whole = whole_store_url(url);
+  REPRISE_ASSIGN(const bool is_new, is_new_place(whole));
+  if (is_new) {
+    voice_.remark(cat("creating a new store: ", without_password(whole)));
+  }
+  return {};
+}
+
+Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
   const std::size_t colon = whole.find(':');
   if (colon == std::string::npos || whole.find("://") != std::string::npos ||
       whole == config_.usual_store_url()) {
-    return {};
+    return false;
   }
   const std::filesystem::path place = whole.substr(colon + 1, whole.rfind('?') - colon - 1);
   if (place.empty() || std::ranges::find(kPlaces, whole.substr(0, colon)) == std::end(kPlaces)) {
-    return {};
+    return false;
   }
   REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
   // A context file's first turn is stored beside it until the turn is complete.
   REPRISE_ASSIGN(const FileKind beside, kind_behind(cat(place.native(), ".answer")));
   if (at_place != FileKind::none || beside != FileKind::none) {
-    return {};
+    return false;
   }
   std::filesystem::path folder = place.parent_path();
   if (!place.has_filename()) {
@@ -109,8 +130,7 @@ Result<> StoreOpener::check_place(std::string_view url) {
                       folder.native(), "; correct the path, or create the folder first"));
     }
   }
-  voice_.remark(cat("creating a new store: ", without_password(whole)));
-  return {};
+  return true;
 }
 
 Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreOptions options) {
@@ -243,7 +263,8 @@ Result<Source*> StoreOpener::source() {
   auto reader = open(Access::read);
   if (!reader && reader.error().code == Code::invalid_argument) {
     REPRISE_ASSIGN(const Settings* const settings, config_.settings());
-    if (!is_store_url(config_.opening_url(*settings))) {
+    const std::string url = config_.opening_url(*settings);
+    if (url.find(':') != std::string::npos && !is_store_url(url)) {
       reader.error().message += cat("; other tools' histories: ", source_forms());
     }
   }

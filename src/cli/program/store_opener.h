@@ -47,6 +47,10 @@ class StoreOpener {
   // that it was set for; errors of other servers mention that.
   Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
 
+  // An error if nothing can be stored at the URL: it is a path without a store, of an unknown kind,
+  // or in a folder that does not exist. Opens and creates nothing.
+  Result<> check_url(std::string_view url) const;
+
   // The tool whose history the settings name; null if they name a store.
   Result<const SourceKind*> source_kind();
   // The URL and options for opening the settings' store directly.
@@ -82,9 +86,11 @@ class StoreOpener {
   // unsupported if the settings name another tool's history.
   Result<> refuse_source();
   static Error read_only(std::string_view url);
-  // Prevents a mistyped path from creating folders: except for the default store, the parent folder
-  // must exist. Reports a new store.
+  // Reports a new store.
   Result<> check_place(std::string_view url);
+  // Whether a store would be created. Prevents a mistyped path from creating folders: except for
+  // the default store, the parent folder must exist.
+  Result<bool> is_new_place(const std::string& url) const;
   Result<ListPlace> list_place(const std::optional<std::string>& from);
   void report_outbox(std::string_view store_url);
 

@@ -20,7 +20,8 @@ std::filesystem::path base_folder(const ProcessEnvironment& environment, std::st
     return std::filesystem::path(*value) / "reprise";
   }
   // Without a home folder, nothing is read or written: see check_home().
-  const std::string home = environment.find("HOME").value_or("/dev/null");
+  const auto set = environment.find("HOME");
+  const std::string home = set && set->starts_with('/') ? *set : "/dev/null";
   return std::filesystem::path(home) / below_home / "reprise";
 }
 
@@ -86,6 +87,10 @@ ConfigSources ProgramConfig::sources() {
 }
 
 Result<> ProgramConfig::check_home() const {
+  if (const auto home = environment_.find("HOME"); home && !home->starts_with('/')) {
+    return fail(Code::invalid_argument,
+                cat("HOME is '", *home, "', which is not an absolute path: correct it"));
+  }
   for (const std::string_view variable : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}) {
     const auto value = environment_.find(variable);
     if (!environment_.find("HOME") && !(value && value->starts_with('/'))) {

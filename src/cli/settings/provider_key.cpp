@@ -77,7 +77,8 @@ Result<std::string> read_key(const Context& context, const ProviderSettings& set
     return "";
   }
   return fail(Code::unauthorized,
-              cat("no key: the variable ", *settings.env_key, " named by env_key is not set"));
+              cat("no key: the variable ", *settings.env_key,
+                  " named by env_key is not set: export ", *settings.env_key, "=…"));
 }
 
 struct Variable {

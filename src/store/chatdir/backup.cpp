@@ -213,6 +213,11 @@ Result<> ChatdirStore::backup(const fs::path& named) {
   done = done ? move_file(making, target) : done;
   if (!done) {
     (void)remove_tree(making);
+    // The user knows the backup, not the folder that becomes it.
+    std::string& message = done.error().message;
+    for (std::size_t at = 0; (at = message.find(making.native(), at)) != std::string::npos;) {
+      message.replace(at, making.native().size(), target.native());
+    }
   }
   return done;
 }

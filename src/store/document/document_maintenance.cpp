@@ -74,7 +74,7 @@ Result<> appear(
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_TRY(check_new(target));
   REPRISE_TRY(make_private_folders(folder_of(target)));
-  const fs::path temporary = beside(target, cat(".", ::getpid(), ".tmp"));
+  const fs::path temporary = beside(target, cat(".reprise-", ::getpid(), ".tmp"));
   auto filled = fill(temporary, target);
   if (filled) {
     filled = move_beside(temporary, target);

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/assert.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "store/sqlite/shared_memory.h"
@@ -60,7 +61,7 @@ int note_log_pages(void* connection, sqlite3* /*handle*/, const char* /*schema*/
 
 Error error_of(int code, int os_errno, std::string_view detail, const std::filesystem::path& file) {
   const auto error = [&](Code kind, std::string_view what, std::string_view hint) {
-    return Error{kind, cat(file.string(), ": ", what, hint), os_errno};
+    return Error{kind, cat(without_temporary_names(file).string(), ": ", what, hint), os_errno};
   };
   switch (code & kPrimary) {
     case SQLITE_BUSY:

@@ -55,7 +55,8 @@ Result<> check_copy(const path& target) {
   std::string answer = row ? check.text("quick_check") : std::string("no answer");
   if (answer != "ok") {
     std::ranges::replace(answer, '\n', ' ');
-    return fail(Code::corrupt, cat("the copy ", target.string(), " is damaged: ", answer));
+    return fail(Code::corrupt, cat("the copy ", without_temporary_names(target).string(),
+                                   " is damaged: ", answer));
   }
   return {};
 }
