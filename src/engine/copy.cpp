@@ -34,6 +34,16 @@ Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count
                                 at.value, ":", count, what));
 }
 
+// The only ids that the program of a store with such ids accepts.
+bool is_version_4(const SessionId& id) {
+  constexpr std::size_t kUuidBytes = 36;
+  constexpr std::size_t kVersionAt = 14;
+  constexpr std::size_t kVariantAt = 19;
+  const std::string& text = id.str();
+  return text.size() == kUuidBytes && text[kVersionAt] == '4' &&
+         std::string_view("89ab").contains(text[kVariantAt]);
+}
+
 // An answer whose id is sufficient to continue from.
 bool ends_stored_turn(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
@@ -318,6 +328,8 @@ class Copy {
     note(is_ahead_ || source.usage == there.usage, "the sums of usage");
     note(source.prompt_history == there.prompt_history, "the prompt history");
     note(source.extra == there.extra, "fields of other programs");
+    note(can_.new_ids != UuidVersion::v4 || is_version_4(id_),
+         "that the original program can resume it: its id is not of version 4");
     return {};
   }
 

@@ -4,8 +4,10 @@
 
 #include "base/text.h"
 #include "export/formats.h"
+#include "export/names.h"
 #include "export/original.h"
 #include "export/tool_facts.h"
+#include "model/known_time.h"
 #include "reprise/conversation.h"
 
 namespace reprise {
@@ -26,13 +28,23 @@ Result<Exported> export_session(Source& source, const SessionId& id, const Expor
                                 ExportOutput& output, const std::stop_token& stop) {
   const exporting::Format& entry = exporting::format_of(format);
   REPRISE_ASSIGN(const SessionNow now, get_now(source, id));
-  exporting::Job job{.source = source, .session = now.session, .output = output};
+  const bool needs_times = !format.tool.empty();
+  REPRISE_ASSIGN(const Session session, needs_times ? exporting::with_times(source, now.session)
+                                                    : Result<Session>(now.session));
+  exporting::Job job{.source = source, .session = session, .output = output};
   REPRISE_ASSIGN(const auto original, exporting::find_original(source, now.session, entry));
   if (original) {
     REPRISE_TRY(write_original(job, *original));
     return Exported{.messages = now.session.info.head.value, .losses = {}, .damage = {}};
   }
   REPRISE_TRY(add_losses(job, entry.loses));
+  const auto note_time = [&](Time time) {
+    if (needs_times && !is_known(time)) {
+      job.losses.emplace("that times are unknown: others are written");
+    }
+  };
+  note_time(now.session.info.created_at);
+  note_time(now.session.info.updated_at);
   if (!source.capabilities().messages) {
     job.losses.emplace("the messages, which are with the provider");
   }
@@ -42,6 +54,7 @@ Result<Exported> export_session(Source& source, const SessionId& id, const Expor
   Result<> written;
   const auto write = [&](const Message& message) {
     add_losses(job, message, entry.loses);
+    note_time(message.created_at);
     written = stop.stop_requested() ? fail(Code::cancelled, "stopped") : writer->message(message);
     ++exported.messages;
     return written ? Flow::go_on : Flow::stop;

@@ -124,8 +124,11 @@ Result<> export_to_file(Source& source, std::span<const SessionId> ids, const Ex
 Result<fs::path> export_to_folder(Source& source, const SessionId& id, const ExportFormat& format,
                                   const fs::path& folder, const ExportOptions& options) {
   REPRISE_ASSIGN(const fs::path path, resolve_path(folder));
-  REPRISE_ASSIGN(const Session session, get(source, id));
+  REPRISE_ASSIGN(Session session, get(source, id));
   const exporting::Format& entry = exporting::format_of(format);
+  if (!format.tool.empty()) {
+    REPRISE_ASSIGN(session, exporting::with_times(source, std::move(session)));
+  }
   REPRISE_ASSIGN(const std::string name, file_name(source, session, entry));
   fs::path file = path / name;
   REPRISE_TRY(export_all(source, std::span(&id, 1), format,

@@ -122,7 +122,7 @@ class GeminiWriter final : public PairedWriter {
     return parts;
   }
 
-  static void append_call(std::string& out, const ToolUseBlock& call, const Outcome& result) {
+  void append_call(std::string& out, const ToolUseBlock& call, const Outcome& result) {
     std::string response;
     json::ObjectWriter(response).field(result.is_error ? "error" : "output", result.text).close();
     std::string function;
@@ -137,7 +137,7 @@ class GeminiWriter final : public PairedWriter {
         .raw("args", input_object(call))
         .raw("result", cat("[{\"functionResponse\":", function, "}]"))
         .field("status", result.is_error ? "error" : "success")
-        .field("timestamp", iso_milliseconds(result.at))
+        .field("timestamp", iso_milliseconds(moments_.next(result.at)))
         .field("resultDisplay", result.text)
         .close();
   }

@@ -50,4 +50,18 @@ Time time_of(const Session& session) {
   return is_known(session.info.created_at) ? session.info.created_at : session.info.updated_at;
 }
 
+Result<Session> with_times(Source& source, Session session) {
+  SessionInfo& info = session.info;
+  Time message = kUnknownTime;
+  if (!is_known(time_of(session)) && source.capabilities().messages) {
+    REPRISE_TRY(source.read(info.id, {}, [&](const Message& one) {
+      message = one.created_at;
+      return is_known(message) ? Flow::stop : Flow::go_on;
+    }));
+  }
+  info.created_at = known_time({info.created_at, info.updated_at, message});
+  info.updated_at = known_time({info.updated_at, info.created_at});
+  return session;
+}
+
 }  // namespace reprise::exporting

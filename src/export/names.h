@@ -2,14 +2,17 @@
 
 // File names derived from sessions.
 
-#include "reprise/session.h"
+#include "reprise/source.h"
 
 namespace reprise::exporting {
 
 // "2026-01-18-release-notes-e32c41d0", without characters that need quoting on any system.
 std::string file_stem(const Session& session);
 
-// When the session was created, else last active, else a fixed time.
+// When the session was created, else last active; it may be unknown.
 Time time_of(const Session& session);
+// The session with times, for tools that require them: unknown ones are replaced by each other, by
+// that of a message, or by the current time.
+Result<Session> with_times(Source& source, Session session);
 
 }  // namespace reprise::exporting

@@ -8,6 +8,7 @@
 #include "export/formats.h"
 #include "export/names.h"
 #include "export/tool_facts.h"
+#include "model/known_time.h"
 
 namespace reprise {
 namespace exporting {
@@ -58,7 +59,7 @@ std::string dashed(std::string_view text) {
 
 // Returns, for example, sessions/2026/01/18.
 fs::path codex_folder(const Session& session, const ToolVariables& variables) {
-  const std::string day = iso_milliseconds(time_of(session)).substr(0, 10);
+  const std::string day = iso_milliseconds(known_time({time_of(session)})).substr(0, 10);
   return folder_of_tool("Codex", variables) / "sessions" / day.substr(0, 4) / day.substr(5, 2) /
          day.substr(8);
 }

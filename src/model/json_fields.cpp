@@ -116,6 +116,10 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<M
 }
 
 bool read_or_keep(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra) {
+  if (scanner.kind() == json::Kind::null) {
+    out = kUnknownTime;
+    return scanner.null();
+  }
   return parse_text_or_keep(scanner, name, out, extra, parse_time);
 }
 
@@ -160,11 +164,11 @@ void append_json(std::string& out, const std::optional<Money>& money, JsonForm /
   out += money ? money->str() : "null";
 }
 
-void append_json(std::string& out, Time time, JsonForm form) {
-  if (form == JsonForm::shown && !is_known(time)) {
-    out += "null";
-  } else {
+void append_json(std::string& out, Time time, JsonForm /*form*/) {
+  if (is_known(time)) {
     json::append_string(out, format_time(time));
+  } else {
+    out += "null";
   }
 }
 

@@ -32,6 +32,19 @@ bool is_of_sub_agent(const Session& session) {
   return json::find_field(session.extra, kParentField) != nullptr;
 }
 
+// The id of an imported session in this store, which may have one of version 8 from before.
+Result<SessionId> id_in(Store& target, std::string_view tool, std::string_view id) {
+  const UuidVersion new_ids = target.capabilities().new_ids;
+  if (new_ids == UuidVersion::v4) {
+    REPRISE_ASSIGN(SessionId before, imported_id(tool, id));
+    REPRISE_ASSIGN(const std::optional<Session> present, target.find(before));
+    if (present) {
+      return before;
+    }
+  }
+  return imported_id(tool, id, new_ids);
+}
+
 // A session of a tool in the form in which it is stored: with its id there, and images as blobs.
 class ImportView final : public Source, public TodoReader {
  public:
@@ -71,7 +84,7 @@ class ImportView final : public Source, public TodoReader {
     info.closed_at.reset();
     if (info.forked_from && !fork_) {
       REPRISE_ASSIGN(info.forked_from->session,
-                     imported_id(tool_, info.forked_from->session.str()));
+                     id_in(target_, tool_, info.forked_from->session.str()));
       const bool shares = target_.capabilities().forking != nullptr;
       inherited_ = shares ? Seq{} : info.forked_from->at;
     }
@@ -129,7 +142,7 @@ class Import {
         view_(source, tool, target, info.id) {}
 
   Result<ImportedSession> run() {
-    REPRISE_ASSIGN(SessionId id, imported_id(tool_, info_.id.str()));
+    REPRISE_ASSIGN(SessionId id, id_in(target_, tool_, info_.id.str()));
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id));
     ImportedSession imported{.outcome = CopyOutcome::unchanged,
                              .messages = 0,
@@ -209,7 +222,7 @@ class Import {
 
   // The last step, so that an interrupted import is repeated.
   Result<> note_seen(const ImportedSession& imported) {
-    REPRISE_ASSIGN(const SessionId id, imported_id(tool_, info_.id.str()));
+    REPRISE_ASSIGN(const SessionId id, id_in(target_, tool_, info_.id.str()));
     const bool is_itself = imported.id == id;
     bool is_noted = false;
     if (imported.outcome != CopyOutcome::conflict) {
@@ -263,7 +276,7 @@ class Import {
     if (!session) {
       return false;
     }
-    REPRISE_ASSIGN(SessionId parent, imported_id(tool_, info_.forked_from->session.str()));
+    REPRISE_ASSIGN(SessionId parent, id_in(target_, tool_, info_.forked_from->session.str()));
     Seq shared;
     stored_.push_back(parent);
     for (const SessionId& one : stored_) {
@@ -304,7 +317,7 @@ class Import {
       hash = fnv1a(cat(message.role, format_time(message.created_at)));
       return Flow::stop;
     }));
-    return imported_id(tool_, cat(info_.id.str(), " from ", at.value, " ", hash));
+    return id_in(target_, tool_, cat(info_.id.str(), " from ", at.value, " ", hash));
   }
 
   Result<> begin_fork(const SessionId& parent, Seq at, const SessionId& child) {
@@ -355,23 +368,41 @@ Result<std::optional<SessionId>> find_unused_fork(Store& store, const SessionId&
   return found == page.sessions.end() ? std::nullopt : std::optional(found->id);
 }
 
+constexpr std::size_t kUuidBytes = 36;
+constexpr std::size_t kVersionAt = 14;
+constexpr std::size_t kNodeAt = 24;  // of the last group
+
+// The last group of an imported session's id of version 4, by which it is recognised.
+std::string node_of(std::string_view uuid) {
+  std::string node;
+  for (std::uint64_t hash = fnv1a(cat("reprise import ", uuid.substr(0, kNodeAt)));
+       node.size() < kUuidBytes - kNodeAt; hash >>= 4U) {
+    node += "0123456789abcdef"[hash & 0xFU];
+  }
+  return node;
+}
+
 }  // namespace
 
-Result<SessionId> imported_id(std::string_view tool, std::string_view id) {
+Result<SessionId> imported_id(std::string_view tool, std::string_view id, UuidVersion new_ids) {
   REPRISE_ASSIGN(const BlobHash hash, sha256(cat("reprise import ", tool, ":", id)));
   std::string uuid = hash.str().substr(0, 32);
-  uuid[12] = '8';
+  uuid[12] = new_ids == UuidVersion::v4 ? '4' : '8';
   uuid[16] = "89ab"[static_cast<unsigned char>(uuid[16]) % 4];
   for (const std::size_t at : {20U, 16U, 12U, 8U}) {
     uuid.insert(at, "-");
+  }
+  if (new_ids == UuidVersion::v4) {
+    uuid.replace(kNodeAt, std::string::npos, node_of(uuid));
   }
   return SessionId::parse(uuid);
 }
 
 bool is_imported_id(const SessionId& id) {
-  constexpr std::size_t kUuidBytes = 36;
-  constexpr std::size_t kVersionAt = 14;
-  return id.str().size() == kUuidBytes && id.str()[kVersionAt] == '8';
+  const std::string& text = id.str();
+  return text.size() == kUuidBytes &&
+         (text[kVersionAt] == '8' ||
+          (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
 }
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,

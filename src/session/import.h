@@ -23,8 +23,10 @@
 
 namespace reprise {
 
-// A version 8 UUID derived from the names.
-Result<SessionId> imported_id(std::string_view tool, std::string_view id);
+// A UUID derived from the names: of version 4 for stores with such ids, whose original program
+// accepts no others, else of version 8.
+Result<SessionId> imported_id(std::string_view tool, std::string_view id,
+                              UuidVersion new_ids = UuidVersion::v7);
 // Whether it has the form of such an id, which others are unlikely to have.
 bool is_imported_id(const SessionId& id);
 

@@ -1,6 +1,7 @@
 #include "session/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -109,8 +110,12 @@ class StatisticsCollector {
       origin_ = origin ? cat(origin->tool, ":") : name;
       imported_.insert(info.id.str());
     }
-    const auto here = imported_id(std::string_view(name).substr(0, name.find(':')), info.id.str());
-    is_repeated_ = here && imported_.contains(here->str());
+    const std::string_view tool = std::string_view(name).substr(0, name.find(':'));
+    is_repeated_ =
+        std::ranges::any_of(std::array{UuidVersion::v4, UuidVersion::v7}, [&](UuidVersion new_ids) {
+          const auto here = imported_id(tool, info.id.str(), new_ids);
+          return here && imported_.contains(here->str());
+        });
     return {};
   }
 

@@ -112,6 +112,37 @@ TEST(ChainCodec, ABadRowCostsOnlyItself) {
   EXPECT_EQ(row(document, 1), read(changed).sessions.at(1).stored.session);
 }
 
+std::ptrdiff_t count_of(std::string_view text, std::string_view part) {
+  std::ptrdiff_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// The design requires both times. An unknown one stands in the row as the other, until the original
+// changes it.
+TEST(ChainCodec, RowsHaveBothTimesAndUnknownOnesStayUnknown) {
+  Document document;
+  for (const auto& [id, time] : {std::pair("known", at(5)), std::pair("unknown", Time{})}) {
+    document.sessions.push_back(FileSession{
+        {.session = {.info = {.id = test::session_id(id), .updated_at = time}}}});
+  }
+  const std::string written = write(document);
+  EXPECT_EQ(written.find("1970-"), std::string::npos) << written;
+  EXPECT_EQ(count_of(written, "\"createdAt\": "), 2);
+  EXPECT_EQ(count_of(written, "\"updatedAt\": "), 2);
+  Document again = read(written);
+  EXPECT_EQ(row(again, 0), row(document, 0));
+  EXPECT_EQ(row(again, 1), row(document, 1));
+  std::string used = written;
+  const std::size_t time = used.rfind("\"updatedAt\": \"") + 14;
+  used.replace(time, 4, "2031");
+  again = read(used);
+  EXPECT_EQ(format_time(row(again, 1).info.updated_at).substr(0, 4), "2031");
+  EXPECT_EQ(row(again, 1).info.created_at, Time{});
+}
+
 TEST(ChainCodec, HoldsEverythingExceptText) {
   Document document;
   document.sessions.push_back(FileSession{{.session = test::full_session("whole")}});

@@ -252,6 +252,22 @@ TEST_F(ImportTest, IdsAreUuidsThatTellToolsApart) {
   EXPECT_NE(must(imported_id("pi", "one")), must(imported_id("claude", "one")));
   EXPECT_TRUE(is_imported_id(must(imported_id("pi", "one"))));
   EXPECT_FALSE(is_imported_id(make_session_id(system_clock(), system_entropy())));
+  EXPECT_FALSE(is_imported_id(make_session_id(system_clock(), system_entropy(), UuidVersion::v4)));
+}
+
+// The original program of session files resumes only sessions with ids of version 4.
+TEST_F(ImportTest, SessionFilesGetIdsOfVersion4) {
+  write(kFile,
+        {std::string(kHeader),
+         "{'type':'message','id':'1','parentId':null,'message':{'role':'user','content':'Hi'}}"});
+  open("pi");
+  store_ = must(open_store("sessions:" + (own_.path() / "sessions").native()));
+  EXPECT_EQ(import_all(), Lines{"copied 1"});
+  const SessionId id = must(imported_id("pi", "one", UuidVersion::v4));
+  EXPECT_EQ(must(get(*store_, id)).info.head, Seq{1});
+  EXPECT_EQ(id.str()[14], '4');
+  EXPECT_TRUE(is_imported_id(id));
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
 }
 
 // An answer that the tool writes in several blocks is imported in between.

@@ -110,8 +110,15 @@ void correct(Session& session, const Session& native, const RowReader& reader) {
       noted = *written;
     }
   };
-  newer(session.info.created_at, reader.created());
-  newer(session.info.updated_at, reader.updated());
+  SessionInfo& info = session.info;
+  // An unknown time stands in the row as the other one, until another program changes it.
+  const bool is_unchanged = !reader.created() || reader.created() == reader.updated();
+  if (is_known(info.created_at)) {
+    newer(info.created_at, reader.created());
+  }
+  if (is_known(info.updated_at) || !is_unchanged) {
+    newer(info.updated_at, reader.updated());
+  }
   std::map<std::string_view, std::string_view> providers;
   for (const ResponseLink& noted : session.response_chain) {
     providers.try_emplace(noted.response_id, noted.provider);
@@ -152,11 +159,13 @@ void write_native(MemberLines& lines, const Session& session) {
     lines.text("draftPath", info.working_dir);
   }
   lines.raw("responseIds", ids_text(session.response_chain));
-  if (is_known(info.created_at)) {
-    lines.text("createdAt", format_milliseconds(info.created_at));
+  // The design requires both; the sidecar has what is unknown.
+  const Time created = known_time({info.created_at, info.updated_at});
+  if (is_known(info.created_at) || is_ours("createdAt")) {
+    lines.text("createdAt", format_milliseconds(created));
   }
-  if (is_known(info.updated_at)) {
-    lines.text("updatedAt", format_milliseconds(info.updated_at));
+  if (is_known(info.updated_at) || is_ours("updatedAt")) {
+    lines.text("updatedAt", format_milliseconds(known_time({info.updated_at, created})));
   }
   for (const ExtraField& field : session.extra) {
     const bool taken = field.name == "id" || field.name == "responseIds" ||

@@ -41,8 +41,8 @@ bool read_trailer_start(Cursor& cursor, Trailer& trailer) {
   std::string_view time;
   return cursor.eat(kMarkStart) && cursor.number(trailer.seq.value) && cursor.eat(R"(,"line":)") &&
          cursor.number(trailer.line) && cursor.eat(R"(,"at":)") && cursor.number(trailer.at) &&
-         cursor.eat(R"(,"created_at":)") && cursor.word(time) &&
-         read_time(time, trailer.created_at);
+         (!cursor.eat(R"(,"created_at":)") ||
+          (cursor.word(time) && read_time(time, trailer.created_at)));
 }
 
 bool read_batch(json::Scanner& scanner, Trailer& trailer) {
@@ -100,7 +100,9 @@ void append_trailer(std::string& out, const Trailer& trailer) {
   out += kMarkKey;
   json::ObjectWriter object(out);
   object.field("seq", trailer.seq.value).field("line", trailer.line).field("at", trailer.at);
-  object.field("created_at", format_time(trailer.created_at));
+  if (is_known(trailer.created_at)) {
+    object.field("created_at", format_time(trailer.created_at));
+  }
   if (trailer.of > 1) {
     object.raw("batch", cat("[", trailer.number, ",", trailer.of, "]"));
   }

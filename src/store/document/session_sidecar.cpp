@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
+#include "model/known_time.h"
 #include "store/document/sidecar.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
@@ -164,7 +165,13 @@ class SidecarReader {
     return parsed.has_value();
   }
   bool read(SessionState& out) { return parse(out, parse_session_state); }
-  bool read(Time& out) { return parse(out, parse_time); }
+  bool read(Time& out) {
+    if (scanner_.kind() == json::Kind::null) {
+      out = kUnknownTime;
+      return scanner_.null();
+    }
+    return parse(out, parse_time);
+  }
   bool read(std::optional<Time>& out) {
     using Parsed = std::optional<std::optional<Time>>;
     return parse(out, [](std::string_view text) {

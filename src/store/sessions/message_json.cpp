@@ -151,7 +151,7 @@ Message finish_message(Message native, Entry& entry, Seq seq) {
   return message;
 }
 
-std::string write_message(const Message& message) {
+std::string write_message(const Message& message, Time time) {
   const std::string content = plain_text(message);
   const std::string id = own_id(message);
   const bool has_id = !id.empty() && id != id_at(message.seq);
@@ -160,14 +160,13 @@ std::string write_message(const Message& message) {
   members.text("id", has_id ? id : id_at(message.seq));
   const std::string_view role = role_of(message);
   members.text("role", role);
-  members.text("timestamp", format_time(message.created_at));
+  members.text("timestamp", format_time(time));
   std::vector<std::string_view> taken = {"content", "role", "timestamp", kSidecar};
   if (!has_id) {
     taken.emplace_back("id");
   }
   // What a reader gets from these members alone.
-  Message native{
-      .role = std::string(role), .blocks = blocks_of(content), .created_at = message.created_at};
+  Message native{.role = std::string(role), .blocks = blocks_of(content), .created_at = time};
   if (message.usage) {
     members.raw("usage", write_usage(*message.usage, kMessageMemberDepth));
     taken.emplace_back("usage");

@@ -20,8 +20,9 @@ Entry read_entry(std::string_view raw);
 // reasons.
 Message finish_message(Message native, Entry& entry, Seq seq);
 
-// Formatted for the depth of entries in the file.
-std::string write_message(const Message& message);
+// Formatted for the depth of entries in the file. The original program requires a time: `time` is
+// the message's or, if that is unknown, another one.
+std::string write_message(const Message& message, Time time);
 
 // `usage` and `cumulative_usage`: input_tokens, output_tokens, total_cost, with cost 0 for a
 // request without one. The object is at depth `depth`.

@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/members.h"
@@ -17,9 +18,16 @@
 namespace reprise::store::sessions {
 namespace {
 
+// The times for programs that require them: an unknown one is replaced by another.
+Time written_created(const SessionInfo& info) {
+  return known_time({info.created_at, info.updated_at, info.closed_at.value_or(kUnknownTime)});
+}
+Time written_updated(const SessionInfo& info) {
+  return known_time({info.updated_at, info.closed_at.value_or(kUnknownTime), info.created_at});
+}
 // The value of `closed_at` for programs that only know closed sessions.
 Time closed_or_updated(const SessionInfo& info) {
-  return info.closed_at.value_or(info.updated_at);
+  return known_time({info.closed_at.value_or(kUnknownTime), written_updated(info)});
 }
 
 std::string spelled(std::string_view text) {
@@ -66,8 +74,8 @@ Session native_of(const StoredSession& stored) {
                           .model = std::move(settings.model),
                           .working_dir = info.working_dir,
                           .head = info.head,
-                          .created_at = info.created_at,
-                          .updated_at = info.updated_at},
+                          .created_at = written_created(info),
+                          .updated_at = written_updated(info)},
                  .config = std::move(settings.settings),
                  .prompt_history = session.prompt_history};
   const bool is_trashed = info.state == SessionState::trashed;
@@ -116,7 +124,7 @@ Members own_members(const FileSession& file, const std::vector<std::string>& pro
   Members members(1);
   members.text("closed_at", format_time(closed_or_updated(info)));
   members.raw("config", write_config({info.provider, info.model, session.config}));
-  members.text("created_at", format_time(info.created_at));
+  members.text("created_at", format_time(written_created(info)));
   if (!is_nothing(session.usage)) {
     members.raw("cumulative_usage", write_usage(session.usage, 1));
   }
@@ -126,7 +134,7 @@ Members own_members(const FileSession& file, const std::vector<std::string>& pro
   members.text("project_path", info.working_dir);
   members.raw(std::string(kPrompts), write_strings(prompts));
   members.raw("todos", write_todos(file.stored.todos, file.raw_todos));
-  members.text("updated_at", format_time(info.updated_at));
+  members.text("updated_at", format_time(written_updated(info)));
   members.raw("version", "1");
   for (const ExtraField& field : extra_members(session.extra, taken_names(!id.empty()))) {
     if (field.name != "id") {

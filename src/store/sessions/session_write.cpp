@@ -3,6 +3,7 @@
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/members.h"
@@ -55,6 +56,20 @@ Result<> add_encoded(EncodedMessages& encoded, std::string_view json, bool is_si
   return {};
 }
 
+// The time to write for the message at this position if its own is unknown: that of a message
+// before or behind it, else that of the session.
+Time time_beside(const StoredSession& stored, std::int64_t position) {
+  const SessionInfo& info = stored.session.info;
+  Time beside = kUnknownTime;
+  for (std::int64_t at = position - 1; at >= 0 && !is_known(beside); --at) {
+    beside = stored.log->at(at)->created_at;
+  }
+  for (std::int64_t at = position; at < info.head.value && !is_known(beside); ++at) {
+    beside = stored.log->at(at)->created_at;
+  }
+  return known_time({beside, info.created_at, info.updated_at});
+}
+
 // Encodes the new messages, and the raw entries before them.
 Result<> encode_new(FileSession& file, bool is_signed) {
   EncodedMessages& encoded = file.encoded;
@@ -64,11 +79,18 @@ Result<> encode_new(FileSession& file, bool is_signed) {
   }
   encoded.signed_is_known = is_signed;
   auto next = std::ranges::lower_bound(file.raw_entries, encoded.count, {}, &RawEntry::before);
+  Time time = kUnknownTime;
   for (; encoded.count < file.stored.session.info.head.value; ++encoded.count) {
     for (; next != file.raw_entries.end() && next->before <= encoded.count; ++next) {
       REPRISE_TRY(add_encoded(encoded, write_raw_entry(*next), is_signed));
     }
-    const std::string json = write_message(*file.stored.log->at(encoded.count));
+    const Message& message = *file.stored.log->at(encoded.count);
+    if (is_known(message.created_at)) {
+      time = message.created_at;
+    } else if (!is_known(time)) {
+      time = time_beside(file.stored, encoded.count);
+    }
+    const std::string json = write_message(message, time);
     REPRISE_TRY(add_encoded(encoded, json, is_signed));
     encoded.ends.push_back(encoded.text.size());
   }

@@ -118,7 +118,7 @@ std::int64_t tokens_of(const Usage& usage) {
 
 Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
                    const Now& now) {
-  const std::string text = seconds_text(updated_at);
+  const std::string text = seconds_text({updated_at});
   if (slot_of(updated_at) != slot_of(now.updated_at)) {
     REPRISE_TRY(set_slot(connection, id, updated_at));
   }
@@ -177,16 +177,18 @@ struct Spelled {
   std::optional<std::string> extra;
 };
 
-Spelled spell(const Message& message) {
+// `time` is that of the message or, if it is unknown, of one before it.
+Spelled spell(const Message& message, Time time) {
   return {
-      seconds_text(message.created_at),
+      seconds_text({time}),
       message.usage ? std::optional(usage_to_json(*message.usage)) : std::nullopt,
       message.extra.empty() ? std::nullopt : std::optional(store::extra_to_json(message.extra))};
 }
 
-// Inserts a part of the batch, given by its start and length (kRowsTogether, or one).
+// Inserts a part of the batch, given by its start and length (kRowsTogether, or one). `time` is
+// that of the message before it, if known.
 Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
-                     std::pair<std::size_t, std::size_t> part) {
+                     std::pair<std::size_t, std::size_t> part, Time& time) {
   const auto [begin, count] = part;
   const InsertShape shape{.several = count > 1, .authors = has_authors(batch.messages)};
   REPRISE_ASSIGN(Statement rows, connection.prepare(insert_statement(shape)));
@@ -194,7 +196,8 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
   spelled.reserve(count);  // bound values must not move
   for (std::size_t i = begin; i < begin + count; ++i) {
     const Message& message = batch.messages[i];
-    const Spelled& texts = spelled.emplace_back(spell(message));
+    time = is_known(message.created_at) ? message.created_at : time;
+    const Spelled& texts = spelled.emplace_back(spell(message, time));
     rows.bind(id.str())
         .bind(first.next(static_cast<std::int64_t>(i)).value)
         .bind(stored_role(message))
@@ -230,7 +233,8 @@ Result<> begin_answer(Connection& connection, const SessionId& id, const AppendO
                         id.str(), body);
 }
 
-Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch) {
+Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
+                      Time time) {
   const std::size_t size = batch.messages.size();
   REPRISE_ASSERT(batch.contents.size() == size);
   if (has_authors(batch.messages)) {
@@ -238,7 +242,7 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
   }
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t count = size - begin >= kRowsTogether ? kRowsTogether : 1;
-    REPRISE_TRY(insert_rows(connection, id, first, batch, {begin, count}));
+    REPRISE_TRY(insert_rows(connection, id, first, batch, {begin, count}, time));
     begin += count;
   }
   for (const Message& message : batch.messages) {
@@ -257,10 +261,10 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
     for (const Message& message : batch.messages) {
       REPRISE_TRY(count_usage(connection, id, message, now.usage));
     }
-    REPRISE_TRY(move_head(connection, id, appended.head,
-                          activity_after(now.updated_at, batch.messages), now));
+    const Time activity = activity_after(now.updated_at, batch.messages);
+    REPRISE_TRY(move_head(connection, id, appended.head, activity, now));
     REPRISE_TRY(add_cache_written(connection, id, now.usage.cache_written));
-    REPRISE_TRY(insert_batch(connection, id, first, batch));
+    REPRISE_TRY(insert_batch(connection, id, first, batch, activity));
   }
   REPRISE_TRY(begin_answer(connection, id, batch.options));
   if (batch.options.operation) {

@@ -264,9 +264,6 @@ Result<> Repairing::repair_references() {
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us, head)"
                   " SELECT base, 'Recovered', '', 0, 0, max(base_count) FROM sessions"
                   " WHERE base NOT IN (SELECT id FROM sessions) GROUP BY base"));
-  REPRISE_TRY(target_.run(
-      "UPDATE sessions SET created_at = '1970-01-01 00:00:00', updated_at = '1970-01-01 00:00:00'"
-      " WHERE title = 'Recovered' AND created_us = 0 AND model = ''"));
   // A retained session is recognized by its name; kept_for hides it from lists.
   REPRISE_TRY(
       target_.run("UPDATE sessions SET state = 'kept', kept_for = substr(id, 1, instr(id, '~') - 1)"

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "model/fields.h"
+#include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "store/sqlite/connection.h"
 #include "store/stored_json.h"
@@ -29,8 +30,8 @@ std::optional<Time> time_of_seconds(std::int64_t seconds) {
   return time_of(seconds * kMicroseconds);
 }
 
-std::string seconds_text(Time time) {
-  std::string text = format_time(std::chrono::floor<std::chrono::seconds>(time));
+std::string seconds_text(std::initializer_list<Time> times) {
+  std::string text = format_time(std::chrono::floor<std::chrono::seconds>(known_time(times)));
   if (const auto t = text.find('T'); t != std::string::npos) {
     text[t] = ' ';
   }

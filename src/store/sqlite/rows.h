@@ -21,8 +21,9 @@ inline std::int64_t slot_of(Time time) {
 }
 // nullopt outside the years 0 to 9999.
 std::optional<Time> time_of_seconds(std::int64_t seconds);
-// "YYYY-MM-DD HH:MM:SS", with a fixed length.
-std::string seconds_text(Time time);
+// "YYYY-MM-DD HH:MM:SS" with a fixed length, of the first time that is known, else of now: the
+// original program requires one. Our own columns say that it is unknown.
+std::string seconds_text(std::initializer_list<Time> times);
 
 // "FILE: TABLE row N"
 std::string row_place(std::string_view file, std::string_view table, std::int64_t row);

@@ -109,8 +109,8 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   SessionRow row = row_of(session, Which::all);
   row.add("id", info.id.str());
-  row.add("created_at", seconds_text(info.created_at));
-  row.add("updated_at", seconds_text(info.updated_at));
+  row.add("created_at", seconds_text({info.created_at, info.updated_at}));
+  row.add("updated_at", seconds_text({info.updated_at, info.created_at}));
   row.add("head", base.count.value);
   if (base.session) {
     row.add("base", *base.session);
