@@ -194,12 +194,8 @@ class Ask final : public Command {
     if (!settings || !(*settings)->save_path) {
       return;
     }
-    Result<> saved;
-    if (const auto file = answer_file(**settings); !file) {
-      saved = std::unexpected(file.error());
-    } else {
-      saved = replace_file(*file, cat(plain_text(answer), "\n"));
-    }
+    const auto saved =
+        save_answer(**settings, context.config().state_folder(), cat(plain_text(answer), "\n"));
     if (!saved) {
       context.voice().warn(saved.error().message);
     }

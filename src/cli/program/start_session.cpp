@@ -80,6 +80,14 @@ Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::pa
   return folder;
 }
 
+// A mode from an untrusted project is used, with a warning.
+void warn_of_mode(Context& context, const Settings& settings, std::string_view mode) {
+  if (settings.is_untrusted(cat("mode.", mode))) {
+    context.voice().warn_once(cat("the mode ", mode, " comes from ", settings.untrusted_file,
+                                  ", and its folder is not trusted"));
+  }
+}
+
 // A system prompt from an untrusted project is used, with a warning.
 Result<std::string> new_instructions(Context& context, const Settings& settings, const Mode* mode,
                                      const fs::path& folder, std::stop_token stop) {
@@ -161,6 +169,10 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
 
 Result<Session> go_on_with(Context& context, const Prepared& with, const StartedSession& started,
                            Session session, ConversationOptions& options) {
+  // Its mode is applied again if its store has no prompts.
+  if (with.mode == nullptr && started.store != nullptr && !started.store->capabilities().messages) {
+    warn_of_mode(context, with.settings, session.info.mode);
+  }
   if (!options.system) {
     REPRISE_ASSIGN(options.system,
                    resumed_instructions(instruction_sources(context, with.settings), with.mode,
@@ -225,6 +237,12 @@ void set_author(Context& context, const Settings& settings, Source* store,
 Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartRequest request) {
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   REPRISE_ASSIGN(const Mode* const mode, find_mode(*settings, request.flags));
+  if (mode != nullptr) {
+    warn_of_mode(context, *settings, mode->name);
+  }
+  if (!settings->context_warning.empty()) {
+    context.voice().warn_once(settings->context_warning);
+  }
   REPRISE_TRY(choose_author(*settings, nullptr));
   auto started = std::make_unique<StartedSession>();
   REPRISE_ASSIGN(started->tools, choose_tools(request.flags.tools.value_or("none")));

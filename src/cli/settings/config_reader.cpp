@@ -121,6 +121,9 @@ class Reader {
   }
 
   Result<> mode(const toml::key& name, const toml::table& table) {
+    if (!values_.may_set_mode(name)) {
+      return {};
+    }
     Mode mode;
     mode.name = std::string(name.str());
     for (const auto& [key, node] : table) {

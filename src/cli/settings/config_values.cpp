@@ -218,6 +218,16 @@ bool ConfigValues::allowed(const toml::key& key, Reach reach, std::string_view n
   return false;
 }
 
+bool ConfigValues::may_set_mode(const toml::key& key) {
+  if (rank_ != FileRank::project || !out_.settings.modes.contains(key.str())) {
+    return true;
+  }
+  out_.warnings.push_back(cat(at(key.source()), ": mode.", key.str(),
+                              " is ignored here, as your own settings have a mode of that name; "
+                              "run `reprise config trust` to accept this project's settings"));
+  return false;
+}
+
 void ConfigValues::unknown(const toml::key& key, std::string_view name,
                            std::span<const std::string_view> known) {
   const std::string_view suggestion = nearest(key.str(), known);

@@ -32,6 +32,8 @@ class ConfigValues {
                                std::string_view expected) const;
   // False, with a warning, if the file may not set it.
   bool allowed(const toml::key& key, Reach reach, std::string_view name);
+  // False, with a warning, for a mode of an untrusted project that the user has, too.
+  bool may_set_mode(const toml::key& key);
   void unknown(const toml::key& key, std::string_view name,
                std::span<const std::string_view> known);
   void set_origin(std::string_view name);

@@ -4,8 +4,11 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/assert.h"
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/http.h"
+#include "base/json_scan.h"
 #include "base/text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/provider_names.h"
@@ -30,8 +33,12 @@ bool was_given(const Settings& settings, std::string_view key, std::string_view 
 class DefaultsMerger {
  public:
   DefaultsMerger(Settings& settings, const fs::path& file, const Defaults& defaults,
-                 std::string refusal)
-      : settings_(settings), file_(file), defaults_(defaults), refusal_(std::move(refusal)) {}
+                 const NamedProvider& provider, std::string refusal)
+      : settings_(settings),
+        file_(file),
+        defaults_(defaults),
+        provider_(provider),
+        refusal_(std::move(refusal)) {}
 
   void merge() {
     if (settings_.provider != defaults_.provider) {
@@ -67,10 +74,16 @@ class DefaultsMerger {
     }
   }
 
-  // If the file names no server, the provider's own is used, whatever the config says. Keys from
-  // the config still go only to the servers that they were set for.
+  // If the file names no server, the provider's own is used, whatever the config says; that of a
+  // [providers.NAME] is the one in the config. Keys from the config still go only to the servers
+  // that they were set for.
   void merge_server(ProviderSettings& own, const std::string& prefix) {
-    own.base_url.reset();
+    if (own.key_url.empty()) {
+      own.key_url = provider_.own_url;
+    }
+    if (own.base_url != provider_.own_url) {
+      own.base_url.reset();
+    }
     for (TopSettings& top : settings_.tops) {
       top.own.base_url.reset();
     }
@@ -100,6 +113,7 @@ class DefaultsMerger {
   Settings& settings_;
   const fs::path& file_;
   const Defaults& defaults_;
+  const NamedProvider& provider_;
   std::string refusal_;
 };
 
@@ -129,7 +143,7 @@ void bind_usual_key(const Settings& settings, const fs::path& file, const NamedP
 // A file checked out with a project could send the conversation to any server, and any variable as
 // a key. Naming the file permits its server; only trusting its folder permits its key.
 std::string refusal(const Settings& settings, const ContextChoice& choice, const Defaults& defaults,
-                    const std::optional<NamedProvider>& provider) {
+                    const NamedProvider& provider) {
   if (is_in_trusted_folder(settings, choice.file)) {
     return "";
   }
@@ -138,13 +152,41 @@ std::string refusal(const Settings& settings, const ContextChoice& choice, const
                " sent as a key; to allow it, run `reprise config trust` in its folder");
   }
   const std::string& url = defaults.base_url;
-  const bool is_own = provider && http::is_same_server(url, provider->own_url);
+  const bool is_own = http::is_same_server(url, provider.own_url);
   if (!choice.was_searched || url.empty() || is_own || http::is_local_url(url)) {
     return "";
   }
   return cat(choice.file.native(), " wants this conversation sent to ", http::masked_url(url),
              "; to allow it, name the file (--store context:FILE) or run `reprise config trust` "
              "in its folder");
+}
+
+// What a file that came with the code chooses, unless it is usual; "" for nothing.
+std::string choices(const Settings& settings, const Defaults& defaults) {
+  constexpr std::string_view kUsualProvider = "openai-chat";
+  std::string out;
+  if ((defaults.provider != kUsualProvider || !defaults.base_url.empty()) &&
+      !was_given(settings, "provider", "REPRISE_PROVIDER")) {
+    out = cat("the provider ", defaults.provider,
+              defaults.base_url.empty() ? "" : cat(" at ", http::host_of(defaults.base_url)));
+  }
+  if (defaults.system && defaults.system != store::context::kUsualPrompt) {
+    out += cat(out.empty() ? "" : " and ", "the system prompt");
+  }
+  return out;
+}
+
+// A name that is unknown stands for a server with OpenAI's protocol.
+NamedProvider provider_of(const Settings& settings, const fs::path& file, Defaults& defaults) {
+  auto provider = find_provider(settings, defaults.provider);
+  if (!provider) {
+    provider = find_provider(settings, "openai-chat");
+    REPRISE_ASSERT(provider.has_value());
+    defaults.faults.push_back(cat(file.native(), ": unknown provider '", defaults.provider, "'; ",
+                                  provider->name, " is used"));
+  }
+  defaults.provider = provider->name;
+  return *std::move(provider);
 }
 
 }  // namespace
@@ -181,12 +223,16 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   REPRISE_ASSIGN(const fs::path place, resolve_path(file));
   REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(place));
   settings.context_file = file;
-  const auto provider = find_provider(settings, defaults.provider);
-  if (provider) {
-    defaults.provider = provider->name;
-    bind_usual_key(settings, file, *provider, defaults);
+  const NamedProvider provider = provider_of(settings, file, defaults);
+  bind_usual_key(settings, file, provider, defaults);
+  settings.is_context_untrusted = choice.was_searched && !is_in_trusted_folder(settings, file);
+  if (const std::string chosen = choices(settings, defaults);
+      settings.is_context_untrusted && !chosen.empty()) {
+    settings.context_warning =
+        cat(file.native(), " chooses ", chosen, ", and its folder is not trusted");
   }
-  DefaultsMerger(settings, file, defaults, refusal(settings, choice, defaults, provider)).merge();
+  DefaultsMerger(settings, file, defaults, provider, refusal(settings, choice, defaults, provider))
+      .merge();
   if (defaults.is_damaged && !defaults.faults.empty()) {
     defaults.faults.front() +=
         cat("; the defaults are used from there on: ", defaults.provider, " on its usual server");
@@ -195,6 +241,9 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   return {};
 }
 
+namespace {
+
+// Where save_path_default writes answers. invalid_argument outside its project's folder.
 Result<fs::path> answer_file(const Settings& settings) {
   REPRISE_ASSIGN(const fs::path root, store::context::root_folder(settings.context_file));
   const fs::path configured = fs::path(settings.save_path.value_or(""));
@@ -215,6 +264,49 @@ Result<fs::path> answer_file(const Settings& settings) {
             settings.context_file.native(), " names: ", why, "; --save FILE writes anywhere"));
   }
   return file;
+}
+
+// The hash of the answer that was last written to a file.
+fs::path hash_file(const fs::path& state_folder, const BlobHash& of_path) {
+  return state_folder / "answers" / of_path.str();
+}
+
+// A checked-out project may name any file of it.
+Result<> check_replaceable(const Settings& settings, const fs::path& file,
+                           const fs::path& hash_file) {
+  REPRISE_ASSIGN(const auto existing, if_there(read_file(file)));
+  if (!existing) {
+    return {};
+  }
+  REPRISE_ASSIGN(const BlobHash hash, sha256(*existing));
+  const auto last = read_file(hash_file);
+  if (last && *last == hash.str()) {
+    return {};
+  }
+  return fail(Code::conflict,
+              cat("the answer is not written to ", settings.save_path.value_or(""),
+                  ", which save_path_default of ", settings.context_file.native(),
+                  " names: the file exists and does not hold the last answer; --save FILE writes "
+                  "anywhere, and `reprise config trust` allows it in this folder"));
+}
+
+}  // namespace
+
+Result<> save_answer(const Settings& settings, const fs::path& state_folder,
+                     std::string_view text) {
+  REPRISE_ASSIGN(const fs::path file, answer_file(settings));
+  // The usual file holds nothing but answers.
+  if (!settings.is_context_untrusted ||
+      settings.save_path == json::text_in(store::context::default_of("save_path_default"))) {
+    return replace_file(file, text);
+  }
+  REPRISE_ASSIGN(const BlobHash of_path, sha256(file.native()));
+  const fs::path hashes = hash_file(state_folder, of_path);
+  REPRISE_TRY(check_replaceable(settings, file, hashes));
+  REPRISE_TRY(replace_file(file, text));
+  REPRISE_ASSIGN(const BlobHash hash, sha256(text));
+  REPRISE_TRY(make_private_folders(hashes.parent_path()));
+  return replace_file(hashes, hash.str());
 }
 
 }  // namespace reprise::cli

@@ -23,7 +23,9 @@ Result<std::optional<ContextChoice>> choose_context_file(std::string_view url,
 Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
                             std::vector<std::string>& warnings);
 
-// Where the file's save_path_default writes answers. invalid_argument outside its project's folder.
-Result<std::filesystem::path> answer_file(const Settings& settings);
+// Writes an answer to the file's save_path_default. invalid_argument outside its project's folder;
+// conflict if the folder is not trusted and the file is not the last answer.
+Result<> save_answer(const Settings& settings, const std::filesystem::path& state_folder,
+                     std::string_view text);
 
 }  // namespace reprise::cli

@@ -71,7 +71,10 @@ struct Settings {
   std::vector<std::filesystem::path> files;                // the files that were read
   // The store is this context file; its values take precedence over its session's.
   std::filesystem::path context_file;
-  std::string untrusted_file;  // the project's, if its folder is not trusted; "" for none
+  // Of a context file that was searched for, if its folder is not trusted.
+  bool is_context_untrusted = false;
+  std::string context_warning;  // what it chooses, for the user; "" for nothing unusual
+  std::string untrusted_file;   // the project's, if its folder is not trusted; "" for none
 
   // The keys at the top of all files, for display.
   ProviderSettings any() const;

@@ -18,9 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kUsualPrompt = R"("You are a helpful assistant.")";  // the default of
-                                                                                // the format
-
 std::optional<bool> truth_in(std::string_view json) {
   if (json != "true" && json != "false") {
     return std::nullopt;
@@ -126,7 +123,7 @@ Result<> create_context_file(const fs::path& file, std::string_view model) {
   }
   Document document;
   json::set_field(document.extra, "model", RawJson::string(model));
-  json::set_field(document.extra, "system", json::take(kUsualPrompt));
+  json::set_field(document.extra, "system", RawJson::string(kUsualPrompt));
   REPRISE_ASSIGN(const Origin origin, origin_of(file));
   REPRISE_ASSIGN(const std::string bytes, encode(origin, document));
   REPRISE_TRY(write_all(made->get(), bytes, file));

@@ -10,8 +10,11 @@
 
 namespace reprise::store::context {
 
+// The prompt of new files.
+inline constexpr std::string_view kUsualPrompt = "You are a helpful assistant.";
+
 struct Defaults {
-  std::string provider;  // as Reprise names it
+  std::string provider;  // see provider_name()
   std::string base_url;  // "" for the provider's own
   // What is sent to the model, if the file sets it.
   std::optional<std::string> model;

@@ -69,11 +69,7 @@ bool is_default(std::string_view name) {
 }
 
 std::string provider_name(std::string_view written) {
-  constexpr std::string_view kKnown[] = {
-      "anthropic",   "cerebras", "deepseek", "echo",   "gemini",     "google",           "groq",
-      "huggingface", "lmstudio", "mistral",  "ollama", "openrouter", "openai-responses", "xai"};
-  const bool is_known = std::ranges::find(kKnown, written) != std::end(kKnown);
-  return is_known ? std::string(written) : "openai-chat";
+  return written.empty() || written == "openai" ? "openai-chat" : std::string(written);
 }
 
 Result<fs::path> root_folder(const fs::path& file) {

@@ -32,7 +32,8 @@ bool is_default(std::string_view name);  // whether it is one of them
 // "null" for unknown members.
 std::string_view default_of(std::string_view name);
 
-// Our name of the provider: "openai-chat" for "openai" and whatever has the same protocol.
+// The provider as written in the file, but "openai-chat" for "openai". Its protocol and server are
+// looked up by the settings (cli/settings/provider_names.h).
 std::string provider_name(std::string_view written);
 
 // The project folder of the file: the one that contains `.ai`. io if it cannot be determined.
