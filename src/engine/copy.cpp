@@ -14,6 +14,7 @@
 #include "reprise/capabilities.h"
 #include "store/redact.h"
 #include "store/rules.h"
+#include "store/usage_sum.h"
 
 namespace reprise {
 namespace {
@@ -77,10 +78,11 @@ class Copy {
       REPRISE_TRY(add_responses(reduced, session.info.head));
     }
     if (!present) {
-      REPRISE_TRY(create(reduced, session.info.head));
+      REPRISE_TRY(create(reduced, session.usage));
       copied_.outcome = CopyOutcome::copied;
+    } else {
+      target_head_ = present->info.head;
     }
-    target_head_ = present ? present->info.head : Seq{};
     if (can_.messages) {
       REPRISE_TRY(messages(session.info.head));
     } else if (session.info.head.value > 0) {
@@ -108,18 +110,19 @@ class Copy {
       losses_.emplace("the answer that is running");
     } else if (!now.answer->message.blocks.empty()) {
       SessionInfo& info = now.session.info;
-      info.head = info.head.next();
       info.updated_at = activity_after(info.updated_at, {now.answer->message});
       cut_ = std::move(now.answer->message);
+      cut_->seq = info.head;
+      info.head = info.head.next();
     }
   }
 
-  // Reads the next batch of messages from the source, starting at `at`, and advances `at` past it.
-  // Gaps between messages cost nothing.
-  Result<std::vector<Message>> next_batch(Seq& at, Seq source_head) {
+  // Reads the next batch of messages before `to` from the source, starting at `at`, and advances
+  // `at` past it. Gaps between messages cost nothing.
+  Result<std::vector<Message>> next_batch(Seq& at, Seq to) {
     std::vector<Message> messages;
     std::int64_t bytes = 0;
-    Seq end = source_head;
+    Seq end = to;
     const auto take = [&](Message&& message) {
       bytes += text_bytes(message);
       const bool is_enough = bytes >= kBatchBytes || std::ssize(messages) + 1 >= kBatch;
@@ -127,13 +130,12 @@ class Copy {
       messages.push_back(std::move(message));
       return is_enough ? Flow::stop : Flow::go_on;
     };
-    REPRISE_ASSIGN(const ReadReport report,
-                   source_.read(id_, {.from = at, .to = source_head}, take));
+    REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = to}, take));
     for (const Damage& part : report.damage) {
       damage_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
-    const bool is_there = !messages.empty() && messages.back().seq.next() == source_head;
-    if (cut_ && end == source_head && !is_there) {  // still not settled
+    const bool has_cut = cut_ && cut_->seq < end;
+    if (has_cut && (messages.empty() || messages.back().seq < cut_->seq)) {  // still not settled
       messages.push_back(*cut_);
     }
     at = end;
@@ -163,10 +165,10 @@ class Copy {
   // damaged message of the source has no position in the target, so positions are counted
   // separately.
   Result<> messages(Seq source_head) {
-    Seq at_target;
+    Seq at = shared_;
+    Seq at_target = shared_target_;
     std::vector<Message> last;  // delayed by one batch: only the last one waits for the disk
-    Seq at;
-    do {  // at least once: all messages of a session may be damaged
+    do {                        // at least once: all messages of a session may be damaged
       if (stop_.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
       }
@@ -244,9 +246,65 @@ class Copy {
   }
 
   // If messages follow, creation need not be synced: appending them syncs both.
-  Result<> create(const Session& session, Seq source_head) {
-    has_started_ = can_.beginning != nullptr && can_.messages && source_head.value > 0;
+  Result<> create(const Session& session, const Usage& usage) {
+    REPRISE_ASSIGN(const bool shares, share(session, usage));
+    if (shares) {
+      return {};
+    }
+    has_started_ = can_.beginning != nullptr && can_.messages && session.info.head.value > 0;
     return has_started_ ? can_.beginning->begin(session) : target_.create(session);
+  }
+
+  // Creates a fork that shares its first messages with its parent in the target, as it does in the
+  // source. False if the parent does not have these messages there, or if `usage`, of the source,
+  // is not that of the other messages.
+  Result<bool> share(const Session& session, const Usage& usage) {
+    const auto& origin = session.info.forked_from;
+    if (!origin || can_.forking == nullptr || !can_.messages) {
+      return false;
+    }
+    const auto parent = target_.find(origin->session);
+    if (!parent || !*parent || (*parent)->info.state == SessionState::trashed) {
+      return false;
+    }
+    Seq at;
+    Seq at_target;
+    while (at < origin->at) {
+      REPRISE_ASSIGN(const std::vector<Message> batch, next_batch(at, origin->at));
+      REPRISE_ASSIGN(const bool is_same, has_messages(origin->session, at_target, batch));
+      if (!is_same) {
+        return false;
+      }
+      at_target = at_target.next(std::ssize(batch));
+    }
+    REPRISE_ASSIGN(const Usage own, usage_from(at));
+    if (own != usage) {
+      return false;
+    }
+    REPRISE_TRY(can_.forking->fork(origin->session, at_target, session));
+    shared_ = at;
+    shared_target_ = target_head_ = at_target;
+    return true;
+  }
+
+  // Whether a session of the target has these messages at this position.
+  Result<bool> has_messages(const SessionId& id, Seq at, const std::vector<Message>& messages) {
+    REPRISE_ASSIGN(std::vector<Message> there,
+                   read_all(target_, id, {.from = at, .to = at.next(std::ssize(messages))}));
+    Losses none;
+    return std::ranges::equal(messages, there, [&](const Message& one, Message& other) {
+      return reduce(one, can_, none) == reduce(std::move(other), can_, none);
+    });
+  }
+
+  Result<Usage> usage_from(Seq from) {
+    Usage sum;
+    store::CountedRequests counted;
+    REPRISE_TRY(source_.read(id_, {.from = from}, [&](const Message& message) {
+      store::count_usage(sum, counted, message);
+      return Flow::go_on;
+    }));
+    return sum;
   }
 
   // Appends to the target.
@@ -455,6 +513,8 @@ class Copy {
   std::stop_token stop_;
   const ProgressSink& progress_;
   Seq target_head_;
+  Seq shared_;                     // messages before it are shared with the parent, in the source
+  Seq shared_target_;              // the same in the target
   std::optional<Message> cut_;     // the source's last message, made from its unfinished answer
   std::optional<Seq> grown_from_;  // the target's incomplete answer, to be replaced
   bool has_started_ = false;       // created, but not yet synced

@@ -502,6 +502,84 @@ TEST_F(Copying, CopiesResponseIdsToAStoreWithoutMessages) {
   EXPECT_THAT(ids(), ElementsAre("r1", "r2", "r3", "r4"));
 }
 
+class CopyingForks : public Copying {
+ protected:
+  CopyingForks() {
+    append(*source_, id_, 0, 4);
+    fork(fork_, Seq{2});
+    append(*source_, fork_, 4, 6);
+    fork(empty_, Seq{4});
+  }
+
+  static void append(Store& store, const SessionId& id, int from, int to) {
+    for (int i = from; i < to; ++i) {
+      Message one = message(i % 2 == 0 ? "user" : "assistant", cat("text ", i), i);
+      if (i % 2 != 0) {
+        one.usage = Usage{.input = {i}, .output = {1}, .request_id = cat("request ", i)};
+      }
+      ASSERT_TRUE(store.append(id, {one}, {}));
+    }
+  }
+
+  void fork(const SessionId& child, Seq at) {
+    Session session{.info = {.id = child}};
+    session.info.title = "a fork";
+    session.info.created_at = session.info.updated_at = Time(std::chrono::seconds(1'700'000'900));
+    ASSERT_TRUE(source_->capabilities().forking->fork(id_, at, session));
+  }
+
+  void expect_same(const SessionId& id) {
+    EXPECT_EQ(*target_->find(id), *source_->find(id));
+    EXPECT_EQ(*read_all(*target_, id), *read_all(*source_, id));
+  }
+
+  const SessionId fork_ = *SessionId::parse("fork");
+  const SessionId empty_ = *SessionId::parse("empty");
+};
+
+TEST_F(CopyingForks, ShareTheMessagesOfTheirParent) {
+  ASSERT_THAT(copy(*target_).losses, IsEmpty());
+  for (const SessionId& id : {fork_, empty_}) {
+    SCOPED_TRACE(id.str());
+    const auto copied = copy_session(*source_, *target_, id);
+    ASSERT_TRUE(copied);
+    EXPECT_THAT(copied->losses, IsEmpty());
+    EXPECT_EQ(copied->messages, id == fork_ ? 2 : 0);
+    expect_same(id);
+    EXPECT_EQ(copy_session(*source_, *target_, id)->outcome, CopyOutcome::unchanged);
+    append(*source_, id, 6, 8);
+    EXPECT_EQ(copy_session(*source_, *target_, id)->outcome, CopyOutcome::continued);
+    expect_same(id);
+  }
+}
+
+// Then everything is copied, and the usage counted with it is reported.
+TEST_F(CopyingForks, AreCopiedWholeIfTheirParentDiffersOrIsMissing) {
+  Message other = message(role::kUser, "other words", 0);
+  for (const bool has_parent : {true, false}) {
+    target_ = open_memory_store();
+    if (has_parent) {
+      ASSERT_TRUE(target_->create(Session{.info = {.id = id_}}));
+      ASSERT_TRUE(target_->append(id_, {other, other}, {}));
+    }
+    const auto copied = copy_session(*source_, *target_, fork_);
+    ASSERT_TRUE(copied);
+    EXPECT_THAT(copied->losses, ElementsAre("the sums of usage"));
+    EXPECT_EQ(*read_all(*target_, fork_), *read_all(*source_, fork_));
+  }
+}
+
+// A source may count the usage of shared messages as the fork's own.
+TEST_F(CopyingForks, HaveTheUsageOfTheSource) {
+  const SessionId own = *SessionId::parse("own");
+  Session session{.info = {.id = own, .forked_from = ForkOrigin{id_, Seq{4}}}};
+  ASSERT_TRUE(source_->create(session));
+  append(*source_, own, 0, 6);
+  ASSERT_THAT(copy(*target_).losses, IsEmpty());
+  EXPECT_THAT(copy_session(*source_, *target_, own)->losses, IsEmpty());
+  expect_same(own);
+}
+
 TEST_F(Copying, StopsWhenAsked) {
   add(*source_, id_, 0, 3, "text ");
   const std::stop_source stop;

@@ -1,5 +1,7 @@
 // reprise copy: copies sessions between stores.
 
+#include <algorithm>
+
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
@@ -33,7 +35,11 @@ class CopyCommand final : public Command {
       return replay_outboxes(context);
     }
     REPRISE_ASSIGN(const std::unique_ptr<Source> source, context.stores().open_source_at(from_));
-    REPRISE_ASSIGN(const FoundSessions found, chosen(context, *source));
+    REPRISE_ASSIGN(FoundSessions found, chosen(context, *source));
+    // Parents come before their forks, which share their messages.
+    std::ranges::stable_sort(found.sessions, {}, [](const SessionInfo& info) {
+      return info.forked_from ? std::pair(true, info.created_at) : std::pair(false, Time{});
+    });
     warn_of_damage(context, found.damage);
     damage_ = found.damage;
     REPRISE_ASSIGN(const std::unique_ptr<Store> target,
