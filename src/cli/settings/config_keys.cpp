@@ -20,6 +20,16 @@ constexpr std::uint8_t kMode = static_cast<std::uint8_t>(Section::mode);
 
 constexpr std::array<std::string_view, 3> kAuths = {"bearer", "x-api-key", "api-key"};
 
+std::vector<std::string_view> protocols() {
+  std::vector<std::string_view> names;
+  for (const ProviderKind& kind : provider_kinds()) {
+    if (!kind.default_url.empty()) {
+      names.push_back(kind.name);
+    }
+  }
+  return names;
+}
+
 bool is_web_url(std::string_view text) {
   const std::size_t host = text.starts_with("https://")  ? 8
                            : text.starts_with("http://") ? 7
@@ -173,6 +183,16 @@ std::vector<ConfigKey> all_keys() {
                     nullptr, option.range, false, option.choices});
   }
   const ConfigKey rest[] = {
+      {"protocol",
+       kProvider,
+       Reach::trusted,
+       &ProviderSettings::protocol,
+       "the protocol of the server at base_url",
+       "",
+       nullptr,
+       {},
+       false,
+       protocols()},
       {"auth",
        kProvider,
        Reach::trusted,

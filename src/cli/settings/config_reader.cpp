@@ -50,6 +50,7 @@ class Reader {
       below.key_command = std::move(above.key_command);
       below.key_url = above.base_url.value_or("");
     }
+    lay(below.protocol, above.protocol);
     lay(below.model, above.model);
     lay(below.dev_model, above.dev_model);
     lay(below.base_url, above.base_url);
@@ -116,6 +117,10 @@ class Reader {
     for (const auto& [key, node] : table) {
       REPRISE_TRY(take(Section::provider, key, node, cat("providers.", section, "."),
                        {.provider = &out, .section = section}));
+    }
+    if (out.protocol && find_provider_kind(section) != nullptr) {
+      return values_.wrong(*table.get("protocol"), cat("providers.", section, ".protocol"),
+                           "left out, since that is the name of a protocol");
     }
     return {};
   }

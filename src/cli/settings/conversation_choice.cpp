@@ -58,7 +58,8 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
 ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice) {
   ProviderOptions options = choice.options;
   options.answer_bytes_max = settings.max_answer_bytes.value_or(options.answer_bytes_max);
-  if (const auto own = settings.providers.find(choice.name); own != settings.providers.end()) {
+  const auto own = settings.providers.find(choice.name);
+  if (!options.store && own != settings.providers.end()) {
     options.store = own->second.store;
   }
   return options;

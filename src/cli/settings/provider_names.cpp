@@ -52,8 +52,8 @@ constexpr std::pair<std::string_view, std::string_view> kModels[] = {
     {"deepseek-reasoner", "deepseek"},
 };
 
-NamedProvider of_server(const Server& server) {
-  return {.kind = find_provider_kind(kChat),
+NamedProvider of_server(const Server& server, std::string_view protocol = kChat) {
+  return {.kind = find_provider_kind(protocol),
           .name = std::string(server.name),
           .own_url = std::string(server.url),
           .key_variable = std::string(server.key_variable)};
@@ -72,9 +72,14 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
                          .own_url = std::string(kind->default_url),
                          .key_variable = std::string(kind->key_variable)};
   }
+  const auto protocol_of = [&settings](std::string_view section) {
+    const auto own = settings.providers.find(section);
+    return own == settings.providers.end() ? std::string(kChat)
+                                           : own->second.protocol.value_or(std::string(kChat));
+  };
   if (const auto* const server = std::ranges::find(kServers, canonical, &Server::name);
       server != std::end(kServers)) {
-    return of_server(*server);
+    return of_server(*server, protocol_of(canonical));
   }
   const auto own = settings.providers.find(name);
   const std::optional<std::string> url =
@@ -82,7 +87,7 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
   if (!url) {
     return std::nullopt;
   }
-  return NamedProvider{.kind = find_provider_kind(kChat),
+  return NamedProvider{.kind = find_provider_kind(protocol_of(name)),
                        .name = std::string(name),
                        .own_url = *url,
                        .key_variable = ""};

@@ -25,7 +25,9 @@ bool describes_server(const Context& context, const Settings& settings, std::str
       own == settings.providers.end() ? "" : own->second.base_url.value_or("");
   if (!own_url.empty()) {
     const bool is_kind = find_provider_kind(section) != nullptr;
-    return (!is_kind || section == choice.name) && http::is_same_server(requested, own_url);
+    const bool fits = is_kind ? section == choice.name
+                              : own->second.protocol.value_or(choice.name) == choice.name;
+    return fits && http::is_same_server(requested, own_url);
   }
   if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
     return named->kind == kind && http::is_same_server(requested, named->own_url);
@@ -156,6 +158,11 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
         context.voice().warn(cat("headers, extra and auth of [providers.", name,
                                  "] are not sent to ", http::host_of(choice.options.base_url)));
       }
+    }
+  }
+  for (const auto& [name, section] : settings.providers) {
+    if (section.store && describes_server(context, settings, name, flags, choice)) {
+      choice.options.store = section.store;
     }
   }
   REPRISE_TRY(check_clear_text(context, settings, choice.options));

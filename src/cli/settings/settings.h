@@ -16,6 +16,7 @@ namespace reprise::cli {
 
 // How to reach a provider; at the top of a file, the same keys apply to the chosen provider.
 struct ProviderSettings {
+  std::optional<std::string> protocol;  // the name of a ProviderKind; openai-chat if unset
   std::optional<std::string> base_url;
   std::optional<std::string> model;
   std::optional<std::string> dev_model;
