@@ -81,7 +81,7 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
   }
   std::string usual = usual_url(from, provider);
   std::string before = choice.is_sessions_own ? base_url_of(*from.session) : "";
-  const bool is_local = http::is_local_url(before);
+  const bool is_local = http::is_local_url(http::server_of(before));
   if (is_local && !lacks_secret(before)) {
     return before;
   }

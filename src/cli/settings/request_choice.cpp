@@ -1,7 +1,5 @@
 #include "cli/settings/request_choice.h"
 
-#include <algorithm>
-
 #include "base/file.h"
 #include "base/http.h"
 #include "cli/settings/provider_key.h"
