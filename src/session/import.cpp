@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <future>
+#include <set>
 
 #include "base/encode.h"
 #include "base/hash.h"
@@ -198,13 +199,14 @@ class Import {
     for (const Damage& part : found.damage) {
       imported.damage.push_back(cat(part.where, ": ", part.reason));
     }
+    std::set<std::string> reported(imported.damage.begin(), imported.damage.end());
     for (const SessionInfo& branch : found.sessions) {
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
       REPRISE_ASSIGN(ImportedSession one, import.run());
       imported.messages += one.messages;
       for (std::string& part : one.damage) {  // most is in shared lines
-        if (std::ranges::find(imported.damage, part) == imported.damage.end()) {
+        if (reported.insert(part).second) {
           imported.damage.push_back(std::move(part));
         }
       }

@@ -20,36 +20,42 @@ std::string hex_of(std::uint64_t id) {
   return name;
 }
 
-std::vector<NamedBranch> named_branches(const Tree& tree) {
+NamedBranches::NamedBranches(const Tree& tree) {
   const auto name_of = [&](std::uint32_t place) {
     const std::uint64_t id = tree.nodes()[place].id;
     return hex_of(id != 0 ? id : node_id(std::to_string(place)));
   };
-  std::vector<NamedBranch> named;
   std::vector<AbandonedBranch> abandoned = tree.abandoned_branches();
   std::ranges::reverse(abandoned);
   for (const AbandonedBranch& branch : abandoned) {
     std::string name = name_of(branch.first);
-    const bool is_taken = std::ranges::find(named, name, &NamedBranch::name) != named.end();
-    named.push_back({is_taken ? name_of(branch.leaf) : std::move(name), branch});
+    if (by_name_.contains(name)) {
+      name = name_of(branch.leaf);
+    }
+    by_name_.try_emplace(name, all_.size());
+    all_.push_back({std::move(name), branch});
   }
-  return named;
 }
 
-Result<Session> session_of_branch(const Session& whole, const Tree& tree,
-                                  const NamedBranch& named) {
-  Session session = whole;
+const NamedBranch* NamedBranches::find(std::string_view name) const {
+  const auto found = by_name_.find(std::string(name));
+  return found == by_name_.end() ? nullptr : &all_[found->second];
+}
+
+Result<Session> session_of_branch(const WholeSession& whole, const std::string& name,
+                                  const Branch& branch) {
+  const Branch& used = whole.used;
+  Session session = whole.session;
   SessionInfo& info = session.info;
-  REPRISE_ASSIGN(info.id, SessionId::parse(cat(whole.info.id.str(), kBranchSeparator, named.name)));
-  const Branch branch = tree.branch(named.branch.leaf);
-  const Branch used = tree.branch(tree.leaf().value_or(0));
+  const SessionId id = info.id;
+  REPRISE_ASSIGN(info.id, SessionId::parse(cat(id.str(), kBranchSeparator, name)));
   std::size_t shared = 0;
   while (shared < std::min(branch.size(), used.size()) &&
          std::ranges::equal(used.message(shared), branch.message(shared))) {
     ++shared;
   }
   info.head = Seq{static_cast<std::int64_t>(branch.size())};
-  info.forked_from = ForkOrigin{whole.info.id, Seq{static_cast<std::int64_t>(shared)}};
+  info.forked_from = ForkOrigin{id, Seq{static_cast<std::int64_t>(shared)}};
   session.usage = {};
   return session;
 }

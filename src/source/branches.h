@@ -2,6 +2,10 @@
 
 // The abandoned branches of a tree as sessions: forks of the session on the current branch.
 
+#include <string>
+#include <unordered_map>
+#include <vector>
+
 #include "reprise/session.h"
 #include "source/tree.h"
 
@@ -18,12 +22,32 @@ struct NamedBranch {
   AbandonedBranch branch;
 };
 
-// Abandoned branches, each named after its first message. If several start with the same message,
-// the newest gets that name and the others are named after their leaves.
-std::vector<NamedBranch> named_branches(const Tree& tree);
+// The abandoned branches of a tree, newest first, each named after its first message. If several
+// start with the same message, the newest gets that name and the others are named after their
+// leaves.
+class NamedBranches {
+ public:
+  NamedBranches() = default;
+  explicit NamedBranches(const Tree& tree);
 
-// The fork for an abandoned branch: `whole` with its own id, length and origin, and without usage.
-Result<Session> session_of_branch(const Session& whole, const Tree& tree, const NamedBranch& named);
+  std::span<const NamedBranch> all() const { return all_; }
+  // Null if there is none.
+  const NamedBranch* find(std::string_view name) const;
+
+ private:
+  std::vector<NamedBranch> all_;
+  std::unordered_map<std::string, std::size_t> by_name_;  // the first one
+};
+
+// A session as it was before a fork.
+struct WholeSession {
+  const Session& session;
+  const Branch& used;  // its current branch
+};
+// The fork for an abandoned branch: the whole session with its own id, length and origin, and
+// without usage.
+Result<Session> session_of_branch(const WholeSession& whole, const std::string& name,
+                                  const Branch& branch);
 
 // The parts of "ID:NAME"; nullopt for an id without a name.
 struct BranchId {

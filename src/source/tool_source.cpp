@@ -15,6 +15,15 @@
 namespace reprise::source {
 namespace {
 
+// A session with its branches, valid while `state` is the tool's.
+struct OpenTree {
+  SessionId id;
+  std::string state;
+  std::shared_ptr<const OpenSession> open;
+  Branch used;  // the current branch
+  NamedBranches branches;
+};
+
 // A session or one of its abandoned branches.
 struct ChosenBranch {
   std::shared_ptr<const OpenSession> open;
@@ -134,15 +143,15 @@ class ToolSource final : public Source, public TodoReader {
 
   std::vector<Session> branches_of(const SessionId& id, ReadReport& report) {
     std::vector<Session> branches;
-    const auto open = open_session(id);
-    if (!open) {
-      add_damage(report, {cat("session ", id.str()), open.error().message, ""});
+    const auto indexed = index_of(id);
+    if (!indexed) {
+      add_damage(report, {cat("session ", id.str()), indexed.error().message, ""});
       return branches;
     }
     for (const NamedBranch& named :
-         *open ? named_branches((*open)->tree) : std::vector<NamedBranch>()) {
-      if (auto session = session_of_branch((*open)->session, (*open)->tree, named)) {
-        branches.push_back(*std::move(session));
+         *indexed ? (*indexed)->branches.all() : std::span<const NamedBranch>()) {
+      if (auto chosen = choose_branch(**indexed, named)) {
+        branches.push_back(std::move(chosen->session));
       }
     }
     return branches;
@@ -150,50 +159,56 @@ class ToolSource final : public Source, public TodoReader {
 
   // `id` is "ID" or "ID:BRANCH".
   Result<std::optional<ChosenBranch>> choose(const SessionId& id) {
-    REPRISE_ASSIGN(auto open, open_session(id));
-    if (open) {
-      const auto leaf = open->tree.leaf();
-      Branch branch = leaf ? open->tree.branch(*leaf) : Branch{};
-      return std::optional(ChosenBranch{open, open->session, std::move(branch)});
+    REPRISE_ASSIGN(const OpenTree* indexed, index_of(id));
+    if (indexed != nullptr) {
+      return std::optional(
+          ChosenBranch{indexed->open, indexed->open->session, Branch(indexed->used)});
     }
     const auto parts = split_branch_id(id);
     const auto session = parts ? SessionId::parse(parts->session) : Result<SessionId>(id);
     if (!parts || !session) {
       return std::optional<ChosenBranch>();
     }
-    REPRISE_ASSIGN(open, open_session(*session));
-    for (const NamedBranch& named :
-         open ? named_branches(open->tree) : std::vector<NamedBranch>()) {
-      if (named.name == parts->name) {
-        REPRISE_ASSIGN(Session fork, session_of_branch(open->session, open->tree, named));
-        Branch branch = open->tree.branch(named.branch.leaf);
-        return std::optional(ChosenBranch{open, std::move(fork), std::move(branch)});
-      }
+    REPRISE_ASSIGN(indexed, index_of(*session));
+    const NamedBranch* const named =
+        indexed != nullptr ? indexed->branches.find(parts->name) : nullptr;
+    if (named == nullptr) {
+      return std::optional<ChosenBranch>();
     }
-    return std::optional<ChosenBranch>();
+    REPRISE_ASSIGN(ChosenBranch chosen, choose_branch(*indexed, *named));
+    return std::optional(std::move(chosen));
   }
 
-  Result<std::shared_ptr<const OpenSession>> open_session(const SessionId& id) {
+  static Result<ChosenBranch> choose_branch(const OpenTree& indexed, const NamedBranch& named) {
+    const OpenSession& open = *indexed.open;
+    Branch branch = open.tree.branch(named.branch.leaf);
+    REPRISE_ASSIGN(Session fork,
+                   session_of_branch({open.session, indexed.used}, named.name, branch));
+    return ChosenBranch{indexed.open, std::move(fork), std::move(branch)};
+  }
+
+  // Null if there is no such session. Valid until the next call.
+  Result<const OpenTree*> index_of(const SessionId& id) {
     std::string state = tool_->state_of(id);
-    if (last_ && last_id_ == id && last_state_ == state) {
-      return last_;
+    if (last_ && last_->id == id && last_->state == state) {
+      return &*last_;
     }
     REPRISE_ASSIGN(auto open, tool_->open(id));
-    if (open) {
-      last_ = open;
-      last_id_ = id;
-      last_state_ = std::move(state);
+    if (!open) {
+      return nullptr;
     }
-    return open;
+    const auto leaf = open->tree.leaf();
+    Branch used = leaf ? open->tree.branch(*leaf) : Branch{};
+    NamedBranches branches(open->tree);
+    last_ = OpenTree{id, std::move(state), std::move(open), std::move(used), std::move(branches)};
+    return &*last_;
   }
 
   std::unique_ptr<Tool> tool_;
   SourceCapabilities holds_;
   std::mutex mutex_;
   // The last opened session, as a find is usually followed by a read.
-  std::shared_ptr<const OpenSession> last_;
-  std::optional<SessionId> last_id_;
-  std::string last_state_;
+  std::optional<OpenTree> last_;
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Indexed {
   Transcript transcript;
   std::vector<FileState> states;
   Branch used;  // the current branch
+  NamedBranches branches;
 };
 
 Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
@@ -222,8 +223,8 @@ class TranscriptSource final : public Source, public OriginalReader {
     }
     take(info_of(transcript));
     REPRISE_TRY(take_agents(transcript, located, take));
-    for (const NamedBranch& branch : named_branches(transcript.tree)) {
-      REPRISE_ASSIGN(const Chosen chosen, choose_branch(transcript, branch));
+    for (const NamedBranch& branch : indexed->branches.all()) {
+      REPRISE_ASSIGN(const Chosen chosen, choose_branch(indexed, branch));
       take(chosen.session.info);
     }
     return {};
@@ -318,14 +319,12 @@ class TranscriptSource final : public Source, public OriginalReader {
       REPRISE_ASSIGN(indexed, index_of(parts->session, name));
       return whole(std::move(indexed));
     }
-    for (const NamedBranch& branch : named_branches(indexed->transcript.tree)) {
-      if (branch.name == name) {
-        REPRISE_ASSIGN(Chosen chosen, choose_branch(indexed->transcript, branch));
-        chosen.indexed = std::move(indexed);
-        return std::optional(std::move(chosen));
-      }
+    const NamedBranch* const branch = indexed->branches.find(name);
+    if (branch == nullptr) {
+      return std::optional<Chosen>();
     }
-    return std::optional<Chosen>();
+    REPRISE_ASSIGN(Chosen chosen, choose_branch(indexed, *branch));
+    return std::optional(std::move(chosen));
   }
 
   static std::optional<Chosen> whole(std::shared_ptr<const Indexed> indexed) {
@@ -337,10 +336,13 @@ class TranscriptSource final : public Source, public OriginalReader {
     return Chosen{std::move(indexed), std::move(session), std::move(branch)};
   }
 
-  static Result<Chosen> choose_branch(const Transcript& transcript, const NamedBranch& named) {
-    REPRISE_ASSIGN(Session session, session_of_branch(transcript.session, transcript.tree, named));
-    return Chosen{nullptr, std::move(session),
-                  std::make_shared<const Branch>(transcript.tree.branch(named.branch.leaf))};
+  static Result<Chosen> choose_branch(const std::shared_ptr<const Indexed>& indexed,
+                                      const NamedBranch& named) {
+    const Transcript& transcript = indexed->transcript;
+    auto branch = std::make_shared<const Branch>(transcript.tree.branch(named.branch.leaf));
+    REPRISE_ASSIGN(Session session,
+                   session_of_branch({transcript.session, indexed->used}, named.name, *branch));
+    return Chosen{indexed, std::move(session), std::move(branch)};
   }
 
   // Null if there is no such session. `agent` selects a sub-agent in its file.
@@ -365,8 +367,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     }
     const auto leaf = transcript.tree.leaf();
     Branch used = leaf ? transcript.tree.branch(*leaf) : Branch{};
+    NamedBranches branches(transcript.tree);
     auto indexed = std::make_shared<const Indexed>(
-        Indexed{std::move(transcript), std::move(states), std::move(used)});
+        Indexed{std::move(transcript), std::move(states), std::move(used), std::move(branches)});
     const std::lock_guard lock(mutex_);
     std::erase_if(loaded_, [&](const auto& older) {
       return older->transcript.session.info.id == indexed->transcript.session.info.id;

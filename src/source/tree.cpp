@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <utility>
 
 namespace reprise::source {
 
@@ -43,7 +44,10 @@ std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes)
     }
   }
   nodes_.push_back(node);
-  parents_.push_back(parent);
+  links_.push_back({.parent = parent});
+  if (node.is_result && parent != kNone && !nodes_[parent].is_result) {
+    links_[place].result_before = std::exchange(links_[parent].last_result, place);
+  }
   if (!node.is_aside) {
     previous_ = place;
   }
@@ -76,31 +80,34 @@ std::optional<std::uint32_t> Tree::leaf() const {
   return std::nullopt;
 }
 
-std::vector<bool> Tree::path_to(std::uint32_t leaf) const {
-  std::vector<bool> on_path(nodes_.size());
-  for (std::uint32_t at = leaf; at != kNone; at = parents_[at]) {
-    on_path[at] = true;
-  }
-  // Results of parallel calls: only one of them is on the path.
-  for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
-    if (nodes_[at].is_result && !on_path[at] && parents_[at] != kNone && on_path[parents_[at]] &&
-        !nodes_[parents_[at]].is_result) {
-      on_path[at] = true;
+// In the order of the nodes.
+std::vector<std::uint32_t> Tree::path_to(std::uint32_t leaf) const {
+  std::vector<std::uint32_t> path;
+  std::uint32_t child = kNone;
+  for (std::uint32_t at = leaf; at != kNone; at = links_[at].parent) {
+    path.push_back(at);
+    // Results of parallel calls: only one of them leads to the leaf.
+    for (std::uint32_t one = links_[at].last_result; one != kNone;
+         one = links_[one].result_before) {
+      if (one != child) {
+        path.push_back(one);
+      }
     }
+    child = at;
   }
-  return on_path;
+  std::ranges::sort(path);
+  return path;
 }
 
 Branch Tree::branch(std::uint32_t leaf) const {
-  const std::vector<bool> on_path = path_to(leaf);
   // (message number, node index) pairs.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> placed;
   std::uint64_t open_group = 0;
   std::uint32_t open_message = 0;
   std::uint32_t count = 0;
-  for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
+  for (const std::uint32_t at : path_to(leaf)) {
     const Node& node = nodes_[at];
-    if (!on_path[at] || !node.is_message) {
+    if (!node.is_message) {
       continue;
     }
     if (node.group != 0 && node.group == open_group) {
@@ -133,26 +140,30 @@ std::vector<AbandonedBranch> Tree::abandoned_branches() const {
   if (!used) {
     return abandoned;
   }
-  const std::vector<bool> on_path = path_to(*used);
+  std::vector<bool> on_path(nodes_.size());
+  for (const std::uint32_t at : path_to(*used)) {
+    on_path[at] = true;
+  }
   // From the end backwards: whether messages follow a node on some branch.
   std::vector<bool> has_more(nodes_.size());
-  std::vector<std::uint32_t> leaves;
   for (auto at = static_cast<std::uint32_t>(nodes_.size()); at-- > 0;) {
     const bool is_message = nodes_[at].is_message && !nodes_[at].is_aside;
-    if (is_message && !has_more[at] && !on_path[at]) {
-      leaves.push_back(at);
-    }
-    if (parents_[at] != kNone && (is_message || has_more[at])) {
-      has_more[parents_[at]] = true;
+    if (links_[at].parent != kNone && (is_message || has_more[at])) {
+      has_more[links_[at].parent] = true;
     }
   }
-  std::ranges::reverse(leaves);
-  for (const std::uint32_t leaf : leaves) {
-    std::uint32_t first = leaf;
-    for (std::uint32_t at = leaf; at != kNone && !on_path[at]; at = parents_[at]) {
-      first = nodes_[at].is_message ? at : first;
+  // Forwards: the first message of the branch that a node is on.
+  std::vector<std::uint32_t> first(nodes_.size(), kNone);
+  for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
+    if (on_path[at]) {
+      continue;
     }
-    abandoned.push_back({leaf, first});
+    const std::uint32_t parent = links_[at].parent;
+    const bool is_message = nodes_[at].is_message;
+    first[at] = parent != kNone && first[parent] != kNone ? first[parent] : is_message ? at : kNone;
+    if (is_message && !nodes_[at].is_aside && !has_more[at]) {
+      abandoned.push_back({at, first[at]});
+    }
   }
   return abandoned;
 }

@@ -69,7 +69,7 @@ class Tree {
 
   // The parent of the next node that names none.
   std::optional<std::uint32_t> end() const { return place(previous_); }
-  std::optional<std::uint32_t> before(std::uint32_t at) const { return place(parents_[at]); }
+  std::optional<std::uint32_t> before(std::uint32_t at) const { return place(links_[at].parent); }
   // The last node of a file that begins before this byte.
   std::optional<std::uint32_t> last_before(std::uint16_t file, std::int64_t byte) const;
 
@@ -80,6 +80,7 @@ class Tree {
   // The end of the current branch; nullopt for an empty tree.
   std::optional<std::uint32_t> leaf() const;
   void set_leaf(std::uint32_t place) { leaf_ = place; }
+  // Takes time proportional to the branch.
   Branch branch(std::uint32_t leaf) const;
   std::vector<AbandonedBranch> abandoned_branches() const;
 
@@ -89,14 +90,19 @@ class Tree {
     return at == kNone ? std::nullopt : std::optional(at);
   }
   std::uint32_t parent_of(const Node& node) const;
-  std::vector<bool> path_to(std::uint32_t leaf) const;
+  std::vector<std::uint32_t> path_to(std::uint32_t leaf) const;
 
+  struct Links {
+    std::uint32_t parent = kNone;
+    std::uint32_t last_result = kNone;    // among its children, if it is not a result itself
+    std::uint32_t result_before = kNone;  // the parent's result before this one
+  };
   struct Known {
     std::uint32_t place;
     std::uint64_t bytes_hash;
   };
   std::vector<Node> nodes_;
-  std::vector<std::uint32_t> parents_;
+  std::vector<Links> links_;
   std::unordered_map<std::uint64_t, Known> by_id_;
   std::uint32_t previous_ = kNone;
   std::optional<std::uint32_t> leaf_;

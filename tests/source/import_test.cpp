@@ -184,6 +184,24 @@ TEST_F(ImportTest, BranchesThatWereLeftComeIntoTheArchiveAndShareWhatTheyCan) {
             (std::vector<Lines>{{"One", "1", "Used", "3", "More"}, {"One", "1", "Left", "2"}}));
 }
 
+// Each takes time for itself only, not for the whole history.
+TEST_F(ImportTest, ThousandsOfBranchesComeInTheirTime) {
+  constexpr int kBranches = 2000;
+  Lines lines = {std::string(kHeader), named(1, 0, "user", "One")};
+  for (int i = 0; i < kBranches; ++i) {
+    std::string line = named(2, 1, "assistant", cat("answer ", i));
+    lines.push_back(line.replace(line.find("'2'"), 3, cat("'b", i, "'")));
+  }
+  write(kFile, lines);
+  open("pi");
+  store_ = must(open_store("memory:"));
+  EXPECT_EQ(import_all(), Lines{cat("copied ", 1 + kBranches)});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", cat("answer ", kBranches - 1)})});
+  const FoundSessions left =
+      must(find_all_sessions(*store_, {.states = {SessionState::archived}, .limit = 1000}));
+  EXPECT_EQ(left.sessions.size(), std::size_t{kBranches - 1});
+}
+
 TEST_F(ImportTest, WhatWasRewoundIsNotThereTwice) {
   write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
                 named(3, 2, "user", "Two")});
