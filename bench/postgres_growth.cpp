@@ -213,8 +213,11 @@ void commands(const Server& server, const Scale& scale) {
   const std::string url = grow_a_team(server, scale.sessions);
   commands_of(url, "big", scale.appends);
   commands_of(url, "t7", scale.appends);
-  const double all = time_us(
-      [&] { must(reprise::forget_operations(url + "?tenant=big", {}, std::chrono::hours(1))); });
+  const double all = time_us([&] {
+    must(must(reprise::open_store(url + "?tenant=big"))
+             ->capabilities()
+             .tenants->forget_operations(std::chrono::hours(1)));
+  });
   print_absolute("pg", "sweep of half, for each 500 sessions",
                  all / (static_cast<double>(scale.sessions) / 1000), "us", at_most(kCommandMax));
 }

@@ -398,6 +398,11 @@ class Tenants {
   // serve any number of tenants. It may outlive this store. invalid_argument for a name that is not
   // 1 to 200 characters of A-Z a-z 0-9 . _ : @ + -.
   virtual Result<std::unique_ptr<Store>> of(std::string_view tenant) = 0;
+  // The tenants that have sessions and that the connected user may see, in order.
+  virtual Result<std::vector<std::string>> names() = 0;
+  // Deletes the operation ids of this tenant's sessions that have not changed for `age`, in small
+  // transactions. Returns their number. A retry of a deleted operation is applied again.
+  virtual Result<std::int64_t> forget_operations(std::chrono::hours age) = 0;
 };
 
 // For stores on a server that authenticates its users.

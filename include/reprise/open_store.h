@@ -31,6 +31,8 @@ struct StoreOptions {
   // Receives one-line notices for the user: unreadable bytes, and where they are preserved. Called
   // from the thread that uses the store; must not call the store.
   std::function<void(std::string_view)> on_notice = {};
+  // Likewise for what is only worth knowing, such as work left to an administrator.
+  std::function<void(std::string_view)> on_note = {};
   // Receives the progress of verify, repair and backup. Called from the thread that uses the store;
   // must not call the store. May be null.
   ProgressSink on_progress = {};
@@ -93,7 +95,7 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptio
 
 struct MigrateOptions {
   bool dry_run = false;  // only report the steps
-  // Called before each step, with one line.
+  // Called before each step, with one line; also with what a step waits for.
   std::function<void(std::string_view)> on_step = {};
 };
 // Creates or migrates the tables of a server's store, while programs of this version and of the
@@ -102,12 +104,6 @@ struct MigrateOptions {
 // server, and for tables of a newer version.
 Result<> migrate_store(std::string_view url, const StoreOptions& options = {},
                        const MigrateOptions& migrate = {});
-
-// Deletes operation ids from a server's store: those of sessions of the URL's tenant that have not
-// changed for `age`, in small transactions. Returns their number. A retry of a deleted operation is
-// applied again. unsupported for a store that is not on a server.
-Result<std::int64_t> forget_operations(std::string_view url, const StoreOptions& options,
-                                       std::chrono::hours age);
 
 // The URL for display and for logs: a password is replaced by "***".
 std::string without_password(std::string_view url);

@@ -223,6 +223,12 @@ class OwnStore final : public Store,
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override {
     return here("of", [&] { return can_.tenants->of(tenant); });
   }
+  Result<std::vector<std::string>> names() override {
+    return here("names", [&] { return can_.tenants->names(); });
+  }
+  Result<std::int64_t> forget_operations(std::chrono::hours age) override {
+    return here("forget_operations", [&] { return can_.tenants->forget_operations(age); });
+  }
 
  private:
   // Runs `work`, but only in the process that opened the store.

@@ -96,7 +96,10 @@ TEST_F(PostgresSpill, AServerThatComesBackGetsTheMessages) {
   EXPECT_EQ(all[4], "three");
   EXPECT_EQ(replay_outbox().outcome, CopyOutcome::unchanged);
   EXPECT_EQ(stored(), all);
-  EXPECT_GT(must(forget_operations(url_, {}, std::chrono::hours(0))), 0);
+  EXPECT_GT(
+      must(
+          must(open_store(url_))->capabilities().tenants->forget_operations(std::chrono::hours(0))),
+      0);
   EXPECT_EQ(replay_outbox().outcome, CopyOutcome::unchanged);
   EXPECT_EQ(stored(), all);
 }

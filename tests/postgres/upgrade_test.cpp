@@ -336,12 +336,15 @@ TEST(PostgresSweep, OperationsOfOldSessionsAreForgotten) {
   }
   run(url, "UPDATE reprise_heads SET updated_us = 1 WHERE session_id = 'old'");
   run(url, "UPDATE reprise_heads SET updated_us = 4000000000000000 WHERE session_id = 'new'");
-  EXPECT_EQ(must(forget_operations(url, {}, std::chrono::hours(24 * 7))), 2)
+  EXPECT_EQ(must(store->capabilities().tenants->forget_operations(std::chrono::hours(24 * 7))), 2)
       << "its creation and its append";
   EXPECT_TRUE(
       must(store->append(session_id("new"), {}, {.operation = operation_id("op")})).repeated);
   EXPECT_EQ(query(url, "SELECT count(*) FROM reprise_once WHERE session_id = 'old'"), "0");
-  EXPECT_EQ(must(forget_operations(url, {}, std::chrono::hours(24 * 7))), 0);
+  must(must(store->capabilities().tenants->of("another"))->create(session("s")));
+  EXPECT_EQ(must(store->capabilities().tenants->names()),
+            (std::vector<std::string>{"another", "default"}));
+  EXPECT_EQ(must(store->capabilities().tenants->forget_operations(std::chrono::hours(24 * 7))), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2, 3, 4));

@@ -179,6 +179,21 @@ class Doctor final : public Command {
     }
   }
 
+  // What `reprise store migrate` would do.
+  void tables(Context& context) {
+    const auto place = context.stores().place();
+    if (!place) {
+      return;
+    }
+    std::int64_t steps = 0;
+    const auto tried = migrate_store(place->url, place->options,
+                                     {.dry_run = true, .on_step = [&](auto) { ++steps; }});
+    if (tried) {
+      add("store_tables", steps == 0 ? "up to date" : cat(counted(steps, "change"), " outstanding"),
+          steps == 0 ? "" : "their owner runs: reprise store migrate");
+    }
+  }
+
   void store(Context& context, const std::string& url) {
     add("store", url);
     const StoreKind* const kind = kind_of_url(url);
@@ -200,6 +215,9 @@ class Doctor final : public Command {
       add_problem("store_error", opened.error().message, repair_of(opened.error()));
     } else {
       count_sessions(**opened);
+      if (kind != nullptr && kind->place == StoreKind::Place::server) {
+        tables(context);
+      }
     }
     spilled(context, url);
     const StoreCounts counts = context.stores().watch().statistics().counts();

@@ -1,10 +1,13 @@
 // reprise store: administration of a store on a server.
 
 #include "base/assert.h"
+#include "base/json_write.h"
 #include "cli/commands/command.h"
 #include "cli/settings/moment.h"
 #include "cli/settings/settings.h"
+#include "reprise/capabilities.h"
 #include "reprise/sessions.h"
+#include "session/outbox.h"
 
 namespace reprise::cli {
 namespace {
@@ -15,13 +18,17 @@ class StoreCommand final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"--dry-run", "", "with migrate: show what would be done, without doing it",
-                         &dry_run_}},
+                         &dry_run_},
+                        {"--all-tenants", "",
+                         "with sweep: all tenants, not only the one in the store's URL",
+                         &all_tenants_}},
             .arguments = {{"ACTION", "migrate or sweep", &action_, true, {"migrate", "sweep"}}}};
   }
 
   Result<Exit> run(Context& context) override {
     if (action_ == "migrate") {
-      return migrate(context);
+      return all_tenants_ ? context.voice().wrong_usage("--all-tenants can only be used with sweep")
+                          : migrate(context);
     }
     if (action_ != "sweep") {
       return context.voice().wrong_usage(
@@ -36,43 +43,110 @@ class StoreCommand final : public Command {
  private:
   Result<Exit> migrate(Context& context) const {
     REPRISE_ASSIGN(const StoreOpener::Place place, context.stores().place());
-    int steps = 0;
+    std::vector<std::string> steps;
     REPRISE_TRY(migrate_store(place.url, place.options,
                               {.dry_run = dry_run_, .on_step = [&](std::string_view step) {
-                                 ++steps;
-                                 context.voice().out().write(cat(step, "\n"));
+                                 steps.emplace_back(step);
+                                 if (!context.globals().json) {
+                                   context.voice().out().write(cat(step, "\n"));
+                                 }
                                }}));
-    context.voice().remark(steps == 0 ? "the tables are up to date"
-                           : dry_run_ ? "nothing was changed"
-                                      : "the tables are up to date now");
+    if (context.globals().json) {
+      print_steps(context, steps);
+    }
+    context.voice().remark(steps.empty() ? "the tables are up to date"
+                           : dry_run_    ? "nothing was changed"
+                                         : "the tables are up to date now");
     return Exit::done;
   }
 
-  static Result<Exit> sweep(Context& context) {
-    REPRISE_ASSIGN(const StoreOpener::Place place, context.stores().place());
-    REPRISE_ASSIGN(const std::int64_t forgotten,
-                   forget_operations(place.url, place.options, kOperationsAge));
-    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
-    if (settings->retention) {
-      REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-      const auto age = parse_duration(*settings->retention);
-      REPRISE_ASSERT(age.has_value());  // validated with the settings
-      const Retained done =
-          retain_sessions(*store, *age, context.config().state_folder(), context.clock());
-      if (done.error) {
-        return std::unexpected(*done.error);
-      }
-      context.voice().remark(cat("moved to the trash: ", done.moved,
-                                 done.moved == 1 ? " session" : " sessions", " closed more than ",
-                                 *settings->retention, " ago"));
+  void print_steps(Context& context, const std::vector<std::string>& steps) const {
+    std::string out;
+    json::ObjectWriter object(out);
+    object.field("dry_run", dry_run_).key("steps");
+    json::ArrayWriter array(out);
+    for (const std::string& step : steps) {
+      array.item();
+      json::append_string(out, step);
     }
-    context.voice().remark(cat("forgot ", forgotten, forgotten == 1 ? " operation" : " operations",
-                               " of sessions unchanged for a week"));
+    array.close();
+    object.close();
+    context.voice().print_json(out);
+  }
+
+  struct Swept {
+    std::int64_t tenants = 0;
+    std::int64_t trashed = 0;
+    std::int64_t forgotten = 0;
+    bool clock_leapt = false;
+  };
+
+  static Result<> sweep_one(Context& context, Store& store, const Settings& settings,
+                            Swept& swept) {
+    REPRISE_ASSIGN(const std::int64_t forgotten,
+                   store.capabilities().tenants->forget_operations(kOperationsAge));
+    ++swept.tenants;
+    swept.forgotten += forgotten;
+    if (!settings.retention || swept.clock_leapt) {
+      return {};
+    }
+    const auto age = parse_duration(*settings.retention);
+    REPRISE_ASSERT(age.has_value());  // validated with the settings
+    const Retained done =
+        retain_sessions(store, *age, context.config().state_folder(), context.clock());
+    swept.trashed += static_cast<std::int64_t>(done.moved);
+    swept.clock_leapt = done.clock_leapt;
+    return done.error ? Result<>(std::unexpected(*done.error)) : Result<>();
+  }
+
+  Result<Exit> sweep(Context& context) const {
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    if (!is_on_a_server(context.config().store_url(*settings))) {
+      return fail(Code::unsupported, "only for stores on a server (postgres://...)");
+    }
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    Swept swept;
+    if (all_tenants_) {
+      Tenants& tenants = *store->capabilities().tenants;
+      REPRISE_ASSIGN(const auto names, tenants.names());
+      for (const std::string& name : names) {
+        REPRISE_ASSIGN(const auto one, tenants.of(name));
+        if (auto done = sweep_one(context, *one, *settings, swept); !done) {
+          return fail_with_context(cat("tenant ", name), std::move(done).error());
+        }
+      }
+    } else {
+      REPRISE_TRY(sweep_one(context, *store, *settings, swept));
+    }
+    report(context, *settings, swept);
     return Exit::done;
+  }
+
+  void report(Context& context, const Settings& settings, const Swept& swept) const {
+    if (context.globals().json) {
+      std::string out;
+      json::ObjectWriter object(out);
+      object.field("tenants", swept.tenants).field("trashed", swept.trashed);
+      object.field("forgotten", swept.forgotten);
+      object.close();
+      context.voice().print_json(out);
+    }
+    const std::string where =
+        all_tenants_ ? cat(" of ", counted(swept.tenants, "tenant"), ",") : "";
+    if (swept.clock_leapt) {
+      context.voice().note(
+          "the clock has jumped; no session is moved to the trash because of its age");
+    } else if (settings.retention) {
+      context.voice().remark(cat("moved to the trash: ", counted(swept.trashed, "session"), where,
+                                 " closed more than ", *settings.retention, " ago"));
+    }
+    context.voice().remark(cat("forgot ", counted(swept.forgotten, "operation"), where,
+                               " of sessions unchanged for a week"));
   }
 
   std::optional<std::string> action_;
   bool dry_run_ = false;
+  bool all_tenants_ = false;
 };
 
 }  // namespace

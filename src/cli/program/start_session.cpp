@@ -184,9 +184,11 @@ Result<Session> go_on_with(Context& context, const Prepared& with, const Started
   return session;
 }
 
-// Applies the setting `retention`, which was validated when it was read.
+// Applies the setting `retention`, which was validated when it was read. A server's store is not
+// one user's: `reprise store sweep` does it there.
 void apply_retention(Context& context, Store& store, const Settings& settings) {
-  if (!settings.retention || store.capabilities().trash == nullptr) {
+  if (!settings.retention || store.capabilities().trash == nullptr ||
+      is_on_a_server(context.config().store_url(settings))) {
     return;
   }
   const auto age = parse_duration(*settings.retention);

@@ -56,9 +56,10 @@ Result<Store*> StoreOpener::open(Access access) {
   if (!slot) {
     REPRISE_ASSIGN(const Settings* settings, config_.settings());
     const std::string url = config_.opening_url(*settings);
-    REPRISE_ASSIGN(
-        slot, open_at(url, {.access = access,
-                            .on_notice = [this](std::string_view text) { voice_.warn(text); }}));
+    REPRISE_ASSIGN(slot,
+                   open_at(url, {.access = access,
+                                 .on_notice = [this](std::string_view text) { voice_.warn(text); },
+                                 .on_note = [this](std::string_view text) { voice_.note(text); }}));
     if (!std::exchange(has_reported_outbox_, true)) {
       report_outbox(config_.store_url(*settings));
     }
@@ -172,6 +173,8 @@ Result<StoreOpener::Place> StoreOpener::place() {
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   Place place{.url = config_.opening_url(*settings), .options = {}};
   place.options.insecure = config_.is_insecure(*settings);
+  watch().watch(place.options,
+                std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
   if (settings->store_key_command && is_same_store_server(settings->store_key_url, place.url)) {
     place.options.password = [command = *settings->store_key_command] {
       return run_key_command(command, "store_key_command");

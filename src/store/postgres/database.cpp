@@ -83,7 +83,7 @@ Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector
 
 // A hint for roles that may use the tables, but neither create nor alter them.
 std::string migration_hint(std::string_view owner_url, std::int64_t version) {
-  return cat("; ", version == 0 ? "there are no tables yet" : "its tables are of an older version",
+  return cat(version == 0 ? "there are no tables yet" : "its tables are of an older version",
              ": their owner runs once: reprise --store '", owner_url, "' store migrate");
 }
 
@@ -151,6 +151,10 @@ Result<> Database::prepare() {
   REPRISE_ASSIGN(Pool::Lease connection, first_connection());
   REPRISE_TRY(prepare_tables(*connection, Clock::now() + kMigrationTime));
   REPRISE_TRY(check_engine());
+  if (!shared_->tables.is_current() && options().on_note) {
+    options().on_note(cat(
+        name(), ": ", migration_hint(shared_->pool.place().owner_url, shared_->tables.version)));
+  }
   shared_->pool.give_back(From::primary, std::move(connection));
   return {};
 }
@@ -207,7 +211,7 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
       add_grant(made.error(), connection.failure());
     } else if (connection.failure().sqlstate == kNoPrivilege || made.error().code == Code::busy) {
       made.error().message +=
-          migration_hint(shared_->pool.place().owner_url, shared_->tables.version);
+          cat("; ", migration_hint(shared_->pool.place().owner_url, shared_->tables.version));
     }
     return std::unexpected(std::move(made).error());
   }

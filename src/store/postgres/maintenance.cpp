@@ -2,10 +2,12 @@
 
 #include "base/text.h"
 #include "reprise/open_store.h"
+#include "store/call.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/pool.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/statements_beside.h"
@@ -28,16 +30,20 @@ Result<> require_server(std::string_view url) {
 Result<> migrate_at(const Place& place, const StoreOptions& options,
                     const MigrateOptions& migrate) {
   Pool pool(place, options);
+  const store::CallOptions call_options(options);
+  store::Call call(call_options, "migrate");
   const auto now = std::chrono::steady_clock::now();
   REPRISE_ASSIGN(const Pool::Lease connection,
                  pool.connect(From::primary, now + options.busy_timeout));
   connection->set_deadline(now + kMigrationMax);
-  return migrate_beside(*connection, migrate.dry_run ? Trial::yes : Trial::no,
-                        [&migrate](std::string_view step) {
-                          if (migrate.on_step) {
-                            migrate.on_step(step);
-                          }
-                        });
+  auto done = migrate_beside(*connection, migrate.dry_run ? Trial::yes : Trial::no,
+                             [&migrate](std::string_view step) {
+                               if (migrate.on_step) {
+                                 migrate.on_step(step);
+                               }
+                             });
+  call.finish();
+  return done;
 }
 
 // Forgets the operations of the next page of sessions unless they changed since `before`.
@@ -59,6 +65,36 @@ Result<Swept> forget_page(Connection& connection, const std::string& tenant,
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> PostgresStore::names() {
+  std::vector<std::string> names;
+  while (true) {
+    REPRISE_ASSIGN(const Rows next, database_.read_for<Rows>([&](Connection& connection) {
+      return connection.run_one({kFindNextTenant, values(names.empty() ? "" : names.back())});
+    }));
+    if (next.empty()) {
+      return names;
+    }
+    names.push_back(next.text(0, "tenant"));
+  }
+}
+
+Result<std::int64_t> PostgresStore::forget_operations(std::chrono::hours age) {
+  const std::int64_t before = microseconds_of(database_.clock().now() - age);
+  std::int64_t forgotten = 0;
+  std::string after;
+  while (true) {
+    REPRISE_ASSIGN(const auto swept, database_.write_for<Swept>([&](Connection& one, bool) {
+      return forget_page(one, database_.tenant(), after, before);
+    }));
+    forgotten += swept.forgotten;
+    if (swept.last.empty()) {
+      return forgotten;
+    }
+    after = swept.last;
+  }
+}
+
 }  // namespace postgres
 
 Result<> migrate_store(std::string_view url, const StoreOptions& options,
@@ -69,26 +105,6 @@ Result<> migrate_store(std::string_view url, const StoreOptions& options,
     return fail_with_context(place.name, std::move(done).error());
   }
   return {};
-}
-
-Result<std::int64_t> forget_operations(std::string_view url, const StoreOptions& options,
-                                       std::chrono::hours age) {
-  REPRISE_TRY(postgres::require_server(url));
-  REPRISE_ASSIGN(const auto database, postgres::Database::open(url, options));
-  const std::int64_t before = postgres::microseconds_of(database->clock().now() - age);
-  std::int64_t forgotten = 0;
-  std::string after;
-  while (true) {
-    REPRISE_ASSIGN(const auto swept,
-                   database->write_for<postgres::Swept>([&](postgres::Connection& one, bool) {
-                     return postgres::forget_page(one, database->tenant(), after, before);
-                   }));
-    forgotten += swept.forgotten;
-    if (swept.last.empty()) {
-      return forgotten;
-    }
-    after = swept.last;
-  }
 }
 
 }  // namespace reprise

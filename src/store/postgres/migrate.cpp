@@ -12,6 +12,7 @@
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
+#include "store/postgres/statements_beside.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {
@@ -62,8 +63,6 @@ constexpr std::string_view kFillPage =
     REPRISE_FILL_SLOTS " AND (tenant, session_id) <= ($3::text, $4::text)";
 constexpr std::string_view kFillRest = REPRISE_FILL_SLOTS;
 
-constexpr std::string_view kFindNextTenant =
-    "SELECT tenant FROM reprise_heads WHERE tenant > $1::text ORDER BY tenant LIMIT 1";
 // Of 1: 2 where the page before ended, 3 where this one ends.
 constexpr std::string_view kFindCopiedPage =
     "SELECT max(p.session_id) AS last FROM (SELECT h.session_id FROM reprise_heads AS h"

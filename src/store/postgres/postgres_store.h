@@ -80,6 +80,10 @@ class PostgresStore final : public Store,
   Result<> purge(const SessionId& id) override;
   Result<std::vector<Remnant>> remnants() override;
 
+  // maintenance.cpp
+  Result<std::vector<std::string>> names() override;
+  Result<std::int64_t> forget_operations(std::chrono::hours age) override;
+
   // index_words.cpp
   Result<bool> index_words(const std::function<WordEntry(const Message&)>& entry_of,
                            const IndexProgress& on_progress) override;

@@ -86,6 +86,9 @@ inline constexpr std::string_view kFindMissingBlobs =
     "SELECT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text"
     " EXCEPT SELECT b.hash FROM reprise_blobs AS b WHERE b.tenant = $1::text";
 
+// The only statement about all tenants.
+inline constexpr std::string_view kFindNextTenant =
+    "SELECT tenant FROM reprise_heads WHERE tenant > $1::text ORDER BY tenant LIMIT 1";
 // Expired operations of a page of sessions: 2 the session before the page. Returns the last of up
 // to 500, null if there are none.
 inline constexpr std::string_view kFindSweptPage =
