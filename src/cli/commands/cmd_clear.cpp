@@ -31,6 +31,11 @@ class Clear final : public Command {
     }
     REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
     const std::size_t count = found.sessions.size();
+    if (trash_ && count == 0 && found.damage.empty() && !context.globals().json) {
+      context.voice().remark(
+          cat("the trash is empty", all ? "" : "; --all empties the trash of all folders"));
+      return Exit::done;
+    }
     const std::string_view of =
         store->capabilities().many_folders ? all ? "all folders" : "this folder" : "this store";
     const std::string what = cat(count,

@@ -3,6 +3,8 @@
 // else.
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
@@ -10,6 +12,7 @@
 #include "cli/output/session_json.h"
 #include "cli/program/completions.h"
 #include "cli/settings/config_keys.h"
+#include "cli/settings/conversation_choice.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
 
@@ -194,14 +197,37 @@ class Complete final : public Command {
     if (option.names == "--mode") {
       return modes(context);
     }
-    Completion out = of(option.choices.empty() ? option.offered : option.choices);
-    if (option.names == "--provider") {
-      if (const auto settings = context.config().settings()) {
-        for (const auto& [name, provider] : (*settings)->providers) {
-          out.candidates.push_back({name});
-        }
+    if (option.names == "--tools") {
+      return tools(line.prefix);
+    }
+    return option.names == "--provider"
+               ? providers(context)
+               : of(option.choices.empty() ? option.offered : option.choices);
+  }
+
+  static Completion providers(Context& context) {
+    Completion out = of(provider_names());
+    if (const auto settings = context.config().settings()) {
+      for (const auto& [name, provider] : (*settings)->providers) {
+        out.candidates.push_back({name});
       }
     }
+    return out;
+  }
+
+  // The names after the last comma of the word.
+  static Completion tools(std::string_view word) {
+    const std::string before(word.substr(0, word.rfind(',') + 1));
+    Completion out;
+    if (before.empty()) {
+      out = of({"all", "none"});
+    }
+    if (const auto all = choose_tools("all")) {
+      for (const ToolSpec& tool : all->specs()) {
+        out.candidates.push_back({cat(before, tool.name)});
+      }
+    }
+    out.candidates.push_back({cat(before, "recall:all")});
     return out;
   }
 
@@ -215,10 +241,19 @@ class Complete final : public Command {
       return of(spec.choices);
     }
     if (line.entry->name == "config") {
-      return setting(line);
+      return setting(context, line);
+    }
+    if (spec.name == "SOURCE") {
+      Completion out = tool_histories();
+      out.rest = Rest::files;
+      return out;
     }
     if (spec.name == "SEL") {
       return sessions(context, line);
+    }
+    if (line.entry->name == "todo") {
+      const bool is_status = line.words.size() == 3 && line.words[1] == "set";
+      return is_status ? of({"pending", "in_progress", "completed"}) : Completion{};
     }
     if (spec.name == "COMMAND") {
       return commands();
@@ -235,11 +270,15 @@ class Complete final : public Command {
     return current.empty() ? Completion{} : Completion{.rest = Rest::files};
   }
 
-  static Completion setting(const Line& line) {
-    if (line.words.front() == "trust") {
+  static Completion setting(Context& context, const Line& line) {
+    const std::string& action = line.words.front();
+    if (action == "trust") {
       return {.rest = Rest::folders};
     }
-    if (line.words.size() > 1 || (line.words.front() != "get" && line.words.front() != "set")) {
+    if (action == "set" && line.words.size() == 2) {
+      return setting_value(context, line.words.back());
+    }
+    if (line.words.size() > 1 || (action != "get" && action != "set")) {
       return {};
     }
     Completion out;
@@ -249,6 +288,24 @@ class Complete final : public Command {
       }
     }
     return out;
+  }
+
+  static Completion setting_value(Context& context, const std::string& name) {
+    const auto path = parse_key_path(name);
+    if (!path) {
+      return {};
+    }
+    const ConfigKey& key = *path->key;
+    if (path->section == Section::top && key.name == "provider") {
+      return providers(context);
+    }
+    if (path->section == Section::top && key.name == "store") {
+      return stores(context);
+    }
+    if (!key.choices.empty()) {
+      return of(key.choices);
+    }
+    return expected_value(key) == "true or false" ? of({"true", "false"}) : Completion{};
   }
 
   static Completion modes(Context& context) {
@@ -261,15 +318,21 @@ class Complete final : public Command {
     return out;
   }
 
+  static Completion tool_histories() {
+    Completion out;
+    for (const SourceKind& kind : source_kinds()) {
+      out.candidates.push_back({cat(kind.name, ":"), std::string(kind.title)});
+    }
+    return out;
+  }
+
   static Completion stores(Context& context) {
     Completion out;
     for (const StoreKind& kind : store_kinds()) {
       out.candidates.push_back(
           {cat(kind.name, kind.place == StoreKind::Place::server ? "://" : ":")});
     }
-    for (const SourceKind& kind : source_kinds()) {
-      out.candidates.push_back({cat(kind.name, ":"), std::string(kind.title)});
-    }
+    std::ranges::move(tool_histories().candidates, std::back_inserter(out.candidates));
     // Paths in this folder are relative to it.
     const std::string here = context.config().working_dir().native() + "/";
     for (std::string& url : find_stores_around(context)) {
@@ -306,10 +369,26 @@ class Complete final : public Command {
     }
   }
 
+  // "claude:" of "claude:Tit", for commands that continue sessions of other tools; else "".
+  static std::string tool_of(const Line& line) {
+    const std::string tool = line.prefix.substr(0, line.prefix.find(':') + 1);
+    constexpr std::array<std::string_view, 3> kContinue = {"ask", "chat", "resume"};
+    const bool continues =
+        line.entry != nullptr && std::ranges::find(kContinue, line.entry->name) != kContinue.end();
+    const bool is_tool = std::ranges::any_of(
+        source_kinds(), [&](const SourceKind& kind) { return tool == cat(kind.name, ":"); });
+    return continues && is_tool ? tool : "";
+  }
+
   // Titles and short ids: this folder's newest sessions, and matching ones of the whole store.
   static Completion sessions(Context& context, const Line& line) {
-    Completion out{.candidates = {{"last", "the newest session of this folder"}}};
-    const auto source = context.stores().source();
+    const std::string tool = tool_of(line);
+    Completion out{.candidates = {{cat(tool, "last"), "the newest session of this folder"}}};
+    const auto of_tool = tool.empty() ? Result<std::unique_ptr<Source>>(nullptr)
+                                      : context.stores().open_source_at(tool);
+    const auto source = !of_tool       ? std::unexpected(of_tool.error())
+                        : tool.empty() ? context.stores().source()
+                                       : Result<Source*>(of_tool->get());
     if (!source) {
       return out;
     }
@@ -325,15 +404,15 @@ class Complete final : public Command {
     if (!page) {
       return out;
     }
-    add_matching(**source, line.prefix, query, *page);
+    add_matching(**source, line.prefix.substr(tool.size()), query, *page);
     const std::vector<std::string> ids = short_ids_of(page->sessions);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (const std::string& title = page->sessions[i].title; !title.empty()) {
-        out.candidates.push_back({title, ids[i]});
+        out.candidates.push_back({cat(tool, title), ids[i]});
       }
     }
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      out.candidates.push_back({ids[i], page->sessions[i].title});
+      out.candidates.push_back({cat(tool, ids[i]), page->sessions[i].title});
     }
     return out;
   }

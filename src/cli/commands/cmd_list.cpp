@@ -52,8 +52,9 @@ class List final : public Command {
     if (context.globals().json) {
       context.voice().print_json(document(page));
     } else if (page.sessions.empty()) {
-      context.voice().remark(all_ ? "no sessions"
-                                  : "no sessions in this folder; --all lists all folders");
+      const bool is_filtered = from_ || grep_ || mode_ || author_ || state_ || after_;
+      context.voice().remark(cat("no ", is_filtered ? "matching " : "", "sessions",
+                                 all_ ? "" : " in this folder; --all lists all folders"));
     } else {
       print(context, page);
     }
