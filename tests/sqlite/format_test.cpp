@@ -41,9 +41,9 @@ TEST_F(SqliteFormat, TheHeaderHasItsVersion) {
   EXPECT_EQ(rows("PRAGMA user_version"), Rows{"2"});
   EXPECT_EQ(rows("PRAGMA journal_mode"), Rows{"wal"});
   EXPECT_EQ(rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"),
-            (Rows{"reprise_blob_unnamed", "reprise_message_inserted", "reprise_session_deleted",
-                  "reprise_session_inserted", "reprise_session_updated", "reprise_slot_inserted",
-                  "reprise_slot_updated"}));
+            (Rows{"reprise_blob_unnamed", "reprise_message_copied", "reprise_message_inserted",
+                  "reprise_session_deleted", "reprise_session_inserted", "reprise_session_updated",
+                  "reprise_slot_inserted", "reprise_slot_updated"}));
 }
 
 TEST_F(SqliteFormat, TablesHaveTheDocumentedColumns) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <fstream>
 
+#include "base/encode.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -165,6 +166,60 @@ TEST_F(SqlitePurge, CollectsBlobsUnreferencedByTheOriginal) {
   plain.run("DELETE FROM sessions WHERE id = 'one'");
   must(store->capabilities().trash->purge(session_id("two")));
   EXPECT_EQ(plain.rows("SELECT count(*) FROM reprise_blobs"), std::vector<std::string>{"1"});
+}
+
+// The original program forks by copying rows.
+constexpr std::string_view kForkByTheOriginal =
+    "INSERT INTO sessions(id, model, forked_from) VALUES('%2', 'm', '%1');"
+    "INSERT INTO messages(session_id, seq, role, content)"
+    " SELECT '%2', seq, role, content FROM messages WHERE session_id = '%1'";
+
+void fork_by_the_original(PlainDatabase& plain, const std::string& parent, const std::string& id) {
+  std::string sql(kForkByTheOriginal);
+  for (std::size_t at = sql.find('%'); at != std::string::npos; at = sql.find('%', at)) {
+    sql.replace(at, 2, sql[at + 1] == '1' ? parent : id);
+  }
+  plain.run(sql);
+}
+
+TEST_F(SqlitePurge, KeepsBlobsOfForksByTheOriginal) {
+  for (const bool is_old : {false, true}) {  // forked before or after the trigger was there
+    SCOPED_TRACE(is_old);
+    file_ = folder_.path() / (is_old ? "old.db" : "new.db");
+    clock_.later = std::chrono::hours(0);
+    BlobHash hash = must(sha256("picture"));
+    {
+      const auto store = open();
+      must(store->create(session("one")));
+      hash = must(store->capabilities().blobs->put_blob("picture"));
+      must(store->append(session_id("one"), {showing(hash)}, {}));
+    }
+    {
+      PlainDatabase plain(file_);
+      plain.run(is_old ? "DROP TRIGGER reprise_message_copied" : "");
+      fork_by_the_original(plain, "one", "two");
+      fork_by_the_original(plain, "two", "three");
+    }
+    clock_.later = kBlobPinned + std::chrono::hours(1);
+    const auto store = open();
+    must(store->capabilities().trash->purge(session_id("one")));
+    must(store->capabilities().trash->purge(session_id("two")));
+    EXPECT_TRUE(
+        works(store->capabilities().blobs->read_blob(hash, [](auto) { return Flow::go_on; })));
+    EXPECT_EQ(damage(), std::vector<std::string>{});
+    must(store->capabilities().trash->purge(session_id("three")));
+    EXPECT_EQ(PlainDatabase(file_).rows("SELECT count(*) FROM reprise_blobs").at(0), "0");
+  }
+}
+
+TEST_F(SqlitePurge, VerifyFindsBlobsThatOnlyMessagesName) {
+  const auto store = open();
+  must(store->create(session("one")));
+  const BlobHash hash = must(store->capabilities().blobs->put_blob("picture"));
+  must(store->append(session_id("one"), {showing(hash)}, {}));
+  PlainDatabase(file_).run("DELETE FROM reprise_blob_refs; DELETE FROM reprise_blobs");
+  EXPECT_EQ(damage(), std::vector<std::string>{
+                          cat("r.db: blob ", hash.str(), ": messages name it, but it is missing")});
 }
 
 // The files of the folder that contain the text.

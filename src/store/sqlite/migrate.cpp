@@ -190,8 +190,16 @@ Result<> show_previous(Connection& connection) {
                                                  "* FROM main.messages"));
 }
 
+// An unreadable schema is reported by whatever uses it next.
+bool has_trigger(Connection& connection, std::string_view name) {
+  const auto found = connection.integer(
+      "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND name = ?", name);
+  return !found || *found != 0;
+}
+
 bool has_run(Connection& connection, const Migration& migration) {
-  return has_column(connection, migration.table, migration.column);
+  return migration.column.empty() ? has_trigger(connection, migration.name)
+                                  : has_column(connection, migration.name, migration.column);
 }
 
 Result<> run_migration(Connection& connection, const Migration& migration, Time now) {

@@ -128,6 +128,17 @@ BEGIN
 END;
 )";
 
+// A fork by the original program copies messages, whose blobs must outlive the parent.
+constexpr std::string_view kCopyTrigger = R"(
+CREATE TRIGGER reprise_message_copied AFTER INSERT ON messages WHEN NEW.created_us IS NULL
+BEGIN
+  INSERT OR IGNORE INTO reprise_blob_refs(session_id, hash)
+  SELECT NEW.session_id, hash FROM reprise_blob_refs
+  WHERE session_id = (SELECT forked_from FROM sessions WHERE id = NEW.session_id)
+    AND instr(NEW.content, hash) > 0;
+END;
+)";
+
 // For the statements of the original program, which does not know our columns. Our own statements
 // set them, so they only pay for the WHEN clauses. Only standard SQLite functions are allowed,
 // because the triggers also run in the original program.
@@ -218,11 +229,26 @@ std::string add_authors(std::int64_t /*now_us*/) {
   return cat(add_column_sql(kAuthor, "messages"), kAuthorIndex);
 }
 
+// Includes forks of forks.
+std::string add_copy_trigger(std::int64_t /*now_us*/) {
+  return cat(kCopyTrigger,
+             "WITH RECURSIVE origins(id, origin) AS ("
+             "SELECT id, forked_from FROM sessions WHERE forked_from <> '' UNION "
+             "SELECT o.id, s.forked_from FROM origins AS o JOIN sessions AS s ON s.id = o.origin"
+             " WHERE s.forked_from <> '')"
+             " INSERT OR IGNORE INTO reprise_blob_refs(session_id, hash)"
+             " SELECT o.id, r.hash FROM origins AS o"
+             " JOIN reprise_blob_refs AS r ON r.session_id = o.origin"
+             " JOIN messages AS m ON m.session_id = o.id AND m.created_us IS NULL"
+             " AND instr(m.content, r.hash) > 0;");
+}
+
 constexpr Migration kMigrations[] = {
     {2, "sessions", kSlot.name, true, add_slots},
     {2, kPinsTable, "hash", false, add_pins},
     {2, "sessions", kPinned.name, false, add_pinned},
     {2, "messages", kAuthor.name, false, add_authors},
+    {2, "reprise_message_copied", "", false, add_copy_trigger},
 };
 
 }  // namespace
@@ -258,7 +284,7 @@ std::string tables_sql() {
 }
 
 std::string triggers_sql() {
-  return cat(kTriggers, slot_triggers_sql(), kPinTrigger);
+  return cat(kTriggers, slot_triggers_sql(), kPinTrigger, kCopyTrigger);
 }
 
 std::string slot_sql(std::string_view microseconds) {

@@ -48,7 +48,8 @@ struct Migration {
   // The user_version after the migration. Older programs refuse databases with a newer one, so it
   // is increased only if they would break them.
   std::int64_t version;
-  std::string_view table;  // the table that has `column` once the migration has run
+  // The table that has `column` once the migration has run; a trigger if `column` is "".
+  std::string_view name;
   std::string_view column;
   bool keeps_copy;  // whether it changes existing data
   std::string (*statements)(std::int64_t now_us);
