@@ -116,6 +116,7 @@ class Ask final : public Command {
                          .title = title_from_prompt(prompt),
                          .stream = !no_stream_,
                          .dry_run = dry_run_,
+                         .go_on = go_on_,
                          .approver = ask_for_consent(context, consents),
                          .stop = interrupts.token()};
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));

@@ -115,7 +115,8 @@ Result<> add_named(Context& context, WaitingSessions& waiting, std::string_view 
 }
 
 // Resumes the unsaved part of a session while the server is unreachable. Without one, starts a new
-// session, unless a session was named that cannot be identified here.
+// session, unless a session was named that cannot be identified here, or an answer is to be
+// continued.
 Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
                                     const StartRequest& request, const Error& away,
                                     bool has_tools) {
@@ -129,6 +130,11 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
   };
   auto info = find();
   const bool is_here = info.has_value();
+  if (!info && info.error().code == Code::not_found && request.go_on) {
+    return fail(away.code, cat(away.message,
+                               "; the answer to continue is not on this machine: try"
+                               " again when the server is back"));
+  }
   if (!info && info.error().code == Code::not_found && request.session.sel) {
     REPRISE_TRY(add_named(context, waiting, *request.session.sel, request.title));
     info = find();
