@@ -246,6 +246,11 @@ class ArtefactReader {
   };
   // Ordered by step, then name.
   virtual Result<std::vector<Entry>> list_artefacts(const SessionId& id) = 0;
+  // What is not listed because it has no bytes of its own (links, pipes, empty folders), one line
+  // each: "steps/001/x, a link".
+  virtual Result<std::vector<std::string>> list_unlisted(const SessionId& /*id*/) {
+    return std::vector<std::string>();
+  }
 };
 
 class Artefacts : public ArtefactReader {

@@ -439,6 +439,8 @@ class Copy {
     if (from == nullptr) {
       return {};
     }
+    REPRISE_ASSIGN(const std::vector<std::string> unlisted, from->list_unlisted(id_));
+    losses_.insert(unlisted.begin(), unlisted.end());
     REPRISE_ASSIGN(const std::vector<Artefacts::Entry> entries, from->list_artefacts(id_));
     REPRISE_ASSIGN(const std::int64_t replaced, engine::count_replaced(source_, id_));
     for (const Artefacts::Entry& entry : entries) {

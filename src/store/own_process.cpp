@@ -155,6 +155,9 @@ class OwnStore final : public Store,
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
     return here("list_artefacts", [&] { return can_.artefact_reader->list_artefacts(id); });
   }
+  Result<std::vector<std::string>> list_unlisted(const SessionId& id) override {
+    return here("list_unlisted", [&] { return can_.artefact_reader->list_unlisted(id); });
+  }
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                     const RecordedTurn& turn) override {
     return here("record_turn", [&] { return can_.turn_recording->record_turn(id, turn); });

@@ -156,6 +156,36 @@ TEST(ChatArchive, KeepsTimesModesAndEmptyFolders) {
   EXPECT_EQ(must(get(*store, id)), before);
 }
 
+// Any name and time that a file can have here, beside one that looks like the name of its entry.
+TEST(ChatArchive, KeepsOddNamesAndFarTimes) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path chat = directory.chat(id);
+  for (const char* const name : {"f\xffname",
+                                 "\x01"
+                                 "ctl",
+                                 "esc\x1b[31m", "back\\slash", "new\nline", "C:x", "f%FFname",
+                                 "f%FFname~", "fo:lder/plain", "ż"}) {
+    directory.write(chat / name, name);
+  }
+  fs::create_directory(chat / "em:pty");
+  const std::array<timespec, 2> far = {timespec{.tv_sec = 4'000'000'000, .tv_nsec = 1},
+                                       timespec{.tv_sec = 4'000'000'000, .tv_nsec = 23456789}};
+  for (const fs::path& path : {chat / "ż", chat / "em:pty"}) {
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), far.data(), 0), 0);
+  }
+  const auto store = directory.open();
+  const Texts metadata = facts_in(chat);
+  const Files files = files_in(chat);
+  must(store->capabilities().archives->archive(id, at(1)));
+  EXPECT_EQ(must(store->capabilities().artefacts->find_artefact(id, {0}, "C:x")), "C:x");
+  must(store->capabilities().archives->unarchive(id));
+  Files restored = files_in(chat);
+  restored["steps/001/response.json"] = files.at("steps/001/response.json");  // redacted
+  EXPECT_EQ(restored, files);
+  EXPECT_EQ(facts_in(chat), metadata);
+}
+
 TEST(ChatArchive, OfTheOriginalHasNoSecretHeaders) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();

@@ -1,6 +1,9 @@
 // The files of steps, by name and by key, in all layouts.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
@@ -139,6 +142,31 @@ TEST(ChatArtefacts, AreNotWrittenThroughLinks) {
       fails(artefacts.save_artefact(chat_id(1), {0}, "sub/file", "x"), Code::invalid_argument));
   EXPECT_EQ(directory.read("elsewhere/file"), "precious");
   EXPECT_FALSE(fs::exists(directory.root() / "elsewhere" / "input.md"));
+}
+
+// Copies list what they leave out, backups have all of it.
+TEST(ChatArtefacts, LinksPipesAndEmptyFoldersAreNotLostInSilence) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path chat = directory.chat(id);
+  fs::create_symlink("../elsewhere", chat / "steps" / "001" / "link");
+  fs::create_directories(chat / "empty" / "inner");
+  const auto store = directory.open();
+  const fs::path target = directory.root().parent_path() / "backup";
+  must(store->capabilities().backup->backup(target));
+  const fs::path copy = target / "chat" / id.str();
+  EXPECT_EQ(fs::read_symlink(copy / "steps" / "001" / "link"), "../elsewhere");
+  EXPECT_TRUE(fs::is_directory(copy / "empty" / "inner"));
+  ASSERT_EQ(::mkfifo((chat / "pipe").c_str(), 0600), 0);
+  const auto memory = open_memory_store();
+  const auto losses = must(copy_session(*store, *memory, id)).losses;
+  for (const char* const loss :
+       {"steps/001/link, a link", "empty/inner, an empty folder", "pipe, a pipe or device"}) {
+    EXPECT_NE(std::ranges::find(losses, loss), losses.end()) << loss;
+  }
+  const auto refused = store->capabilities().backup->backup(target.native() + "2");
+  ASSERT_TRUE(fails(refused, Code::unsupported));
+  EXPECT_NE(refused.error().message.find("/pipe"), std::string::npos) << refused.error().message;
 }
 
 TEST(ChatArtefacts, OlderLayoutsAreRead) {

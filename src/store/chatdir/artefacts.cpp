@@ -191,24 +191,52 @@ struct ChatFile {
   std::int64_t bytes = 0;
 };
 
-// The files below a folder of the chat; links to folders are not followed.
-Result<> add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
+struct ChatEntries {
+  std::vector<ChatFile> files = {};
+  std::vector<std::string> others = {};  // "steps/001/x, a link"
+};
+
+// The entries below a folder of the chat; links to folders are not followed.
+Result<> add_entries(const fs::path& chat, const fs::path& folder, ChatEntries& all) {
   REPRISE_ASSIGN(const auto entries, list_if_there(chat / folder));
+  if (entries.empty() && !folder.empty()) {
+    all.others.push_back(cat(folder.native(), ", an empty folder"));
+  }
   for (const fs::directory_entry& entry : entries) {
     const fs::path name = folder / entry.path().filename();
     REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
     if (kind == FileKind::folder) {
-      REPRISE_TRY(add_files(chat, name, files));
+      REPRISE_TRY(add_entries(chat, name, all));
     } else if (kind == FileKind::file) {
       std::error_code error;
       const std::uintmax_t bytes = entry.file_size(error);
       if (error) {
         return std::unexpected(os_error("access", entry.path(), error.value()));
       }
-      files.push_back({name.string(), static_cast<std::int64_t>(bytes)});
+      all.files.push_back({name.string(), static_cast<std::int64_t>(bytes)});
+    } else if (kind != FileKind::none) {
+      all.others.push_back(
+          cat(name.native(), kind == FileKind::link ? ", a link" : ", a pipe or device"));
     }
   }
   return {};
+}
+
+// The entries of a packed chat, which has no links.
+ChatEntries entries_of_packed(std::vector<std::pair<std::string, std::int64_t>> packed) {
+  ChatEntries all;
+  std::ranges::sort(packed);
+  for (auto entry = packed.begin(); entry != packed.end(); ++entry) {
+    auto& [name, bytes] = *entry;
+    const auto next = std::next(entry);
+    if (!name.ends_with('/')) {
+      all.files.push_back({std::move(name), bytes});
+    } else if (next == packed.end() || !next->first.starts_with(name)) {
+      name.pop_back();
+      all.others.push_back(cat(name, ", an empty folder"));
+    }
+  }
+  return all;
 }
 
 // "answer-step2.md"
@@ -333,22 +361,32 @@ Result<std::optional<std::string>> ChatdirStore::find_artefact(const SessionId& 
   });
 }
 
-Result<std::vector<Artefacts::Entry>> ChatdirStore::list_artefacts(const SessionId& id) {
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+namespace {
+
+Result<ChatEntries> find_entries(Chats& chats, const SessionId& id) {
+  REPRISE_ASSIGN(const auto place, chats.layout().find(id));
   if (place && place->is_packed()) {
-    std::vector<ChatFile> files;
-    REPRISE_ASSIGN(auto packed, list_packed_files(id, *place));
-    files.reserve(packed.size());
-    for (auto& [name, bytes] : packed) {
-      files.push_back({std::move(name), bytes});
-    }
-    return entries_of(files);
+    REPRISE_ASSIGN(auto packed, list_packed(id, *place));
+    return entries_of_packed(std::move(packed));
   }
-  return chats_.with(id, [](Chat& chat) -> Result<std::vector<Entry>> {
-    std::vector<ChatFile> files;
-    REPRISE_TRY(add_files(chat.place().folder, "", files));
-    return entries_of(files);
+  return chats.with(id, [](Chat& chat) -> Result<ChatEntries> {
+    ChatEntries all;
+    REPRISE_TRY(add_entries(chat.place().folder, "", all));
+    return all;
   });
+}
+
+}  // namespace
+
+Result<std::vector<Artefacts::Entry>> ChatdirStore::list_artefacts(const SessionId& id) {
+  REPRISE_ASSIGN(const ChatEntries all, find_entries(chats_, id));
+  return entries_of(all.files);
+}
+
+Result<std::vector<std::string>> ChatdirStore::list_unlisted(const SessionId& id) {
+  REPRISE_ASSIGN(ChatEntries all, find_entries(chats_, id));
+  std::ranges::sort(all.others);
+  return std::move(all.others);
 }
 
 }  // namespace reprise::store::chatdir

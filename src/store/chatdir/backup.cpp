@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <system_error>
 
 #include "base/file.h"
 #include "base/lock_file.h"
@@ -159,6 +160,17 @@ Result<> remove_abandoned(const fs::path& making) {
 
 }  // namespace
 
+namespace {
+
+// Links are copied as such, and not followed.
+Result<> copy_link(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_symlink(from, to, error);
+  return error ? std::unexpected(os_error("copy", from, error.value())) : Result<>();
+}
+
+}  // namespace
+
 Result<> copy_other_files(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(make_private_folders(to));
   REPRISE_ASSIGN(const auto entries, list_folder(from));
@@ -173,6 +185,11 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
     } else if (kind == FileKind::file) {
       REPRISE_ASSIGN(const std::string bytes, read_file(entry.path()));
       REPRISE_TRY(replace_file(to / name, bytes));
+    } else if (kind == FileKind::link) {
+      REPRISE_TRY(copy_link(entry.path(), to / name));
+    } else if (kind != FileKind::none) {
+      return fail(Code::unsupported, cat("cannot back up ", entry.path().native(),
+                                         ": it is a pipe or a device; move it away first"));
     }
   }
   return {};

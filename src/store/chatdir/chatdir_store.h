@@ -64,6 +64,7 @@ class ChatdirStore final : public Store,
   Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
                                                    std::string_view name) override;
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override;
+  Result<std::vector<std::string>> list_unlisted(const SessionId& id) override;
 
   // step_recorder.cpp
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,

@@ -281,14 +281,14 @@ PackedSession read_packed_session(const SessionId& id, const Place& place) {
   return packed;
 }
 
-Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed_files(const SessionId& id,
-                                                                            const Place& place) {
+Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed(const SessionId& id,
+                                                                      const Place& place) {
   REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(place.folder / kZipFile));
   REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
   std::vector<std::pair<std::string, std::int64_t>> files;
   for (const ZipReader::Entry& entry : entries) {
-    if (!entry.name.ends_with('/')) {
-      files.emplace_back(without_folder(entry.name, id), entry.size);
+    if (const std::string_view name = without_folder(entry.name, id); !name.empty()) {
+      files.emplace_back(name, entry.size);
     }
   }
   return files;

@@ -45,9 +45,10 @@ PackedSession read_packed_session(const SessionId& id, const Place& place);
 Result<ReadReport> read_packed(const SessionId& id, const Place& place, const ReadRange& range,
                                const MessageSink& sink);
 
-// The files in the zip with their sizes, by their names in the chat's folder.
-Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed_files(const SessionId& id,
-                                                                            const Place& place);
+// The files in the zip with their sizes, by their names in the chat's folder; and the folders that
+// have an entry, whose names end with '/'.
+Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed(const SessionId& id,
+                                                                      const Place& place);
 // nullopt if there is no such file.
 Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Place& place,
                                                     std::string_view name);

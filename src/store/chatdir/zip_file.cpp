@@ -10,16 +10,21 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
+#include <limits>
 #include <list>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
+#include <span>
 
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/late_library.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "store/chatdir/zip_io.h"
 
 namespace reprise::store::chatdir {
@@ -58,38 +63,47 @@ const Result<const Zip*>& libzip() {
   return zip;
 }
 
-// Extra fields: a file's modification time in seconds, which all programs read ("UT"), and its
-// nanoseconds, which are ours ("Rp"); numbers of four bytes, little-endian.
+// Extra fields: a file's modification time in seconds, which all programs read ("UT"), and ours:
+// its nanoseconds, followed by the seconds where four bytes are not enough for them ("Rp"), and its
+// name if the entry has another one ("Rn"). Numbers are little-endian, nanoseconds of four bytes.
 constexpr zip_uint16_t kTimeField = 0x5455;
 constexpr zip_uint16_t kNanosecondsField = 0x7052;
+constexpr zip_uint16_t kNameField = 0x6E52;
 constexpr zip_uint8_t kHasModified = 1;
 constexpr std::size_t kNumberBytes = 4;
+constexpr std::size_t kSecondsBytes = 8;
 
-std::array<zip_uint8_t, kNumberBytes> number_bytes(std::int64_t number) {
-  std::array<zip_uint8_t, kNumberBytes> bytes{};
-  for (std::size_t i = 0; i < kNumberBytes; ++i) {
-    bytes.at(i) = static_cast<zip_uint8_t>((static_cast<std::uint64_t>(number) >> (8 * i)) & 0xFFU);
+void append_number(std::vector<zip_uint8_t>& out, std::int64_t number, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    out.push_back(
+        static_cast<zip_uint8_t>((static_cast<std::uint64_t>(number) >> (8 * i)) & 0xFFU));
   }
-  return bytes;
 }
 
-std::int32_t number_of(const zip_uint8_t* bytes) {
-  std::uint32_t number = 0;
-  for (std::size_t i = kNumberBytes; i > 0; --i) {
-    number = (number << 8U) | bytes[i - 1];
+std::uint64_t number_of(std::span<const zip_uint8_t> bytes) {
+  std::uint64_t number = 0;
+  for (const zip_uint8_t byte : bytes | std::views::reverse) {
+    number = (number << 8U) | byte;
   }
-  return static_cast<std::int32_t>(number);
+  return number;
 }
 
-// A component that is a valid file name without a special meaning.
-bool is_plain_component(std::string_view name) {
-  return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
-         std::ranges::none_of(name, [](char c) {
-           return static_cast<unsigned char>(c) < 0x20 || c == '\\' || c == ':' || c == 0x7F;
-         });
+std::int32_t short_number_of(const zip_uint8_t* bytes) {
+  return static_cast<std::int32_t>(number_of({bytes, kNumberBytes}));
 }
 
-bool is_safe_name(std::string_view name) {
+// Characters that mean something in names on other systems, or to a terminal.
+bool is_odd(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == '\\' || c == ':' || c == 0x7F;
+}
+
+// A component that is a valid file name without a special meaning here.
+bool is_component(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name != "." && name != ".." && !name.contains('\0');
+}
+
+// Relative, and nowhere else on this system.
+bool is_relative_name(std::string_view name) {
   if (name.size() > 4000) {
     return false;
   }
@@ -98,7 +112,7 @@ bool is_safe_name(std::string_view name) {
   }
   while (true) {
     const std::size_t slash = name.find('/');
-    if (!is_plain_component(name.substr(0, slash))) {
+    if (!is_component(name.substr(0, slash))) {
       return false;
     }
     if (slash == std::string_view::npos) {
@@ -106,6 +120,29 @@ bool is_safe_name(std::string_view name) {
     }
     name.remove_prefix(slash + 1);
   }
+}
+
+// The same on any system.
+bool is_safe_name(std::string_view name) {
+  return is_relative_name(name) && std::ranges::none_of(name, is_odd);
+}
+
+// The name of an entry for a file with this name, which all programs accept.
+std::string name_of_entry(std::string_view name) {
+  if (is_safe_name(name) && utf8::is_valid(name)) {
+    return std::string(name);
+  }
+  constexpr std::string_view kHexDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_odd(c) || byte >= 0x80 || c == '%') {
+      out.append("%").append(1, kHexDigits[byte >> 4U]).append(1, kHexDigits[byte & 0xFU]);
+    } else {
+      out += c;
+    }
+  }
+  return out;
 }
 
 // The names so far, and the folders that they require.
@@ -143,6 +180,7 @@ struct ZipWriter::State {
   std::list<std::string> buffers = {};  // must outlive the open zip
   std::list<FileSource> files = {};     // likewise
   std::int64_t bytes = 0;
+  std::set<std::string, std::less<>> names = {};  // of entries
 
   State(const Zip& functions, ZipTarget into, Packing how)
       : zip(functions), target(std::move(into)), packing(how) {}
@@ -160,6 +198,22 @@ struct ZipWriter::State {
     return {Code::io, cat("cannot ", what, " ", target.file.native(), ": ", zip.why(archive))};
   }
 
+  // Of adding the file.
+  Error error_of(std::string_view name) const {
+    return {Code::io, cat("cannot add ", json::quoted(name), " to ", target.file.native(), ": ",
+                          zip.why(archive))};
+  }
+
+  // An unused name for the entry of a file.
+  std::string take_name(std::string_view name) {
+    std::string unused = name_of_entry(name);
+    const bool is_folder = unused.ends_with('/');
+    while (!names.insert(unused).second) {
+      unused.insert(unused.size() - (is_folder ? 1 : 0), "~");
+    }
+    return unused;
+  }
+
   Result<> begin() {
     zip_source_t* const source = zip.create_source(use_zip_target, &target, nullptr);
     if (source != nullptr) {
@@ -172,36 +226,50 @@ struct ZipWriter::State {
     return {};
   }
 
-  Result<> describe(zip_uint64_t index, const struct stat& status) const {
+  bool set_field(zip_uint64_t index, zip_uint16_t id, std::span<const zip_uint8_t> value) const {
     constexpr zip_flags_t kEverywhere = ZIP_FL_LOCAL | ZIP_FL_CENTRAL;
-    const auto seconds = number_bytes(status.st_mtim.tv_sec);
-    const auto nanoseconds = number_bytes(status.st_mtim.tv_nsec);
-    std::array<zip_uint8_t, 1 + kNumberBytes> time{kHasModified};
-    std::ranges::copy(seconds, time.begin() + 1);
+    return zip.set_field(archive, index, id, ZIP_EXTRA_FIELD_NEW, value.data(),
+                         static_cast<zip_uint16_t>(value.size()), kEverywhere) == 0;
+  }
+
+  // `name` is that of the file, `entry` that of its entry.
+  Result<> describe(zip_uint64_t index, std::string_view name, std::string_view entry,
+                    const struct stat& status) const {
+    constexpr std::int64_t kSecondsMin = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int64_t kSecondsMax = std::numeric_limits<std::int32_t>::max();
+    const std::int64_t seconds = status.st_mtim.tv_sec;
+    const std::int64_t near = std::clamp(seconds, kSecondsMin, kSecondsMax);
+    std::vector<zip_uint8_t> time{kHasModified};
+    append_number(time, near, kNumberBytes);
+    std::vector<zip_uint8_t> exact;
+    append_number(exact, status.st_mtim.tv_nsec, kNumberBytes);
+    if (near != seconds) {
+      append_number(exact, seconds, kSecondsBytes);
+    }
+    const std::vector<zip_uint8_t> own_name(name.begin(), name.end());
     const bool done =
         zip.set_attributes(archive, index, 0, ZIP_OPSYS_UNIX, status.st_mode << 16U) == 0 &&
-        zip.set_field(archive, index, kTimeField, ZIP_EXTRA_FIELD_NEW, time.data(), time.size(),
-                      kEverywhere) == 0 &&
-        zip.set_field(archive, index, kNanosecondsField, ZIP_EXTRA_FIELD_NEW, nanoseconds.data(),
-                      nanoseconds.size(), kEverywhere) == 0;
-    return done ? Result<>() : std::unexpected(error("write"));
+        set_field(index, kTimeField, time) && set_field(index, kNanosecondsField, exact) &&
+        (name == entry || set_field(index, kNameField, own_name));
+    return done ? Result<>() : std::unexpected(error_of(name));
   }
 
   Result<> add(std::string_view name, zip_source_t* source, std::int64_t size,
                const struct stat& status) {
     if (source == nullptr) {
-      return std::unexpected(error("write"));
+      return std::unexpected(error_of(name));
     }
-    const zip_int64_t index = zip.add(archive, std::string(name).c_str(), source, ZIP_FL_ENC_UTF_8);
+    const std::string entry = take_name(name);
+    const zip_int64_t index = zip.add(archive, entry.c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip.source_free(source);
-      return std::unexpected(error("write"));
+      return std::unexpected(error_of(name));
     }
     if (packing == Packing::stored &&
         zip.set_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0) {
-      return std::unexpected(error("write"));
+      return std::unexpected(error_of(name));
     }
-    REPRISE_TRY(describe(static_cast<zip_uint64_t>(index), status));
+    REPRISE_TRY(describe(static_cast<zip_uint64_t>(index), name, entry, status));
     bytes += size;
     if (bytes > kUnpackedBytesMax) {
       return fail(Code::unsupported, cat("cannot archive more than ", kUnpackedBytesMax,
@@ -244,12 +312,13 @@ Result<> ZipWriter::add_bytes(std::string_view name, const fs::path& file, std::
 
 Result<> ZipWriter::add_folder(std::string_view name, const fs::path& folder) {
   REPRISE_ASSIGN(const struct stat status, get_status(folder));
+  const std::string entry = state_->take_name(name);
   const zip_int64_t index =
-      state_->zip.add_folder(state_->archive, std::string(name).c_str(), ZIP_FL_ENC_UTF_8);
+      state_->zip.add_folder(state_->archive, entry.c_str(), ZIP_FL_ENC_UTF_8);
   if (index < 0) {
-    return std::unexpected(state_->error("write"));
+    return std::unexpected(state_->error_of(name));
   }
-  return state_->describe(static_cast<zip_uint64_t>(index), status);
+  return state_->describe(static_cast<zip_uint64_t>(index), name, entry, status);
 }
 
 Result<> ZipWriter::close() {
@@ -284,13 +353,32 @@ struct ZipReader::State {
     if (time == nullptr || length <= kNumberBytes || (*time & kHasModified) == 0) {
       return std::nullopt;
     }
-    timespec modified{.tv_sec = number_of(time + 1), .tv_nsec = 0};
+    timespec modified{.tv_sec = short_number_of(time + 1), .tv_nsec = 0};
     const zip_uint8_t* const nanoseconds =
         zip.field(archive, index, kNanosecondsField, 0, &length, ZIP_FL_CENTRAL);
-    if (nanoseconds != nullptr && length == kNumberBytes) {
-      modified.tv_nsec = std::clamp(number_of(nanoseconds), 0, 999'999'999);
+    const bool has_seconds = length == kNumberBytes + kSecondsBytes;
+    if (nanoseconds != nullptr && (length == kNumberBytes || has_seconds)) {
+      modified.tv_nsec = std::clamp(short_number_of(nanoseconds), 0, 999'999'999);
+    }
+    if (nanoseconds != nullptr && has_seconds) {
+      modified.tv_sec =
+          static_cast<std::int64_t>(number_of({nanoseconds + kNumberBytes, kSecondsBytes}));
     }
     return modified;
+  }
+
+  // The name of the file, which is that of the entry unless the writer noted another.
+  Result<std::string> name_of_file(zip_uint64_t index, std::string_view entry) const {
+    zip_uint16_t length = 0;
+    const zip_uint8_t* const bytes =
+        zip.field(archive, index, kNameField, 0, &length, ZIP_FL_CENTRAL);
+    if (bytes == nullptr) {
+      return std::string(entry);
+    }
+    std::string name(bytes, bytes + length);
+    return is_relative_name(name) && name.ends_with('/') == entry.ends_with('/')
+               ? Result<std::string>(std::move(name))
+               : refused(entry, "has a name that leads elsewhere");
   }
 
   std::optional<mode_t> mode(zip_uint64_t index) const {
@@ -365,8 +453,8 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
         (entry.valid & kNeeded) != kNeeded) {
       return fail(Code::corrupt, cat(state_->file.native(), ": entry ", i, " cannot be read"));
     }
-    const std::string name = entry.name;
-    REPRISE_TRY(state_->check(entry, name));
+    REPRISE_TRY(state_->check(entry, entry.name));
+    REPRISE_ASSIGN(const std::string name, state_->name_of_file(index, entry.name));
     if (!names.add(name)) {
       return state_->refused(name, "is in it twice");
     }
@@ -392,9 +480,9 @@ Result<std::vector<ZipReader::Entry>> ZipReader::files() const {
         (entry.valid & kNeeded) != kNeeded) {
       continue;
     }
-    std::string name = entry.name;
-    if (!name.ends_with('/') && state_->check(entry, name)) {
-      entries.push_back({index, std::move(name), static_cast<std::int64_t>(entry.size)});
+    auto name = state_->name_of_file(index, entry.name);
+    if (name && !name->ends_with('/') && state_->check(entry, entry.name)) {
+      entries.push_back({index, *std::move(name), static_cast<std::int64_t>(entry.size)});
     }
   }
   return entries;

@@ -34,8 +34,9 @@ class ZipWriter {
   ZipWriter& operator=(const ZipWriter&) = delete;
   ~ZipWriter();
 
-  // `name` is the name in the zip, with '/' between folders; mode and modification time are those
-  // of `file`. unsupported if the total size could not be unpacked.
+  // `name` is relative, with '/' between folders, of any bytes: if other systems might take it for
+  // something else, the entry has another name and notes this one. Mode and modification time are
+  // those of `file`. unsupported if the total size could not be unpacked.
   Result<> add_file(std::string_view name, const std::filesystem::path& file);
   // The same with `bytes` instead of the file's contents.
   Result<> add_bytes(std::string_view name, const std::filesystem::path& file, std::string bytes);
@@ -60,7 +61,7 @@ class ZipReader {
 
   struct Entry {
     std::uint64_t index = 0;
-    std::string name;  // safe: relative, with plain components; folders end with '/'
+    std::string name;  // relative, with components of any bytes; folders end with '/'
     std::int64_t size = 0;
     std::optional<mode_t> mode = {};        // the permissions only
     std::optional<timespec> modified = {};  // with nanoseconds if ZipWriter wrote it
