@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "base/file.h"
+#include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sqlite/sqlite_support.h"
@@ -133,6 +135,30 @@ TEST_P(OriginalDatabase, IsReadWithoutChangingAByte) {
     ++files;
   }
   EXPECT_EQ(files, 1U);
+}
+
+// The original counts tokens without saying of which request.
+TEST_P(OriginalDatabase, TokensThatItCountedAreCopied) {
+  const SessionId id = session_id("s-1");
+  PlainDatabase(file_).run("UPDATE sessions SET token_count = 40 WHERE id = 's-1'");
+  const auto source = open_at(file_, {.access = Access::read});
+  const fs::path target = folder_.path() / "copy.db";
+  const auto tokens = [&] {
+    return PlainDatabase(target).rows("SELECT token_count FROM sessions WHERE id = 's-1'").front();
+  };
+  const auto store = open_at(target);
+  const auto losses = must(copy_session(*source, *store, id)).losses;
+  EXPECT_EQ(std::ranges::find(losses, "fields of other programs"), losses.end());
+  EXPECT_EQ(tokens(), "40");
+  EXPECT_EQ(must(get(*store, id)).extra, must(get(*source, id)).extra);
+  Message answer = assistant("more");
+  answer.usage = usage("req-1", 5, 2);
+  must(store->append(id, {answer}, {}));
+  must(store->update(id, {.title = "Another"}));
+  EXPECT_EQ(tokens(), "47");
+  const Session session = must(get(*store, id));
+  ASSERT_EQ(session.extra.size(), 1U);
+  EXPECT_EQ(session.extra.front().value.text(), "40");
 }
 
 TEST_P(OriginalDatabase, IsMigratedAfterACopy) {

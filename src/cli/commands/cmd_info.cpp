@@ -170,6 +170,8 @@ class Info final : public Command {
     }
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
     line("tokens", tokens_text(session.usage));
+    const RawJson* const others = json::find_field(session.extra, "token_count");
+    line("other tokens", others == nullptr ? "" : terminal_line(others->text()));
     const std::string& priced_by = session.usage.price_source;
     line("cost",
          cat(cost_text(session.usage), priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));

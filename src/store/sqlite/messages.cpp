@@ -111,11 +111,6 @@ Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCou
       id.str(), tokens.value);
 }
 
-// Input and output tokens, which the original program counts as one number.
-std::int64_t tokens_of(const Usage& usage) {
-  return usage.input.value + usage.output.value;
-}
-
 Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
                    const Now& now) {
   const std::string text = seconds_text({updated_at});

@@ -30,6 +30,10 @@ std::optional<Time> time_of_seconds(std::int64_t seconds) {
   return time_of(seconds * kMicroseconds);
 }
 
+std::int64_t tokens_of(const Usage& usage) {
+  return usage.input.value + usage.output.value;
+}
+
 std::string seconds_text(std::initializer_list<Time> times) {
   std::string text = format_time(std::chrono::floor<std::chrono::seconds>(known_time(times)));
   if (const auto t = text.find('T'); t != std::string::npos) {

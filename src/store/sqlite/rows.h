@@ -21,6 +21,8 @@ inline std::int64_t slot_of(Time time) {
 }
 // nullopt outside the years 0 to 9999.
 std::optional<Time> time_of_seconds(std::int64_t seconds);
+// Input and output tokens, which the original program counts as one number.
+std::int64_t tokens_of(const Usage& usage);
 // "YYYY-MM-DD HH:MM:SS" with a fixed length, of the first time that is known, else of now: the
 // original program requires one. Our own columns say that it is unknown.
 std::string seconds_text(std::initializer_list<Time> times);

@@ -1,5 +1,6 @@
 #include "store/sqlite/sessions.h"
 
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/fields.h"
@@ -14,6 +15,9 @@
 
 namespace reprise::sqlite {
 namespace {
+
+// The field of a session for tokens in the column of that name beyond those of its usage.
+constexpr std::string_view kTokenCount = "token_count";
 
 // The columns of a row and their values, in the order of the fields.
 struct SessionRow {
@@ -79,6 +83,17 @@ SessionRow row_of(const Session& session, Which which) {
   return row;
 }
 
+// Removes the tokens that only the original program counted from the fields, and returns them.
+std::int64_t take_token_count(Extra& extra) {
+  const RawJson* const field = json::find_field(extra, kTokenCount);
+  const std::int64_t count = field == nullptr ? 0 : json::integer_in(field->text()).value_or(0);
+  if (count <= 0) {
+    return 0;
+  }
+  std::erase_if(extra, [](const ExtraField& one) { return one.name == kTokenCount; });
+  return count;
+}
+
 Result<> store_prompts(Connection& connection, const SessionId& id,
                        const std::vector<std::string>& prompts) {
   if (prompts.empty()) {
@@ -107,8 +122,11 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
     return std::unexpected(store::session_exists(info.id));
   }
   REPRISE_TRY(ensure_additions(connection, system_clock().now()));
-  SessionRow row = row_of(session, Which::all);
+  Session own = session;
+  const std::int64_t others = take_token_count(own.extra);
+  SessionRow row = row_of(own, Which::all);
   row.add("id", info.id.str());
+  row.add("token_count", others);
   row.add("created_at", seconds_text({info.created_at, info.updated_at}));
   row.add("updated_at", seconds_text({info.updated_at, info.created_at}));
   row.add("head", base.count.value);
@@ -138,14 +156,15 @@ Result<> set_slot(Connection& connection, const SessionId& id, Time updated_at) 
 }
 
 Result<std::optional<Session>> find_session(Connection& connection, const SessionId& id) {
-  static const std::string sql =
-      cat("SELECT ", info_select(), ", ", usage_columns(),
-          ", s.config AS config, s.response_chain AS response_chain, s.extra AS extra,"
-          " s.system_prompt AS system_prompt, p.prompts AS prompt_history,"
-          " (SELECT first FROM reprise_once WHERE session_id = s.id"
-          " AND name = 'sum:cache_written') AS cache_written",
-          " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
-          " LEFT JOIN reprise_prompts AS p ON p.session_id = s.id WHERE s.id = ?");
+  static const std::string sql = cat(
+      "SELECT ", info_select(), ", ", usage_columns(),
+      ", s.config AS config, s.response_chain AS response_chain, s.extra AS extra,"
+      " CASE WHEN s.base IS NULL THEN s.token_count END AS token_count,"  // of forks: the parent's
+      " s.system_prompt AS system_prompt, p.prompts AS prompt_history,"
+      " (SELECT first FROM reprise_once WHERE session_id = s.id"
+      " AND name = 'sum:cache_written') AS cache_written",
+      " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
+      " LEFT JOIN reprise_prompts AS p ON p.session_id = s.id WHERE s.id = ?");
   REPRISE_ASSIGN(Statement row, connection.query(sql, id.str()));
   REPRISE_ASSIGN(const bool found, row.step());
   if (!found) {
@@ -162,6 +181,10 @@ Result<std::optional<Session>> find_session(Connection& connection, const Sessio
       store::from_text(row.bytes(field.column), session.*field.member);
     }
   });
+  const std::int64_t others = row.integer("token_count") - tokens_of(session.usage);
+  if (others > 0) {
+    json::set_field(session.extra, kTokenCount, json::take(std::to_string(others)));
+  }
   return session;
 }
 
@@ -174,6 +197,7 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   Session& session = *found;
   const std::string folder = session.info.working_dir;
   REPRISE_TRY(store::apply_patch(session, patch));
+  (void)take_token_count(session.extra);  // the row has it
   const SessionRow row = row_of(session, Which::patched);
   const auto assigned = [](std::string_view column) { return cat(column, " = ?"); };
   REPRISE_ASSIGN(Statement update,
