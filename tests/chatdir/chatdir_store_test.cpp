@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "reprise/capabilities.h"
@@ -28,6 +29,36 @@ using Texts = std::vector<std::string>;
 unsigned mode_of(const fs::path& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0;
+}
+
+TEST(ChatdirStore, TemporaryFilesOfKilledProcessesAreRemovedByTheNextWriter) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path chat = directory.chat(id);
+  const pid_t gone = in_child([] { return 0; });
+  EXPECT_EQ(exit_code_of(gone), 0);
+  const fs::path left[] = {
+      chat / "reprise.json.reprise-0.tmp", chat / "messages.jsonl.reprise-3.tmp",
+      chat / cat("input.md.", gone, ".2.tmp"), chat / "steps" / "001" / "usage.json.reprise-0.tmp"};
+  const fs::path others[] = {chat / "notes.tmp", chat / "input.md.1.2.tmp",
+                             chat / "steps" / "001" / "report.reprise-x.tmp"};
+  for (const fs::path& file : left) {
+    directory.write(file, "left");
+  }
+  for (const fs::path& file : others) {
+    directory.write(file, "of others");
+  }
+  const auto in_use = must(TemporaryFile::create(chat / "prompt.md"));
+  must(get(*directory.open({.access = Access::read}), id));
+  EXPECT_TRUE(fs::exists(left[0])) << "a reader removes nothing";
+  must(directory.open()->append(id, {user("more")}, {}));
+  for (const fs::path& file : left) {
+    EXPECT_FALSE(fs::exists(file)) << file;
+  }
+  for (const fs::path& file : others) {
+    EXPECT_TRUE(fs::exists(file)) << file;
+  }
+  EXPECT_TRUE(fs::exists(in_use.name()));
 }
 
 TEST(ChatdirStore, FilesArePrivate) {

@@ -17,6 +17,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sqlite/sqlite_support.h"
+#include "store/sqlite/private_folder.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -163,6 +164,31 @@ void HotJournal::expect_as_the_library_says() {
   const auto store = open_at(file_);
   EXPECT_EQ(all_of(*store), lines);
   EXPECT_FALSE(fs::exists(journal_));
+}
+
+TEST(PrivateFolder, OfAKilledProcessIsRemovedByTheNext) {
+  const TemporaryFolder parent;
+  const std::string usual = variable("TMPDIR");
+  ::setenv("TMPDIR", parent.path().c_str(), 1);
+  const fs::path unlocked = parent.path() / "reprise-copy-older0";  // of a version without locks
+  fs::create_directory(unlocked);
+  {
+    const auto in_use = must(sqlite::PrivateFolder::make());
+    const pid_t child = in_child([] {
+      const auto folder = must(sqlite::PrivateFolder::make());
+      must(replace_file(folder.path() / "copy.db", "private"));
+      return ::kill(::getpid(), SIGKILL);
+    });
+    EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
+    EXPECT_EQ(std::distance(fs::directory_iterator(parent.path()), {}), 3);
+    const auto next = must(sqlite::PrivateFolder::make());
+    EXPECT_EQ(std::distance(fs::directory_iterator(parent.path()), {}), 3)
+        << "not the killed one's";
+    EXPECT_TRUE(fs::exists(in_use.path()));
+    EXPECT_TRUE(fs::exists(next.path()));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(parent.path()), {}), 1);
+  usual.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", usual.c_str(), 1);
 }
 
 TEST_F(HotJournal, OfTheOriginalProgramIsRolledBackInAPrivateCopy) {

@@ -67,6 +67,26 @@ Result<bool> Chat::is_unfinished() const {
   return moving && moving->id == id_;
 }
 
+namespace {
+
+// Removes temporary files that killed processes left in the folder and those below it. The caller
+// holds the chat's lock, under which all of its files are written.
+void sweep_folders(const fs::path& folder) {
+  sweep_temporary_files(folder, [](std::string_view) { return true; });
+  const auto entries = list_if_there(folder);
+  if (!entries) {
+    return;  // only a cleanup
+  }
+  for (const fs::directory_entry& entry : *entries) {
+    const auto kind = kind_of_entry(entry);
+    if (kind && *kind == FileKind::folder) {
+      sweep_folders(entry.path());
+    }
+  }
+}
+
+}  // namespace
+
 Result<LockFile::Hold> Chat::lock() {
   if (settings_.access == Access::read) {
     return std::unexpected(read_only(layout_.root().native()));
@@ -88,6 +108,9 @@ Result<LockFile::Hold> Chat::lock() {
   REPRISE_ASSIGN(const bool is_moving, is_unfinished());
   if (is_moving) {
     return fail(Code::busy, cat("session ", id_.str(), " is being archived or restored"));
+  }
+  if (!is_swept_.exchange(true)) {
+    sweep_folders(place_.folder);
   }
   return hold;
 }

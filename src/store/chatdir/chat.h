@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "base/file.h"
@@ -98,7 +99,8 @@ class Chat {
   std::unique_ptr<LockFile> lock_;
   std::optional<ReadMetadata> metadata_;
   std::shared_ptr<MessageLog> log_;
-  bool log_remembers_ = false;  // the log includes the operations of replaced messages
+  std::atomic<bool> is_swept_ = false;  // lock() was held before
+  bool log_remembers_ = false;          // the log includes the operations of replaced messages
 };
 
 }  // namespace reprise::store::chatdir

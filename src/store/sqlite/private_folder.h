@@ -7,11 +7,13 @@
 namespace reprise::sqlite {
 
 // A folder in $TMPDIR or /tmp, accessible only to its owner; removed with its contents by the
-// destructor.
+// destructor. A lock on a file in it, which ends with its process, marks it in use: make() removes
+// those of killed processes.
 class PrivateFolder {
  public:
   static Result<PrivateFolder> make();
-  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  PrivateFolder(PrivateFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   PrivateFolder& operator=(PrivateFolder&&) = delete;
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
@@ -19,8 +21,10 @@ class PrivateFolder {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit PrivateFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  PrivateFolder(std::filesystem::path path, Fd lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
+  Fd lock_;
 };
 
 // Copies the database, its log and its hot journal to `to`, whose folder is private. busy if the
