@@ -234,6 +234,25 @@ TEST_F(RunningTurn, AToolTurnIsAQuestionAndAnAnswerInTheFile) {
   EXPECT_EQ(load_as_original(bytes()).refusal, "");
 }
 
+// The original refuses empty entries and two questions in a row.
+TEST_F(RunningTurn, AQuestionWithAnEmptyAnswerWaitsForTheNextEntry) {
+  for (const char* const nothing : {"", " \n"}) {
+    const auto store = open();
+    const SessionId id = only(*store);
+    const auto before = must(read_all(*store, id)).size();
+    const auto entries = load_as_original(bytes()).conversation.size();
+    must(store->append(id, {user("q", at(100)), assistant(nothing, at(101))}, {}));
+    EXPECT_EQ(load_as_original(bytes()).refusal, "") << bytes();
+    must(open()->append(id, {user("again", at(102)), assistant("done", at(103))}, {}));
+    EXPECT_EQ(load_as_original(bytes()).refusal, "") << bytes();
+    EXPECT_EQ(load_as_original(bytes()).conversation.size(), entries + 2);
+    const auto whole = must(read_all(*open(), id));
+    ASSERT_EQ(whole.size(), before + 4);
+    EXPECT_EQ(plain_text(whole.at(before)), "q");
+    EXPECT_EQ(plain_text(whole.at(before + 1)), nothing);
+  }
+}
+
 TEST_F(RunningTurn, CallsWithoutAnAnswerWaitForTheNextEntry) {
   const auto store = open();
   const SessionId id = only(*store);

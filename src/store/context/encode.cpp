@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <span>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -42,6 +43,24 @@ std::vector<Message> after_last_entry(const FileSession& session) {
     after.push_back(*session.stored.log->own[first]);
   }
   return after;
+}
+
+// Whether the next entry is or will be a question, too, because the answer in between has no words.
+// The original program refuses two questions in a row.
+bool is_unanswered(std::span<const SharedMessage> messages) {
+  if (messages.front()->role != role::kUser) {
+    return false;
+  }
+  const auto rest = messages.subspan(1);
+  const auto next = std::ranges::find_if(rest, [](const SharedMessage& message) {
+    return has_entry(*message) && message->role != role::kSystem;
+  });
+  if (next != rest.end()) {
+    return (*next)->role == role::kUser;
+  }
+  // Calls may still be answered, and an interrupted answer continued.
+  return std::ranges::any_of(rest,
+                             [](const SharedMessage& message) { return is_answer(*message); });
 }
 
 bool is_meta(const RawJson& value) {
@@ -151,8 +170,9 @@ class Writer {
     auto entry = std::ranges::lower_bound(session.raw_entries, entries, {}, &RawEntry::before);
     const auto& messages = session.stored.log->own;
     for (; encoded.count < std::ssize(messages); ++encoded.count) {
-      const Message& message = *messages[static_cast<std::size_t>(encoded.count)];
-      if (!has_entry(message)) {
+      const auto from_here = std::span(messages).subspan(static_cast<std::size_t>(encoded.count));
+      const Message& message = *from_here.front();
+      if (!has_entry(message) || is_unanswered(from_here)) {
         before.push_back(message);
       } else {
         for (; entry != session.raw_entries.end() && entry->before <= encoded.count; ++entry) {

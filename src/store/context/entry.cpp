@@ -190,7 +190,7 @@ bool has_entry(const Message& message) {
     return std::ranges::any_of(
         message.blocks, [](const Block& block) { return std::holds_alternative<Kind>(block); });
   };
-  const bool has_words = !plain_text(message).empty();
+  const bool has_words = !trimmed(plain_text(message)).empty();
   if (message.role == role::kAssistant) {
     return has_words &&
            (message.state == MessageState::incomplete || !has(std::type_identity<ToolUseBlock>()));
