@@ -43,6 +43,9 @@ struct ConversationOptions {
   std::chrono::milliseconds answer_lease = kAnswerLease;
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
+  bool is_new = false;  // the session is not in the store yet: it is stored with its first message
+  // Called on the thread that stored the new session.
+  std::function<void()> on_session_stored = {};
   std::vector<Message> earlier = {};      // the session's messages, when there is no store
   Outbox* outbox = nullptr;               // for what the store does not accept; null: memory only
   StoreStatistics* statistics = nullptr;  // counts turns that went to the outbox
@@ -75,7 +78,7 @@ struct Outcome {
 // options point to must outlive it.
 class Conversation {
  public:
-  // `session` as it was created or found. With a null store nothing is stored.
+  // `session` as it was created or found, or `is_new`. With a null store nothing is stored.
   Conversation(Provider& provider, Store* store, Session session, ConversationOptions options);
   ~Conversation();
   Conversation(const Conversation&) = delete;
@@ -98,6 +101,12 @@ class Conversation {
   Result<std::string> dry_run(std::vector<Block> blocks);
 
   const Session& session() const;
+
+  // Stores a new session before its first message, for changes that need it in the store. Does
+  // nothing if it is stored. These two may be called during a turn; in stores without messages they
+  // do nothing and say nothing, since a session is stored with its first answer.
+  Result<> store_session();
+  bool is_session_stored() const;
 
  private:
   class Impl;

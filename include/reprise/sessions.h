@@ -18,10 +18,14 @@ namespace reprise {
 
 // ---- Creating and resuming
 
-// Stores a new session, whose id is replaced if the store uses another kind of ids. In a store
-// without messages the session is stored with its first answer, not before. Survives a crash of the
-// process at once, and a power cut from the first message on. unsupported when neither the store
-// nor the provider would store the messages.
+// Prepares a new session for a conversation that stores it with its first message
+// (ConversationOptions::is_new). Its id is replaced if the store uses another kind of ids.
+// unsupported when neither the store nor the provider would store the messages.
+Result<> prepare_session(Store& store, const Provider& provider, Session& session,
+                         Clock& clock = system_clock(), Entropy& entropy = system_entropy());
+
+// The same, and stores the session at once, except in a store without messages. Survives a crash of
+// the process at once, and a power cut from the first message on.
 Result<> create_session(Store& store, const Provider& provider, Session& session,
                         Clock& clock = system_clock(), Entropy& entropy = system_entropy());
 

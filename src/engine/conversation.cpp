@@ -137,6 +137,8 @@ class Conversation::Impl {
   }
 
   const Session& session() const { return record_.session(); }
+  Result<> store_session() { return record_.store_session(); }
+  bool is_session_stored() const { return record_.is_session_stored(); }
 
  private:
   // If the history cannot be read, the turn reports it, and continues without it.
@@ -253,6 +255,14 @@ Result<std::string> Conversation::dry_run(std::vector<Block> blocks) {
 
 const Session& Conversation::session() const {
   return impl_->session();
+}
+
+Result<> Conversation::store_session() {
+  return impl_->store_session();
+}
+
+bool Conversation::is_session_stored() const {
+  return impl_->is_session_stored();
 }
 
 }  // namespace reprise

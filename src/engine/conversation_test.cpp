@@ -67,6 +67,34 @@ TEST_F(ConversationTest, StoresAPlainTurn) {
   EXPECT_EQ(conversation.session().usage.input.value, 3);
 }
 
+TEST_F(ConversationTest, StoresANewSessionWithItsFirstMessage) {
+  session_ = make_session("s2");
+  provider_.add().text("one").ended();
+  int stored_sessions = 0;
+  auto conversation = this->conversation(
+      {.is_new = true, .on_session_stored = [&stored_sessions] { ++stored_sessions; }});
+  EXPECT_EQ(conversation.go_on(listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation.retry(listener_).error().code, Code::invalid_argument);
+  EXPECT_FALSE(conversation.is_session_stored());
+  EXPECT_FALSE(*store_->find(session_.info.id));
+  ASSERT_TRUE(conversation.ask("a", listener_)->saved);
+  EXPECT_TRUE(conversation.is_session_stored());
+  EXPECT_EQ(spell(stored()), "user: a | assistant: one");
+  EXPECT_EQ(stored_sessions, 1);
+  EXPECT_TRUE(listener_.warnings.empty());
+}
+
+TEST_F(ConversationTest, StoresANewSessionOnRequest) {
+  session_ = make_session("s2");
+  provider_.add().text("one").ended();
+  auto conversation = this->conversation({.is_new = true});
+  ASSERT_TRUE(conversation.store_session());
+  ASSERT_TRUE(conversation.store_session());
+  EXPECT_TRUE(*store_->find(session_.info.id));
+  ASSERT_TRUE(conversation.ask("a", listener_)->saved);
+  EXPECT_EQ(spell(stored()), "user: a | assistant: one");
+}
+
 // As in the store, whose sums it displays.
 TEST_F(ConversationTest, ARepeatedRequestIdIsCountedOnce) {
   for (const std::string_view request : {"r1", "r1", "r2"}) {

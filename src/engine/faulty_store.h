@@ -19,13 +19,16 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
 
   // Decides by the number of the call, from 0, whether it fails.
   std::function<bool(int)> fails = [](int) { return false; };
-  bool after_the_fact = false;  // a failing append is applied nevertheless
+  bool after_the_fact = false;  // a failing create or append is applied nevertheless
   std::atomic<int> calls = 0;
   Capabilities& capabilities_for_test() { return capabilities_; }
 
   Result<> create(const Session& session) override {
-    REPRISE_TRY(check());
-    return inner_.create(session);
+    const auto allowed = check();
+    if (allowed || after_the_fact) {
+      REPRISE_TRY(inner_.create(session));
+    }
+    return allowed;
   }
   Result<std::optional<Session>> find(const SessionId& id) override {
     REPRISE_TRY(check());

@@ -18,6 +18,11 @@ Error busy_error(const Session& session, const Owner& owner) {
                           owner.pid, " on ", owner.host, "; try again when it has ended")};
 }
 
+// The store will never accept the session.
+bool is_refusal(const Error& error) {
+  return error.code == Code::unsupported || error.code == Code::invalid_argument;
+}
+
 }  // namespace
 
 Record::Record(Store* store, Session session, const ConversationOptions& options,
@@ -28,7 +33,9 @@ Record::Record(Store* store, Session session, const ConversationOptions& options
       session_(std::move(session)),
       options_(options),
       provider_(provider),
-      stored_to_(messages_ != nullptr ? session_.info.head : Seq{0}) {
+      stored_to_(messages_ != nullptr ? session_.info.head : Seq{0}),
+      initial_(session_),
+      is_stored_(!options.is_new) {
   if (store_ == nullptr) {
     memory_ = options_.earlier;
   } else if (Responses* const responses = store_->capabilities().responses; responses != nullptr) {
@@ -155,6 +162,10 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
     flush();
     return {};
   }
+  if (!is_stored_ && batch.messages.empty()) {
+    answer_.reset();  // there is nothing to continue
+    return {};
+  }
   if (is_nothing(batch)) {
     return {};
   }
@@ -164,6 +175,10 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
     const auto appended = write(batch);
     if (!appended && appended.error().code == Code::busy && answer_of_another()) {
       continue;  // another process was first
+    }
+    if (!appended && !is_stored_ && is_refusal(appended.error())) {
+      answer_.reset();
+      return std::unexpected(appended.error());
     }
     remember(batch);
     if (appended) {
@@ -239,6 +254,7 @@ void Record::rewind_to(Seq to) {
 // If another program has dropped the running answer, or the record has grown, the message is
 // appended nevertheless. If another process has settled the answer, it is lost.
 Result<Appended> Record::write(const Batch& batch) {
+  REPRISE_TRY(store_session());
   const auto hold = lease_ ? lease_->hold() : LeaseKeeper::Hold();
   auto appended = write_as(batch, true, true);
   const auto refused = [&appended] { return !appended && appended.error().code == Code::conflict; };
@@ -255,6 +271,24 @@ Result<Appended> Record::write(const Batch& batch) {
     lease_->set(hold, batch.begin ? std::optional(batch.begin->answer) : std::nullopt);
   }
   return appended;
+}
+
+// After a failed attempt the session may exist all the same.
+Result<> Record::store_session() {
+  if (is_stored_ || messages_ == nullptr) {
+    return {};
+  }
+  Beginning* const beginning = messages_->capabilities().beginning;
+  Result<> created =
+      beginning != nullptr ? beginning->begin(initial_) : messages_->create(initial_);
+  if (!created && created.error().code == Code::conflict &&
+      messages_->find(initial_.info.id).value_or(std::nullopt)) {
+    created = {};
+  }
+  if (created && !is_stored_.exchange(true) && options_.on_session_stored) {
+    options_.on_session_stored();
+  }
+  return created;
 }
 
 Result<Appended> Record::write_as(const Batch& batch, bool end, bool replace) {
@@ -314,7 +348,7 @@ void Record::count_usage(const std::vector<Message>& messages) {
 }
 
 HistorySlice Record::slice() const {
-  return {.store = messages_,
+  return {.store = is_stored_ ? messages_ : nullptr,
           .session = session_.info.id,
           .from = Seq{0},
           .to = stored_to_,

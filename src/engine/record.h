@@ -11,10 +11,12 @@
 //      one's. The lease of our answer is renewed; if another process has settled it, it is lost,
 //      and nothing more of it is stored. The outbox gets what was not stored by then; without one
 //      the error says how much that is.
-//  (4) A store without messages gets the ids of the answers that end turns (record_responses.h),
+//  (4) A new session is stored with its first message, or by store_session().
+//  (5) A store without messages gets the ids of the answers that end turns (record_responses.h),
 //      and its session with the first of them, since it could not be continued before.
 
-#include <deque>  // IWYU pragma: export
+#include <atomic>  // IWYU pragma: export
+#include <deque>   // IWYU pragma: export
 
 #include "engine/history.h"           // IWYU pragma: export
 #include "engine/lease.h"             // IWYU pragma: export
@@ -82,6 +84,10 @@ class Record {
   // A request that starts there was accepted after a longer one was rejected: the next turn starts
   // there.
   void note_start(const RequestStart& start);
+
+  // Stores a new session that is not stored yet. These two may be called during a turn.
+  Result<> store_session();
+  bool is_session_stored() const { return is_stored_; }
 
   bool saved() const {
     return saved_ && pending_.empty() && (responses_ == nullptr || responses_->is_empty());
@@ -151,6 +157,8 @@ class Record {
   TurnObserver* observer_ = nullptr;
   std::vector<Message> memory_;  // what follows the stored part, including messages stored since
   Seq stored_to_;
+  const Session initial_;  // as it is stored if it is new
+  std::atomic<bool> is_stored_;
   std::deque<Batch> pending_;
   std::optional<OperationId> answer_;
   std::string lost_outcome_;  // what happened to unstored messages of a lost answer

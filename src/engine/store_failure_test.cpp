@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "base/text.h"
 #include "engine/fake_provider.h"
@@ -81,20 +82,23 @@ TEST_F(StoreFailureTest, EverythingFails) {
 
 // What could not be stored is stored later, in order, once; also if the store had applied it and
 // only the acknowledgement was lost.
-class EachCallFails : public StoreFailureTest, public testing::WithParamInterface<bool> {};
+class EachCallFails : public StoreFailureTest,
+                      public testing::WithParamInterface<std::tuple<bool, bool>> {};
 
 TEST_P(EachCallFails, EverythingIsStoredInTheEnd) {
+  const auto& [after_the_fact, is_new] = GetParam();
   for (int failing = 0;; ++failing) {
     memory_ = open_memory_store();
-    ASSERT_TRUE(memory_->create(session_));
+    ASSERT_TRUE(is_new || memory_->create(session_));
     FaultyStore store(*memory_);
-    store.after_the_fact = GetParam();
+    store.capabilities_for_test().beginning = nullptr;
+    store.after_the_fact = after_the_fact;
     store.fails = [failing](int call) { return call == failing; };
     FakeProvider provider;
     provider.scripts = provider_.scripts;
     provider.reads_twice = false;  // a failing read must not fail the test
-    auto conversation = std::make_unique<Conversation>(provider, &store, session_,
-                                                       ConversationOptions{.tools = &tools_});
+    auto conversation = std::make_unique<Conversation>(
+        provider, &store, session_, ConversationOptions{.tools = &tools_, .is_new = is_new});
     std::size_t warnings = 0;
     for (const std::string_view question : {"one", "two", "three"}) {
       Listener listener;
@@ -117,7 +121,7 @@ TEST_P(EachCallFails, EverythingIsStoredInTheEnd) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Lost, EachCallFails, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Lost, EachCallFails, testing::Combine(testing::Bool(), testing::Bool()));
 
 TEST_F(StoreFailureTest, ARecoveredStoreGetsEverything) {
   bool broken = true;

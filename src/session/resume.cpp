@@ -48,12 +48,20 @@ Result<> check_provider(const Store& store, const Provider& provider) {
           " does not store conversations: use the provider openai-responses, or another store"));
 }
 
-Result<> create_session(Store& store, const Provider& provider, Session& session, Clock& clock,
-                        Entropy& entropy) {
+Result<> prepare_session(Store& store, const Provider& provider, Session& session, Clock& clock,
+                         Entropy& entropy) {
   REPRISE_TRY(check_provider(store, provider));
   if (const UuidVersion version = store.capabilities().new_ids; version != UuidVersion::v7) {
     session.info.id = make_session_id(clock, entropy, version);
   }
+  const bool is_full = store.capabilities().messages && !store.capabilities().many_sessions &&
+                       usual_session(store).value_or(std::nullopt);
+  return is_full ? store.create(session) : Result<>();  // which fails
+}
+
+Result<> create_session(Store& store, const Provider& provider, Session& session, Clock& clock,
+                        Entropy& entropy) {
+  REPRISE_TRY(prepare_session(store, provider, session, clock, entropy));
   if (!store.capabilities().messages) {
     return {};
   }

@@ -33,12 +33,14 @@ void add_usage(Usage& sum, const Usage& one) {
 }
 
 void count_usage(Usage& sum, CountedRequests& counted, const Message& message) {
-  if (!message.usage) {
-    return;
+  if (message.usage) {
+    count_usage(sum, counted, *message.usage);
   }
-  const std::string& request = message.usage->request_id;
-  if (request.empty() || counted.insert(request).second) {
-    add_usage(sum, *message.usage);
+}
+
+void count_usage(Usage& sum, CountedRequests& counted, const Usage& usage) {
+  if (usage.request_id.empty() || counted.insert(usage.request_id).second) {
+    add_usage(sum, usage);
   }
 }
 

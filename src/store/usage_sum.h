@@ -17,5 +17,6 @@ void add_usage(Usage& sum, const Usage& one);
 using CountedRequests = std::set<std::string, std::less<>>;
 // Adds the usage of a message's request, only once per request however many messages name it.
 void count_usage(Usage& sum, CountedRequests& counted, const Message& message);
+void count_usage(Usage& sum, CountedRequests& counted, const Usage& usage);
 
 }  // namespace reprise::store

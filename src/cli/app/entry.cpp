@@ -6,7 +6,6 @@
 #include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/message.h"
-#include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -116,9 +115,8 @@ void EntryMaker::add_footer(const Message& message) {
   }
   if (message.usage) {
     last_input_ = message.usage->input.value > 0 ? message.usage->input.value : last_input_;
-    if (turn_) {
-      store::add_usage(*turn_, *message.usage);
-    }
+    Usage of_earlier_turn;
+    store::count_usage(turn_ ? *turn_ : of_earlier_turn, counted_requests_, *message.usage);
   }
   // The turn continues after tool calls, so there is no footer yet.
   const bool calls = std::ranges::any_of(message.blocks, [](const Block& block) {

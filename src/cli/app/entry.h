@@ -7,6 +7,7 @@
 
 #include "cli/app/style.h"
 #include "reprise/message.h"
+#include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 
@@ -64,6 +65,7 @@ class EntryMaker {
   std::vector<Entry> take() { return std::move(entries_); }
   // Tokens of the last request; 0 if unknown.
   std::int64_t last_input() const { return last_input_; }
+  const store::CountedRequests& counted_requests() const { return counted_requests_; }
 
  private:
   void add_footer(const Message& message);
@@ -72,6 +74,7 @@ class EntryMaker {
   std::vector<Entry> entries_;
   // The usage of the turn; nullopt if the turn began before the first message.
   std::optional<Usage> turn_;
+  store::CountedRequests counted_requests_;
   std::int64_t last_input_ = 0;
 };
 

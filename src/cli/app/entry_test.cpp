@@ -95,6 +95,36 @@ TEST(EntryMaker, SumsTheUsageOfATurn) {
   EXPECT_EQ(footers, (std::vector<std::string>{"m", "m · 200 in, 20 out", "m · 100 in, 10 out"}));
 }
 
+// Tools that store an answer as several messages repeat the request's usage in each.
+TEST(EntryMaker, CountsARequestOnce) {
+  const Usage usage{.input = {1000}, .output = {500}, .request_id = "r1"};
+  Message question{.role = "user"};
+  question.blocks.emplace_back(TextBlock{"why?", {}});
+  Message call{.seq = Seq{1}, .role = "assistant", .model = "m", .usage = usage};
+  call.blocks.emplace_back(ToolUseBlock{"t1", "read_file", *RawJson::parse("{}"), {}});
+  Message answer{.seq = Seq{2}, .role = "assistant", .model = "m", .usage = usage};
+  answer.blocks.emplace_back(TextBlock{"done", {}});
+
+  const auto footers = [](std::initializer_list<Message> messages) {
+    EntryMaker maker;
+    std::vector<std::string> out;
+    for (const Message& message : messages) {
+      maker.add(message);
+    }
+    EXPECT_EQ(maker.counted_requests(), store::CountedRequests{"r1"});
+    for (const Entry& entry : maker.take()) {
+      if (entry.kind == Entry::Kind::footer) {
+        out.push_back(entry.text);
+      }
+    }
+    return out;
+  };
+  EXPECT_EQ(footers({question, call, answer}), std::vector<std::string>{"m · 1,000 in, 500 out"});
+  EXPECT_EQ(footers({question, answer, answer}),
+            (std::vector<std::string>{"m · 1,000 in, 500 out", "m"}));
+  EXPECT_EQ(footers({call, answer, answer}), (std::vector<std::string>{"m", "m"}));
+}
+
 TEST(EntryMaker, NamesAuthorsOtherThanTheReader) {
   const auto ask = [](EntryMaker& maker, const char* author) {
     Message question{.role = "user", .author = *Author::parse(author)};

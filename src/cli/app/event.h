@@ -6,6 +6,7 @@
 #include "cli/app/picker/picker.h"  // IWYU pragma: export
 #include "cli/app/screen.h"         // IWYU pragma: export
 #include "cli/repl/slash.h"
+#include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 
@@ -63,6 +64,7 @@ struct TabOpened {
   Seq oldest;                        // the first message in `entries`
   std::vector<std::string> prompts;  // earlier ones, oldest first
   std::int64_t last_input = 0;       // tokens of the last request
+  store::CountedRequests counted_requests = {};
 };
 // The session requested for `tab` is already open in `open`.
 struct TabIsOpen {
@@ -86,6 +88,7 @@ struct TabChanged {
   std::vector<Entry> entries = {};
   Seq oldest = {};
   std::int64_t last_input = 0;
+  store::CountedRequests counted_requests = {};
 };
 // Models from sessions or from the provider's server; may arrive in several events.
 struct ModelsListed {

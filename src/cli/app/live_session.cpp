@@ -66,6 +66,9 @@ class EventObserver final : public TurnObserver {
 
 Result<HistoryPart> read_history(ChatSession& session, Seq before, std::int64_t count) {
   HistoryPart part;
+  if (!session.is_saved()) {
+    return part;
+  }
   const Seq from{std::max<std::int64_t>(0, before.value - count)};
   part.oldest = from;
   EntryMaker maker(session.author());
@@ -77,6 +80,7 @@ Result<HistoryPart> read_history(ChatSession& session, Seq before, std::int64_t 
                  session.store()->read(session.id(), {.from = from, .to = before}, sink));
   part.entries = maker.take();
   part.last_input = maker.last_input();
+  part.counted_requests = maker.counted_requests();
   for (const Damage& damage : report.damage) {
     part.entries.push_back({.kind = Entry::Kind::warning,
                             .text = cat("cannot read ", damage.where, ": ", damage.reason)});

@@ -13,6 +13,7 @@
 #include "cli/program/tool_consent.h"
 #include "cli/repl/chat_session.h"  // IWYU pragma: export
 #include "reprise/conversation.h"   // IWYU pragma: export
+#include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 
@@ -21,6 +22,7 @@ struct HistoryPart {
   std::vector<Entry> entries;
   Seq oldest;                   // the first message in it
   std::int64_t last_input = 0;  // tokens of the last request
+  store::CountedRequests counted_requests;
 };
 // At most `count` messages of a stored session, ending before `before`.
 Result<HistoryPart> read_history(ChatSession& session, Seq before,

@@ -213,6 +213,7 @@ Result<> SessionWorker::begin_tab(TabId tab, Live live) {
     opened.entries = std::move(part.entries);
     opened.oldest = part.oldest;
     opened.last_input = part.last_input;
+    opened.counted_requests = std::move(part.counted_requests);
     opened.prompts = last_prompts(*session.store(), session.now(), kPromptsMax)
                          .value_or(std::vector<std::string>{});
   }

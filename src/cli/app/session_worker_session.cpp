@@ -49,6 +49,7 @@ Result<> SessionWorker::post_history(TabId tab, LiveSession& live) {
   changed.entries = std::move(part.entries);
   changed.oldest = part.oldest;
   changed.last_input = part.last_input;
+  changed.counted_requests = std::move(part.counted_requests);
   parts_.events.post(std::move(changed));
   return {};
 }
@@ -85,7 +86,7 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
 Result<> SessionWorker::list_questions(LiveSession& live, const ListQuestions& request) {
   constexpr std::size_t kQuestionShown = 200;
   QuestionsListed listed{.tab = request.tab, .verb = request.verb, .questions = {}};
-  if (Store* const store = live.session().store(); store != nullptr) {
+  if (Store* const store = live.session().store(); store != nullptr && live.session().is_saved()) {
     const auto sink = [&listed](const Message& message) {
       if (is_question(message)) {
         const std::string text = plain_text(message);
@@ -106,6 +107,11 @@ Result<> SessionWorker::save(LiveSession& live) {
   Store* const store = live.session().store();
   if (store == nullptr) {
     return fail(Code::io, "Failed to save: the store could not be opened");
+  }
+  if (!live.session().is_saved()) {
+    say(Announcement::Kind::notice,
+        "nothing to save yet: a session is stored with its first message");
+    return {};
   }
   // Messages are stored already; this checks that the session can be found.
   if (const auto found = get(*store, live.session().id()); !found) {

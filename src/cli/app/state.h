@@ -8,6 +8,7 @@
 #include "cli/app/picker/picker.h"  // IWYU pragma: export
 #include "cli/app/screen.h"         // IWYU pragma: export
 #include "reprise/session.h"        // IWYU pragma: export
+#include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 
@@ -48,6 +49,7 @@ struct Tab {
   std::optional<Seq> scroll_target = {};  // the message to scroll to once it is loaded
   std::int64_t last_input = 0;            // tokens of the last request
   Usage turn = {};                        // usage of the running turn
+  store::CountedRequests counted_requests = {};
   std::optional<Time> turn_began = {};
   std::size_t turn_bytes = 0;              // of the running answer, while its usage is unknown
   bool editing = false;                    // the input replaces the last question

@@ -80,6 +80,27 @@ TEST(Turn, SumsTheUsageOfATurn) {
   EXPECT_EQ(state.tab()->entries.back().text, "m · 200 in, 20 out · $0.02");
 }
 
+TEST(Turn, CountsARequestOnce) {
+  State state = open_state();
+  enter(state, "question");
+  AnswerStored answer{.tab = {1},
+                      .model = "m",
+                      .usage = Usage{.input = {100}, .output = {10}, .request_id = "r1"},
+                      .at = state.now,
+                      .calls_tools = true};
+  update(state, answer);
+  answer.calls_tools = false;
+  update(state, answer);
+  EXPECT_EQ(state.tab()->entries.back().text, "m · 100 in, 10 out");
+  update(state, TabChanged{.tab = {1},
+                           .metadata = some_metadata(),
+                           .history_changed = true,
+                           .counted_requests = {"r2"}});
+  answer.usage->request_id = "r2";
+  update(state, answer);
+  EXPECT_EQ(state.tab()->entries.back().text, "m");
+}
+
 TEST(Consent, NamesTheOriginOfTheTool) {
   State state = open_state();
   enter(state, "/session new /b");

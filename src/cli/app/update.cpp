@@ -69,6 +69,7 @@ class Handler {
     tab->entries.insert(tab->entries.begin(), opened.entries.begin(), opened.entries.end());
     tab->oldest = opened.oldest;
     tab->last_input = opened.last_input;
+    tab->counted_requests = opened.counted_requests;
     for (const std::string& prompt : opened.prompts) {
       tab->input.remember(prompt);
     }
@@ -134,6 +135,7 @@ class Handler {
         tab->entries = std::move(entries);
         tab->oldest = changed.oldest;
         tab->last_input = changed.last_input;
+        tab->counted_requests = changed.counted_requests;
         tab->top.reset();
         tab->found.reset();
         tab->chosen.reset();

@@ -192,7 +192,7 @@ void on_answer(Tab& tab, const AnswerStored& answer) {
   }
   if (answer.usage) {
     tab.last_input = answer.usage->input.value > 0 ? answer.usage->input.value : tab.last_input;
-    store::add_usage(tab.turn, *answer.usage);
+    store::count_usage(tab.turn, tab.counted_requests, *answer.usage);
     tab.turn_bytes = 0;
   }
   if (!answer.calls_tools) {

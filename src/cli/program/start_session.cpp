@@ -121,21 +121,32 @@ Result<Session> new_session(Context& context, const Settings& settings, const St
                  .config = session_config(choice.options.base_url)};
 }
 
-// Null if the session is only held in memory, because the store is unavailable. Invalid URLs are
+// Null if the session will only be in memory, because the store is unavailable. Invalid URLs are
 // errors.
-Result<Store*> store_new(Context& context, const Provider& provider, Session& session) {
+Result<Store*> open_for_new(Context& context, const Provider& provider, Session& session) {
   const auto store = context.stores().open(Access::write);
-  const Result<> created = store ? create_session(**store, provider, session, context.clock())
-                                 : Result<>(std::unexpected(store.error()));
-  if (created) {
+  const Result<> prepared = store ? prepare_session(**store, provider, session, context.clock())
+                                  : Result<>(std::unexpected(store.error()));
+  if (prepared) {
     return *store;
   }
-  if (const Code code = created.error().code;
+  if (const Code code = prepared.error().code;
       code == Code::invalid_argument || code == Code::unsupported) {
-    return std::unexpected(created.error());
+    return std::unexpected(prepared.error());
   }
-  context.voice().warn(cat("this conversation is not saved: ", created.error().message));
+  context.voice().warn(cat("this conversation is not saved: ", prepared.error().message));
   return nullptr;
+}
+
+void name_current(Context& context, Store& store, const SessionId& id, bool archive) {
+  const auto archived = make_current(store, id, archive, context.clock());
+  if (!archived) {
+    context.voice().warn(archived.error().message);
+  } else if (const std::optional<SessionId>& before = *archived; before) {
+    const std::optional<Session> old = store.find(*before).value_or(std::nullopt);
+    context.voice().remark(
+        cat("archived ", old ? session_name(store, old->info) : brief_id(store, *before)));
+  }
 }
 
 // The input of both kinds of start.
@@ -152,7 +163,7 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
   REPRISE_ASSIGN(Session session,
                  new_session(context, with.settings, with.request, with.mode, with.choice));
   if (!with.request.dry_run && !with.is_away) {
-    const auto store = store_new(context, *started.provider, session);
+    const auto store = open_for_new(context, *started.provider, session);
     if (!store && !is_server_away(context, with.settings, store.error())) {
       return std::unexpected(store.error());
     }
@@ -161,9 +172,17 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
     }
     started.store = store.value_or(nullptr);
   }
-  if (started.store != nullptr && !started.store->capabilities().messages) {
+  if (started.store == nullptr) {
+    return session;
+  }
+  if (!started.store->capabilities().messages) {
     strip_instructions(session, with.mode, options);
   }
+  options.is_new = true;
+  options.on_session_stored = [&context, &store = *started.store, id = session.info.id,
+                               archive = with.request.session.archive] {
+    name_current(context, store, id, archive);
+  };
   return session;
 }
 
@@ -206,20 +225,6 @@ void apply_retention(Context& context, Store& store, const Settings& settings) {
   }
   if (done.error) {
     context.voice().warn(cat("cannot clean up: ", done.error->message));
-  }
-}
-
-// Other changes to the store: retention, and the current session.
-void clean_up_store(Context& context, Store& store, const Settings& settings, const SessionId& id,
-                    bool archive) {
-  apply_retention(context, store, settings);
-  const auto archived = make_current(store, id, archive, context.clock());
-  if (!archived) {
-    context.voice().warn(archived.error().message);
-  } else if (const std::optional<SessionId>& before = *archived; before) {
-    const std::optional<Session> old = store.find(*before).value_or(std::nullopt);
-    context.voice().remark(
-        cat("archived ", old ? session_name(store, old->info) : brief_id(store, *before)));
   }
 }
 
@@ -282,7 +287,10 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
                                                              *std::move(found.session), options)
                                                 : begin_new(context, with, *started, options));
   if (started->store != nullptr && !request.dry_run) {
-    clean_up_store(context, *started->store, *settings, session.info.id, request.session.archive);
+    apply_retention(context, *started->store, *settings);
+    if (started->resumed) {
+      name_current(context, *started->store, session.info.id, request.session.archive);
+    }
   }
   set_author(context, *settings, started->store, options);
   started->author = options.author;

@@ -28,9 +28,9 @@ Result<> check_project(Context& context, const SessionInfo& info);
 // is no store or it cannot be opened, which is reported when it is needed.
 Result<std::optional<SessionId>> find_usual_session(Context& context, Access access);
 
-// A conversation and everything it needs. `store` is null if it could not be opened or the session
-// not be created: the user was warned, and the unsaved conversation ends with Exit::unsaved. It is
-// also null for a dry run of a new session.
+// A conversation and everything it needs. `store` is null if it could not be opened: the user was
+// warned, and the unsaved conversation ends with Exit::unsaved. It is also null for a dry run of a
+// new session. A new session is stored with its first message.
 struct StartedSession {
   Store* store = nullptr;
   bool resumed = false;          // the session existed before
@@ -56,7 +56,7 @@ struct StartRequest {
   std::stop_token stop = {};
 };
 
-// Chooses the provider, opens the store, finds or creates the session (a running answer of a dead
+// Chooses the provider, opens the store, finds or prepares the session (a running answer of a dead
 // process is settled first) and creates the conversation.
 Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartRequest request);
 

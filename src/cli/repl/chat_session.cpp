@@ -60,13 +60,13 @@ std::int64_t ChatSession::stored_count() {
 }
 
 bool ChatSession::is_saved() {
-  return started_->store != nullptr && (started_->store->capabilities().messages ||
-                                        !started_->conversation->session().response_chain.empty());
+  return started_->store != nullptr && (started_->store->capabilities().messages
+                                            ? conversation().is_session_stored()
+                                            : !conversation().session().response_chain.empty());
 }
 
 bool ChatSession::discard_if_empty() {
-  return fresh_ && store() != nullptr &&
-         reprise::discard_if_empty(*store(), id(), context_.clock());
+  return fresh_ && is_saved() && reprise::discard_if_empty(*store(), id(), context_.clock());
 }
 
 Result<> ChatSession::set_closing_title(const Exchange& first_turn, bool interrupted,
@@ -135,12 +135,24 @@ Result<Store*> ChatSession::saved_store(std::string_view what) {
   if (started_->store == nullptr) {
     return fail(Code::unsupported, cat("this conversation is not saved, so it cannot ", what));
   }
-  if (!is_saved()) {
-    return fail(
-        Code::unsupported,
-        cat("this store saves a conversation once it has an answer; until then it cannot ", what));
+  if (is_saved()) {
+    return started_->store;
   }
-  return started_->store;
+  return started_->store->capabilities().messages
+             ? fail(Code::invalid_argument,
+                    cat("this conversation has no messages yet, so it cannot ", what))
+             : fail(Code::unsupported,
+                    cat("this store saves a conversation once it has an answer; until then it "
+                        "cannot ",
+                        what));
+}
+
+// Stores a new session.
+Result<Store*> ChatSession::store_to_change(std::string_view what) {
+  if (started_->store != nullptr && started_->store->capabilities().messages) {
+    REPRISE_TRY(conversation().store_session());
+  }
+  return saved_store(what);
 }
 
 Result<std::string> ChatSession::set_title(const std::string& text) {
@@ -148,7 +160,7 @@ Result<std::string> ChatSession::set_title(const std::string& text) {
     const std::string title = terminal_line(now().info.title);
     return cat(title.empty() ? "Untitled" : title, "\n");
   }
-  REPRISE_ASSIGN(Store* const store, saved_store("have a title"));
+  REPRISE_ASSIGN(Store* const store, store_to_change("have a title"));
   const std::string title(trimmed(terminal_line(text)));
   REPRISE_TRY(store->update(id(), {.title = title}));
   context_.voice().remark(cat("the title is '", title, "'"));
@@ -159,7 +171,7 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
   if (text.empty()) {
     return cat(terminal_line(model()), " (", started_->provider->name(), ")\n");
   }
-  REPRISE_ASSIGN(Store* const store, saved_store("change its model"));
+  REPRISE_ASSIGN(Store* const store, store_to_change("change its model"));
   const RunFlags before = flags_;
   flags_.model = terminal_line(text);
   flags_.dev = false;
@@ -177,7 +189,7 @@ Result<std::string> ChatSession::set_provider(const std::string& text, std::stop
   if (text.empty()) {
     return cat(provider().name(), " (", terminal_line(model()), ")\n");
   }
-  REPRISE_TRY(saved_store("change its provider"));
+  REPRISE_TRY(store_to_change("change its provider"));
   const RunFlags before = flags_;
   flags_.provider = terminal_line(text);
   flags_.model.reset();
@@ -195,7 +207,7 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
     const std::string prompt = flags_.system.value_or(now().system_prompt);
     return prompt.empty() ? "no system prompt\n" : cat(terminal_text(prompt), "\n");
   }
-  REPRISE_ASSIGN(Store* const store, saved_store("change its system prompt"));
+  REPRISE_ASSIGN(Store* const store, store_to_change("change its system prompt"));
   REPRISE_TRY(store->update(id(), {.system_prompt = text == "-" ? "" : text}));
   flags_.system.reset();
   flags_.mode.reset();
@@ -236,12 +248,16 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
 
 Result<std::string> ChatSession::todo(const std::string& text) {
   REPRISE_ASSIGN(const TodoRequest request, parse_todo_request(text));
-  REPRISE_ASSIGN(Store* const store, saved_store("keep todos"));
+  const bool lists = request.what == TodoRequest::What::list;
+  if (lists && store() != nullptr && store()->capabilities().messages && !is_saved()) {
+    return todo_list({});
+  }
+  REPRISE_ASSIGN(Store* const store, store_to_change("keep todos"));
   Todos* const list = store->capabilities().todos;
   if (list == nullptr) {
     return fail(Code::unsupported, "this store has no todos");
   }
-  if (request.what == TodoRequest::What::list) {
+  if (lists) {
     REPRISE_ASSIGN(const std::vector<Todo> todos, list->todos(id()));
     return todo_list(todos);
   }

@@ -32,7 +32,8 @@ class ChatSession {
   const std::optional<Author>& author() const { return started_->author; }
   // The current model.
   const std::string& model() const { return started_->model; }
-  // Whether it is in the store. A store without messages stores a session with its first answer.
+  // Whether it is in the store. A session is stored with its first message, by a store without
+  // messages with its first answer, and before if a command needs it.
   bool is_saved();
   // Removes a session that this run created if it has no messages; true if it did.
   bool discard_if_empty();
@@ -49,6 +50,7 @@ class ChatSession {
 
  private:
   Result<Store*> saved_store(std::string_view what);
+  Result<Store*> store_to_change(std::string_view what);
   Result<std::string> set_title(const std::string& text);
   Result<std::string> set_model(const std::string& text, std::stop_token stop);
   Result<std::string> set_provider(const std::string& text, std::stop_token stop);

@@ -244,7 +244,9 @@ void Repl::finish() {
     return;
   }
   if (!session_.is_saved()) {
-    context.voice().remark("there was no answer, and nothing is saved");
+    if (unsaved_ || !session_.store()->capabilities().messages) {
+      context.voice().remark("there was no answer, and nothing is saved");
+    }
     return;
   }
   if (session_.discard_if_empty()) {
