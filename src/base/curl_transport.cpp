@@ -26,17 +26,6 @@
 namespace reprise::http {
 namespace {
 
-// "500 ms", "30 s", "2 min".
-std::string duration_words(std::chrono::milliseconds duration) {
-  constexpr std::int64_t kSecond = 1000;
-  constexpr std::int64_t kMinute = 60 * kSecond;
-  const std::int64_t count = duration.count();
-  if (count >= 2 * kMinute || count == kMinute) {
-    return cat((count + kMinute / 2) / kMinute, " min");
-  }
-  return count >= kSecond ? cat((count + kSecond / 2) / kSecond, " s") : cat(count, " ms");
-}
-
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 

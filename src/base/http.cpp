@@ -212,4 +212,14 @@ std::string with_path(std::string_view base_url, std::string_view path) {
   return cat(parts.scheme, parts.authority, before, path, parts.query);
 }
 
+std::string duration_words(std::chrono::milliseconds duration) {
+  constexpr std::int64_t kSecond = 1000;
+  constexpr std::int64_t kMinute = 60 * kSecond;
+  const std::int64_t count = duration.count();
+  if (count >= 2 * kMinute || count == kMinute) {
+    return cat((count + kMinute / 2) / kMinute, " min");
+  }
+  return count >= kSecond ? cat((count + kSecond / 2) / kSecond, " s") : cat(count, " ms");
+}
+
 }  // namespace reprise::http

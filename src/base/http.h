@@ -43,6 +43,9 @@ bool is_local_url(std::string_view url);
 // The URL with a path appended before the query, which is preserved.
 std::string with_path(std::string_view base_url, std::string_view path);
 
+// "500 ms", "30 s", "2 min".
+std::string duration_words(std::chrono::milliseconds duration);
+
 // A body that is generated while it is sent.
 class BodySource {
  public:

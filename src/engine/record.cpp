@@ -14,8 +14,9 @@ constexpr std::chrono::milliseconds kBusyPause{20};
 constexpr std::string_view kAllIsSaved = "what came before is saved";
 
 Error busy_error(const Session& session, const Owner& owner) {
-  return {Code::busy, cat("session ", session.info.id.str(), " has an answer running in process ",
-                          owner.pid, " on ", owner.host, "; try again when it has ended")};
+  return {Code::busy,
+          cat("session ", short_id(session.info.id), " has an answer running in process ",
+              owner.pid, " on ", owner.host, "; try again when it has ended")};
 }
 
 // The store will never accept the session.

@@ -30,4 +30,18 @@ std::optional<std::string> attached_name(const Block& block) {
   return std::string(rest.substr(0, end));
 }
 
+std::string question_text(const Message& question) {
+  Message without_files{.blocks = {}};
+  std::string names;
+  for (const Block& block : question.blocks) {
+    if (const auto name = attached_name(block); name) {
+      names += cat(names.empty() ? "" : ", ", *name);
+    } else {
+      without_files.blocks.push_back(block);
+    }
+  }
+  std::string text = plain_text(without_files);
+  return text.empty() ? names : text;
+}
+
 }  // namespace reprise

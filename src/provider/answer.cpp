@@ -84,7 +84,7 @@ Result<> Answer::finish() {
   REPRISE_TRY(outcome_);
   if (form_ == Form::json) {
     if (!is_json_object(body_)) {
-      return fail(Code::io, "the answer ended too early", ECONNRESET);
+      return ended_early();
     }
     REPRISE_TRY(reader_.whole(body_));
   } else if (!reader_.complete()) {
@@ -103,7 +103,7 @@ Result<> Answer::finish() {
                     "); check the base URL"),
                 EPROTO);
   }
-  return fail(Code::io, "the answer ended too early", ECONNRESET);
+  return ended_early();
 }
 
 }  // namespace reprise::provider

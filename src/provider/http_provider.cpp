@@ -231,10 +231,11 @@ class HttpProvider final : public Provider {
     auto& [out, reader, answer] = attempt;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
-      return Failure{.error = error_of_status(recipient(request), head, answer.body()),
+      const auto pause = retry_after(head.headers, dependencies_.clock.now());
+      return Failure{.error = error_of_status(recipient(request), head, answer.body(), pause),
                      .retry = worth_retrying(head.status, answer.body()),
                      .at_once = codec_->learn_from_refusal(head.status, answer.body()),
-                     .pause = retry_after(head.headers, dependencies_.clock.now()),
+                     .pause = pause,
                      .status = head.status,
                      .refusal = answer.body()};
     }

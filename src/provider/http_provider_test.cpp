@@ -245,6 +245,23 @@ TEST(HttpProvider, RetriesOnlyTemporaryErrors) {
   EXPECT_EQ(tries({.body = ""}), 5U);
 }
 
+TEST(HttpProvider, SaysHowLongToWaitIfThatIsTooLong) {
+  const auto error = [](Played played) {
+    Bench bench(chat_codec(), {std::move(played)});
+    return bench.ask().error().message;
+  };
+  EXPECT_EQ(error({.status = 429, .headers = {{"retry-after", "120"}}}),
+            "model.test asks to wait (429); try again in 2 min");
+  EXPECT_EQ(error({.status = 503, .headers = {{"retry-after", "90"}}}),
+            "model.test failed (503); try again in 90 s");
+}
+
+TEST(HttpProvider, SaysOnceThatAnAnswerEndedEarly) {
+  Bench bench(chat_codec(),
+              {{.body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"}});
+  EXPECT_EQ(bench.ask().error().message, "model.test ended the answer early");
+}
+
 TEST(HttpProvider, NeverRetriesAfterTheFirstToken) {
   const std::string started = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
   Bench bench(chat_codec(), {{.body = started, .lost = lost()}});

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "provider/key_mask.h"
+#include "provider/retry.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
@@ -115,6 +116,12 @@ std::string join(std::string_view what, std::string_view reason, std::string_vie
   return out;
 }
 
+// Shorter pauses have been waited for.
+std::string try_again(std::optional<std::chrono::milliseconds> pause) {
+  return pause && *pause > kPauseMax ? cat("try again in ", http::duration_words(*pause))
+                                     : "try again later";
+}
+
 }  // namespace
 
 // {"error":{"metadata":{"raw":"{…}"}}} (OpenRouter), {"message":"{…}"} (Mistral).
@@ -182,7 +189,7 @@ RefusedPart what_is_refused(std::string_view text) {
 }
 
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
-                      std::string_view body) {
+                      std::string_view body, std::optional<std::chrono::milliseconds> pause) {
   const std::string host = http::host_of(recipient.base_url);
   const std::string reason = one_line_for(recipient, reason_in(body));
   const int status = head.status;
@@ -213,13 +220,13 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
   if (status == 429) {
     return {Code::rate_limited,
             join(cat(host, " asks to wait (429)"), reason,
-                 out_of_quota(body) ? "check the account's plan" : "try again later")};
+                 out_of_quota(body) ? "check the account's plan" : try_again(pause))};
   }
   if (status == 408) {
     return {Code::timeout, join(cat(host, " timed out (408)"), reason, "try again")};
   }
   if (status >= 500 || status == 409 || status == 425) {
-    return {Code::io, join(cat(host, " failed (", status, ")"), reason, "try again later"),
+    return {Code::io, join(cat(host, " failed (", status, ")"), reason, try_again(pause)),
             ECONNRESET};
   }
   std::string_view advice = status == 404 ? "check the model and the base URL" : "";
@@ -316,10 +323,16 @@ Error error_of_object(JsonView error) {
 
 Error mid_stream_error(const Recipient& recipient, const Error& error) {
   Error out = error;
-  const std::string_view what = error.os_errno == EFBIG ? " " : " ended the answer early: ";
+  const std::string_view what = error.os_errno == EFBIG ? " "
+                                : error.message.empty() ? " ended the answer early"
+                                                        : " ended the answer early: ";
   out.message =
       cat(http::host_of(recipient.base_url), what, one_line_for(recipient, error.message));
   return out;
+}
+
+std::unexpected<Error> ended_early() {
+  return fail(Code::io, "", ECONNRESET);  // mid_stream_error() says it
 }
 
 std::unexpected<Error> answer_too_large(std::int64_t bytes_max) {

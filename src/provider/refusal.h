@@ -41,9 +41,11 @@ enum class RefusedPart : std::uint8_t {
 // `text` is the body of an error, or its code and message.
 RefusedPart what_is_refused(std::string_view text);
 
-// A response with a status other than 2xx and the start of its body.
+// A response with a status other than 2xx and the start of its body. `pause`: how long the server
+// asks to wait before another attempt.
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
-                      std::string_view body);
+                      std::string_view body,
+                      std::optional<std::chrono::milliseconds> pause = std::nullopt);
 
 // Whether the response reports that the model does not exist, or no longer.
 bool is_model_unknown(int status, std::string_view body);
@@ -58,6 +60,9 @@ Result<std::string> type_of_event(std::string_view name, std::string_view data);
 // The reader's error for display: with the host, on one line, the key masked. EFBIG means that
 // Reprise ended an answer that was too large.
 Error mid_stream_error(const Recipient& recipient, const Error& error);
+
+// The answer ended before it was complete, for no stated reason.
+std::unexpected<Error> ended_early();
 
 // Errors of Reprise for an answer that exceeds a limit.
 std::unexpected<Error> answer_too_large(std::int64_t bytes_max);

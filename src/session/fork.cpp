@@ -12,8 +12,8 @@ namespace {
 Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Session& child) {
   REPRISE_ASSIGN(std::vector<Message> messages, read_all(store, parent, {.to = at}));
   if (std::ssize(messages) != at.value) {
-    return fail(Code::invalid_argument, cat("cannot fork session ", parent.str(), " at ", at.value,
-                                            ": it has ", messages.size(), " messages"));
+    return fail(Code::invalid_argument, cat("cannot fork session ", short_id(parent), " at ",
+                                            at.value, ": it has ", messages.size(), " messages"));
   }
   // The usage of these requests is counted in the parent.
   for (Message& message : messages) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "engine/origin.h"
+#include "model/attachment.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
 #include "store/usage_sum.h"
@@ -63,7 +64,7 @@ Result<std::vector<std::string>> last_prompts(Source& source, const Session& ses
   REPRISE_TRY(source.read(session.info.id, {.from = from, .newest_first = true},
                           [&](const Message& message) {
                             if (is_question(message)) {
-                              prompts.push_back(plain_text(message));
+                              prompts.push_back(question_text(message));
                             }
                             return prompts.size() >= count ? Flow::stop : Flow::go_on;
                           }));
@@ -88,7 +89,7 @@ Result<Exchange> last_exchange(Source& source, const SessionId& id) {
   range.newest_first = true;
   REPRISE_TRY(source.read(id, range, [&](const Message& message) {
     if (is_question(message)) {
-      last.question = plain_text(message);
+      last.question = question_text(message);
       return Flow::stop;
     }
     if (message.role == role::kAssistant && last.answer.empty()) {
@@ -143,7 +144,7 @@ Result<Exchange> first_exchange(Source& source, const SessionId& id) {
   Exchange first;
   REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
     if (is_question(message) && first.question.empty()) {
-      first.question = plain_text(message);
+      first.question = question_text(message);
     } else if (message.role == role::kAssistant && !first.question.empty()) {
       first.answer = plain_text(message);
     }

@@ -30,7 +30,8 @@ Result<> check_can_continue(const Store& store, const Session& session) {
   if (store.capabilities().messages || !session.response_chain.empty()) {
     return {};
   }
-  const std::string name = session.info.title.empty() ? session.info.id.str() : session.info.title;
+  const std::string name =
+      session.info.title.empty() ? short_id(session.info.id) : session.info.title;
   return fail(Code::unsupported, cat("'", name,
                                      "' has no response ids and no text; there is nothing "
                                      "to continue from"));

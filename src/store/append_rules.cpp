@@ -7,7 +7,7 @@
 namespace reprise::store {
 
 Result<> check_append(const AppendState& now, Seq from, const AppendOptions& options) {
-  const std::string& id = now.id.str();
+  const std::string id = short_id(now.id);
   if (options.expected_head && *options.expected_head != now.head) {
     return fail(Code::conflict, cat("session ", id, " has ", now.head.value, " messages, not ",
                                     options.expected_head->value, ": read it again"));

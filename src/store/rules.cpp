@@ -24,7 +24,7 @@ void replace(Owner& owner, const auto& fields, const SessionPatch& patch) {
 Result<> check_not_trashed(const SessionInfo& info) {
   if (info.state == SessionState::trashed) {
     return fail(Code::invalid_argument,
-                cat("session ", info.id.str(), " is in the trash: restore it first"));
+                cat("session ", short_id(info.id), " is in the trash: restore it first"));
   }
   return {};
 }
@@ -36,7 +36,7 @@ Result<> check_new_state(const Session& session, SessionState state) {
   }
   if (session.info.state == SessionState::archived) {
     return fail(Code::invalid_argument,
-                cat("session ", session.info.id.str(), " is archived: restore it first"));
+                cat("session ", short_id(session.info.id), " is archived: restore it first"));
   }
   return check_not_trashed(session.info);
 }
@@ -62,20 +62,20 @@ bool is_artefact_name(std::string_view name) {
 }  // namespace
 
 Error no_session(const SessionId& id) {
-  return {Code::not_found, cat("no session ", id.str())};
+  return {Code::not_found, cat("no session ", short_id(id))};
 }
 
 Error session_exists(const SessionId& id) {
-  return {Code::conflict, cat("session ", id.str(), " already exists")};
+  return {Code::conflict, cat("session ", short_id(id), " already exists")};
 }
 
 Error answer_not_running(const SessionId& id, const OperationId& answer) {
   return {Code::conflict,
-          cat("the answer ", answer.str(), " is not running in session ", id.str())};
+          cat("the answer ", answer.str(), " is not running in session ", short_id(id))};
 }
 
 Error not_in_trash(const SessionId& id) {
-  return {Code::invalid_argument, cat("session ", id.str(), " is not in the trash")};
+  return {Code::invalid_argument, cat("session ", short_id(id), " is not in the trash")};
 }
 
 Error read_only(std::string_view name) {
@@ -85,7 +85,7 @@ Error read_only(std::string_view name) {
 Result<> check_new_session(const Session& session) {
   if (session.info.state == SessionState::trashed) {
     return fail(Code::invalid_argument,
-                cat("session ", session.info.id.str(), " cannot be created in the trash"));
+                cat("session ", short_id(session.info.id), " cannot be created in the trash"));
   }
   return {};
 }
@@ -93,7 +93,7 @@ Result<> check_new_session(const Session& session) {
 Result<> check_unshared(const SessionId& id, const std::vector<std::string>& sharing) {
   return sharing.empty()
              ? Result<>()
-             : fail(Code::conflict, cat("session ", id.str(), " shares its messages with ",
+             : fail(Code::conflict, cat("session ", short_id(id), " shares its messages with ",
                                         joined(sharing), ": purge those first"));
 }
 
@@ -101,8 +101,8 @@ Result<> check_fork(const SessionId& parent, Seq head, Seq at) {
   if (at.value >= 0 && at <= head) {
     return {};
   }
-  return fail(Code::invalid_argument, cat("cannot fork session ", parent.str(), " at ", at.value,
-                                          ": it has ", head.value, " messages"));
+  return fail(Code::invalid_argument, cat("cannot fork session ", short_id(parent), " at ",
+                                          at.value, ": it has ", head.value, " messages"));
 }
 
 Result<> apply_patch(Session& session, const SessionPatch& patch) {
@@ -117,14 +117,14 @@ Result<> apply_patch(Session& session, const SessionPatch& patch) {
 Result<bool> check_archive(const SessionInfo& info) {
   REPRISE_TRY(check_not_trashed(info));
   if (info.answering && state_of(*info.answering) != OwnerState::gone) {
-    return fail(Code::busy, cat("session ", info.id.str(), " has a running answer"));
+    return fail(Code::busy, cat("session ", short_id(info.id), " has a running answer"));
   }
   return info.state != SessionState::archived;
 }
 
 Result<SessionState> state_unarchived(const SessionInfo& info) {
   if (info.state != SessionState::archived) {
-    return fail(Code::invalid_argument, cat("session ", info.id.str(), " is not archived"));
+    return fail(Code::invalid_argument, cat("session ", short_id(info.id), " is not archived"));
   }
   return info.closed_at ? SessionState::closed : SessionState::active;
 }

@@ -22,7 +22,7 @@ std::string_view to_string(Signature signature) {
 Result<Session> get(Source& source, const SessionId& id) {
   REPRISE_ASSIGN(std::optional<Session> session, source.find(id));
   if (!session) {
-    return fail(Code::not_found, cat("no session ", id.str()));
+    return fail(Code::not_found, cat("no session ", short_id(id)));
   }
   return *std::move(session);
 }

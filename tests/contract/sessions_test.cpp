@@ -1,5 +1,7 @@
 // create, find, get, update.
 
+#include "reprise/sessions.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,7 +9,9 @@
 
 #include "contract/named_ids.h"
 #include "contract/store_contract.h"
+#include "reprise/conversation.h"
 #include "reprise/open_store.h"
+#include "reprise/provider.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
@@ -35,6 +39,27 @@ TEST_P(StoreContract, AnEmptySessionIsFoundAsItWasCreated) {
   ASSERT_TRUE(works(store().create(empty)));
   reopen();
   EXPECT_EQ(found(empty.info.id), empty);
+}
+
+TEST_P(StoreContract, ANewSessionIsStoredWithItsFirstMessage) {
+  if (!store().capabilities().messages) {
+    GTEST_SKIP() << "this store holds no message text";
+  }
+  const auto provider = must(make_provider("echo", {}));
+  Session fresh{.info = {.id = session_id("fresh"), .model = "echo"}};
+  ASSERT_TRUE(works(prepare_session(store(), *provider, fresh)));
+  {
+    const Conversation unused(*provider, &store(), fresh, {.is_new = true});
+    EXPECT_EQ(must(store().find(fresh.info.id)), std::nullopt);
+  }
+  EXPECT_EQ(listed(), std::vector<SessionInfo>{});
+  TurnObserver observer;
+  EXPECT_TRUE(
+      must(Conversation(*provider, &store(), fresh, {.is_new = true}).ask("hello", observer))
+          .saved);
+  reopen();
+  EXPECT_EQ(listed().size(), 1U);
+  EXPECT_EQ(stored(fresh.info.id).size(), 2U);
 }
 
 TEST_P(StoreContract, FieldsDerivedFromMessagesAreNotCreated) {

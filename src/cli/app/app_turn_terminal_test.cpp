@@ -97,6 +97,23 @@ TEST_F(AppTurnTerminalTest, SendsTheFilesOfAnEditedQuestionAgain) {
   EXPECT_NE(shown.find("plain twice"), std::string::npos) << shown;
 }
 
+TEST_F(AppTurnTerminalTest, RefusesAFileAtOnce) {
+  std::ofstream(home() / "my notes.txt") << "words of a file";
+  start({});
+  await("A new session");
+  type("/attach nofile\r");
+  await("cannot open");
+  type("/attach my notes.txt\r");
+  await("attached: my notes.txt");
+  type("look\r");
+  await("attached my notes.txt");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find("File my notes.txt"), std::string::npos) << shown;
+}
+
 TEST_F(AppTurnTerminalTest, KeepsTextTypedBeforeTheDialogIsAnswered) {
   printed("ask --provider echo alpha-words");
   start({});

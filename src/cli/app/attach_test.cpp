@@ -73,7 +73,7 @@ TEST(Paste, IsNotFakedByAMark) {
 
 TEST(Attach, ShowsFilesWithTheMessage) {
   State state = open_state();
-  EXPECT_TRUE(enter(state, "/attach a picture.png").empty());
+  EXPECT_EQ(only<CheckFile>(enter(state, "/attach a picture.png")).file, "a picture.png");
   EXPECT_NE(shown(state).find("attached: a picture.png"), std::string::npos);
   update(state, Pasted{cat("@pasted ", lines(11))});
   const auto requested = only<Ask>(enter(state, "look at @src/a.cpp and ann@home @"));
@@ -88,6 +88,33 @@ TEST(Attach, ShowsFilesWithTheMessage) {
   enter(state, "/attach c.png");
   enter(state, "/attach -");
   EXPECT_TRUE(state.tab()->attached.empty());
+}
+
+TEST(Attach, RefusesAFileAtOnce) {
+  State state = open_state();
+  enter(state, "/attach nofile");
+  enter(state, "/attach a b.txt");
+  update(state, FileRefused{{1}, "nofile", "cannot open nofile: No such file or directory"});
+  EXPECT_NE(shown(state).find("! cannot open nofile"), std::string::npos) << shown(state);
+  EXPECT_EQ(state.tab()->attached, Paths{"a b.txt"});
+}
+
+TEST(Attach, ComesBackWithAMessageThatIsNotSent) {
+  State state = open_state();
+  enter(state, "/attach a b.txt");
+  const auto asked = only<Ask>(enter(state, "look"));
+  enter(state, "/attach c.txt");
+  type(state, "more");
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
+  update(state, NotSent{{1}, asked.text, asked.attached.files});
+  EXPECT_EQ(state.input().text(), "look\nmore");
+  EXPECT_EQ(state.tab()->attached, (Paths{"a b.txt", "c.txt"}));
+  EXPECT_EQ(only<Ask>(key(state, "Enter")).attached.files, (Paths{"a b.txt", "c.txt"}));
+  enter(state, "/attach d.txt");
+  enter(state, "next");
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata(), .failure = "no answer"});
+  EXPECT_EQ(state.input().text(), "next");
+  EXPECT_EQ(state.tab()->attached, Paths{"d.txt"});
 }
 
 TEST(Attach, AcceptsQuotedPathsWithBlanks) {

@@ -73,6 +73,11 @@ struct ListFiles {
   TabId tab;
   std::string prefix;
 };
+// Checks that a file can be attached; it is read again when the message is sent.
+struct CheckFile {
+  TabId tab;
+  std::string file;
+};
 // "/session save".
 struct SaveNow {
   TabId tab;
@@ -162,10 +167,11 @@ struct Redraw {};
 
 using Effect =
     std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead,
-                 AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CopyText,
-                 ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
-                 LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored, RestoreStored,
-                 RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed, ClearClosed>;
+                 AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile,
+                 CopyText, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend,
+                 Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored,
+                 RestoreStored, RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed,
+                 ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "model/attachment.h"
 #include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/message.h"
@@ -90,7 +91,7 @@ void EntryMaker::add(const Message& message) {
   if (question) {
     const bool is_named = message.author && message.author != reader_;
     entries_.push_back({.kind = Entry::Kind::question,
-                        .text = plain_text(message),
+                        .text = question_text(message),
                         .author = is_named ? message.author->str() : ""});
   }
   if (question || message.seq == Seq{}) {
@@ -99,6 +100,8 @@ void EntryMaker::add(const Message& message) {
   for (const Block& block : message.blocks) {
     if (!question || !std::holds_alternative<TextBlock>(block)) {
       std::visit(AnswerBlocks{message, entries_}, block);
+    } else if (const auto name = attached_name(block); name) {
+      entries_.push_back({.text = cat("attached ", *name)});
     }
   }
   if (message.role == role::kAssistant) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/app/style.h"
+#include "model/attachment.h"
 #include "reprise/message.h"
 
 namespace reprise::cli::app {
@@ -123,6 +124,17 @@ TEST(EntryMaker, CountsARequestOnce) {
   EXPECT_EQ(footers({question, answer, answer}),
             (std::vector<std::string>{"m · 1,000 in, 500 out", "m"}));
   EXPECT_EQ(footers({call, answer, answer}), (std::vector<std::string>{"m", "m"}));
+}
+
+TEST(EntryMaker, NamesAttachedFiles) {
+  Message question{.role = "user"};
+  question.blocks = {TextBlock{"what is this?", {}}, attached_text("a b.txt", "long text")};
+  EntryMaker maker;
+  maker.add(question);
+  const std::vector<Entry> entries = maker.take();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].text, "what is this?");
+  EXPECT_EQ(entries[1].text, "attached a b.txt");
 }
 
 TEST(EntryMaker, NamesAuthorsOtherThanTheReader) {

@@ -146,6 +146,8 @@ struct TurnEnded {
   TabMetadata metadata;
   std::string failure = {};  // "" if nothing failed
   bool stopped = false;      // on request
+  bool arrived = true;       // stopped: a part of the answer
+  std::string advice = {};   // after either: how to continue
   bool saved = true;
 };
 // A tool requests consent.
@@ -160,6 +162,18 @@ struct Edited {
   TabId tab;
   std::optional<std::string> text;
   std::string failure = {};
+};
+// A message that could not be sent, and its attached files.
+struct NotSent {
+  TabId tab;
+  std::string text;
+  std::vector<std::string> files;
+};
+// A file that cannot be attached.
+struct FileRefused {
+  TabId tab;
+  std::string file;
+  std::string reason;
 };
 
 // A message to the user: in a tab, or in the status line if it belongs to no tab.
@@ -206,11 +220,12 @@ struct ClearRequest {
   std::size_t count = 0;
 };
 
-using Event = std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound,
-                           TabOpened, TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed,
-                           QuestionsListed, FilesListed, TabClosed, TextReceived, ThinkingReceived,
-                           ToolCalled, ToolAnswered, AnswerStored, TurnEnded, TodosChanged,
-                           ConsentRequest, Edited, Announcement, AllClosed, PageLoaded,
-                           QuestionsLoaded, TextsFound, PreviewLoaded, StoredChanged, ClearRequest>;
+using Event =
+    std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
+                 TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed, QuestionsListed,
+                 FilesListed, TabClosed, TextReceived, ThinkingReceived, ToolCalled, ToolAnswered,
+                 AnswerStored, TurnEnded, TodosChanged, ConsentRequest, Edited, NotSent,
+                 FileRefused, Announcement, AllClosed, PageLoaded, QuestionsLoaded, TextsFound,
+                 PreviewLoaded, StoredChanged, ClearRequest>;
 
 }  // namespace reprise::cli::app

@@ -170,8 +170,12 @@ void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
   TurnEnded ended{.tab = parts_.tab, .metadata = metadata(), .stopped = stopped};
   if (!outcome) {
     ended.failure = outcome.error().message;
+    ended.arrived = false;
   } else if (const auto& cut = outcome->cut; cut && !stopped) {
-    ended.failure = cat(cut->message, "; what has arrived is saved, /go-on continues it");
+    ended.failure = cut->message;
+  }
+  if (stopped || !ended.failure.empty()) {
+    ended.advice = session_->advice_after(outcome);
   }
   if (outcome && !outcome->saved) {
     saved_ = false;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 
@@ -79,6 +80,21 @@ TEST(Picker, ListsTheProjectOfTheTab) {
   const auto requested = only<LoadPage>(key(state, "Ctrl-O"));
   EXPECT_FALSE(requested.all);
   EXPECT_EQ(requested.folder, "/p/other");
+}
+
+TEST(Resume, ShowsALongListFromItsStart) {
+  State state = open_state({24, 80});
+  std::string list;
+  for (int i = 1; i <= 40; ++i) {
+    list += cat(i, ". session\n");
+  }
+  const Announcement listed{Announcement::Kind::notice, TabId{1}, list};
+  update(state, listed);
+  EXPECT_NE(shown(state).find(" 1. session"), std::string::npos) << shown(state);
+  key(state, "Ctrl-End");
+  enter(state, "question");
+  update(state, listed);
+  EXPECT_EQ(shown(state).find(" 1. session"), std::string::npos);  // the answer remains visible
 }
 
 }  // namespace

@@ -150,6 +150,9 @@ struct SessionWorker::Performer {
   void operator()(const ListFiles& request) {
     in_tab(request.tab, [&](LiveSession& live) { return worker.list_files(live, request); });
   }
+  void operator()(const CheckFile& request) {
+    in_tab(request.tab, [&](LiveSession& live) { return worker.check_file(live, request); });
+  }
   void operator()(const ListQuestions& request) {
     in_tab(request.tab, [&](LiveSession& live) { return worker.list_questions(live, request); });
   }

@@ -68,6 +68,8 @@ class SessionWorker {
     std::string title;
     std::string working_dir;  // of the session
   };
+  // Its title; if it has none, the first words of its first question, else its short id.
+  static std::string name_of(Store& store, const SessionInfo& info);
   Result<> close_other_session(const std::string& working_dir);
   Result<> open(Opening opening);
   Result<> begin_tab(TabId tab, Live live);
@@ -80,6 +82,8 @@ class SessionWorker {
   void refuse_turn(const Ask& ask, const Error& error);
   // The content of the message, including attachments.
   Result<std::vector<Block>> blocks_of(const Ask& ask);
+  // Reports a file that cannot be attached.
+  Result<> check_file(LiveSession& live, const CheckFile& request);
   // Adds files of the last question that are missing in the blocks.
   void add_earlier_files(TabId tab, std::vector<Block>& blocks);
   Result<> list_files(LiveSession& live, const ListFiles& request);

@@ -43,6 +43,11 @@ bool is_same_file(const Block& stored, const Block& now) {
   return name && name == attached_name(now);
 }
 
+// `named` as the user wrote it.
+Result<Block> attach_named(ProgramConfig& config, const std::string& named) {
+  return attach_file(is_web_address(named) ? named : config.path_named(named).string());
+}
+
 Result<std::vector<Block>> blocks_of_last_question(ChatSession& session) {
   std::vector<Block> blocks;
   if (session.store() == nullptr) {
@@ -89,6 +94,7 @@ void SessionWorker::add_earlier_files(TabId tab, std::vector<Block>& blocks) {
 
 Result<std::vector<Block>> SessionWorker::blocks_of(const Ask& ask) {
   std::vector<Block> blocks;
+  std::vector<std::string> names;
   blocks.emplace_back(text_block(ask.text));
   const Live live = find(ask.tab);
   if (live == nullptr) {
@@ -96,10 +102,9 @@ Result<std::vector<Block>> SessionWorker::blocks_of(const Ask& ask) {
   }
   ProgramConfig& config = live->session().context().config();
   const auto add = [&](const std::string& named) -> Result<> {
-    const std::string path = is_web_address(named) ? named : config.path_named(named).string();
-    REPRISE_ASSIGN(Block block, attach_file(path));
+    REPRISE_ASSIGN(Block block, attach_named(config, named));
     blocks.push_back(std::move(block));
-    say(Announcement::Kind::notice, cat("attached ", terminal_line(named)));
+    names.push_back(terminal_line(named));
     return {};
   };
   for (const std::string& file : ask.attached.files) {
@@ -111,7 +116,19 @@ Result<std::vector<Block>> SessionWorker::blocks_of(const Ask& ask) {
       REPRISE_TRY(add(name));
     }
   }
+  for (const std::string& name : names) {
+    say(Announcement::Kind::notice, cat("attached ", name));
+  }
   return blocks;
+}
+
+Result<> SessionWorker::check_file(LiveSession& live, const CheckFile& request) {
+  const auto block = attach_named(live.session().context().config(), request.file);
+  if (!block) {
+    parts_.events.post(
+        FileRefused{.tab = request.tab, .file = request.file, .reason = block.error().message});
+  }
+  return {};
 }
 
 Result<> SessionWorker::list_files(LiveSession& live, const ListFiles& request) {

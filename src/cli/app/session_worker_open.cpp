@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/app/session_worker.h"
 #include "cli/app/update.h"
+#include "cli/output/session_json.h"
 #include "cli/program/find_session.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
@@ -62,10 +63,8 @@ void SessionWorker::find_newest() {
     // If the store cannot be listed, opening the session reports that.
     if (page && !page->sessions.empty()) {
       found.session = std::move(page->sessions.front());
-      if (SessionInfo& info = *found.session; info.title.empty()) {
-        info.title =
-            title_from_prompt(first_exchange(**store, info.id).value_or(Exchange{}).question);
-      }
+      SessionInfo& info = *found.session;
+      info.title = name_of(**store, info);
     }
   }
   parts_.events.post(std::move(found));
@@ -99,12 +98,23 @@ Result<> SessionWorker::close_other_session(const std::string& working_dir) {
   if (live->begin_close()) {
     return {};  // it is already being closed
   }
-  const std::string title = live->session().now().info.title;
+  ChatSession& session = live->session();
+  const std::string name = session.is_saved() ? name_of(*session.store(), session.now().info) : "";
   close(tab, *live, false);
-  say(Announcement::Kind::notice,
-      cat("saved and closed ", title.empty() ? "previous session" : cat("'", title, "'"),
-          ": this store keeps one session of a folder open"));
+  if (!name.empty()) {
+    say(Announcement::Kind::notice,
+        cat("saved and closed '", name, "': this store keeps one session of a folder open"));
+  }
   return {};
+}
+
+std::string SessionWorker::name_of(Store& store, const SessionInfo& info) {
+  if (!info.title.empty()) {
+    return info.title;
+  }
+  const Exchange first = first_exchange(store, info.id).value_or(Exchange{});
+  const std::string words = title_from_prompt(first.question);
+  return words.empty() ? brief_id(store, info.id) : words;
 }
 
 Result<> SessionWorker::open_new(const OpenNew& request) {
@@ -169,8 +179,9 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
                     .same_store = true,
                     .title = "",
                     .working_dir = info.working_dir}));
-  const std::string name = info.title.empty() ? info.id.str() : info.title;
-  say(Announcement::Kind::notice, cat("Resumed session: ", name));
+  Store* const store = find(request.tab)->session().store();
+  say(Announcement::Kind::notice,
+      cat("Resumed session: ", store == nullptr ? info.title : name_of(*store, info)));
   return {};
 }
 

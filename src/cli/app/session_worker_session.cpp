@@ -6,6 +6,7 @@
 #include "base/terminal_text.h"
 #include "cli/app/session_worker.h"
 #include "cli/settings/settings.h"
+#include "model/attachment.h"
 
 namespace reprise::cli::app {
 
@@ -35,7 +36,7 @@ void SessionWorker::refuse_turn(const Ask& ask, const Error& error) {
     say(Announcement::Kind::warning, posted.error().message);
   }
   say(Announcement::Kind::warning, cat("the message is not sent: ", error.message));
-  parts_.events.post(Edited{.tab = ask.tab, .text = ask.text});
+  parts_.events.post(NotSent{.tab = ask.tab, .text = ask.text, .files = ask.attached.files});
 }
 
 Result<> SessionWorker::post_history(TabId tab, LiveSession& live) {
@@ -89,7 +90,7 @@ Result<> SessionWorker::list_questions(LiveSession& live, const ListQuestions& r
   if (Store* const store = live.session().store(); store != nullptr && live.session().is_saved()) {
     const auto sink = [&listed](const Message& message) {
       if (is_question(message)) {
-        const std::string text = plain_text(message);
+        const std::string text = question_text(message);
         listed.questions.emplace_back(message.seq,
                                       terminal_line(grapheme_prefix(text, kQuestionShown)));
       }

@@ -49,6 +49,9 @@ struct EffectWords {
   std::string operator()(const ListFiles& one) const {
     return cat("ListFiles", tab_words(one.tab), " '", one.prefix, "'");
   }
+  std::string operator()(const CheckFile& one) const {
+    return cat("CheckFile", tab_words(one.tab), " '", one.file, "'");
+  }
   std::string operator()(const CopyText& one) const { return cat("CopyText '", one.text, "'"); }
   std::string operator()(const ListModels& one) const {
     return cat("ListModels", tab_words(one.tab));

@@ -88,7 +88,10 @@ State cut(Size size) {
   State state = open_state(size);
   enter(state, "Tell me all");
   update(state, TextReceived{kFirst, "To begin with"});
-  TurnEnded ended{.tab = kFirst, .metadata = state.tabs[0].metadata, .stopped = true};
+  TurnEnded ended{.tab = kFirst,
+                  .metadata = state.tabs[0].metadata,
+                  .stopped = true,
+                  .advice = "what has arrived is saved, /go-on continues it"};
   ended.metadata.saved = false;
   ended.metadata.title = "All of it";
   update(state, ended);

@@ -80,6 +80,24 @@ TEST(Turn, SumsTheUsageOfATurn) {
   EXPECT_EQ(state.tab()->entries.back().text, "m · 200 in, 20 out · $0.02");
 }
 
+TEST(Turn, TellsWhatBecameOfAStoppedAnswer) {
+  State state = open_state();
+  enter(state, "question");
+  update(state, TurnEnded{.tab = {1},
+                          .metadata = some_metadata(),
+                          .failure = "stopped",
+                          .stopped = true,
+                          .arrived = false,
+                          .advice = "/go-on asks again"});
+  EXPECT_EQ(state.tab()->entries.back().text, "stopped before anything arrived; /go-on asks again");
+  enter(state, "again");
+  update(state, TurnEnded{.tab = {1},
+                          .metadata = some_metadata(),
+                          .failure = "api.test asks to wait (429)",
+                          .arrived = false});
+  EXPECT_EQ(state.tab()->entries.back().text, "api.test asks to wait (429)");
+}
+
 TEST(Turn, CountsARequestOnce) {
   State state = open_state();
   enter(state, "question");

@@ -193,6 +193,23 @@ class Handler {
     }
   }
 
+  void operator()(const NotSent& message) {
+    if (Tab* const tab = state_.find(message.tab); tab != nullptr) {
+      put_back(*tab, message.text, message.files);
+    }
+  }
+
+  void operator()(const FileRefused& refused) {
+    Tab* const tab = state_.find(refused.tab);
+    if (tab == nullptr) {
+      return;
+    }
+    // If the message is sent already, sending it fails and reports the reason.
+    if (std::erase(tab->attached, refused.file) > 0) {
+      say(state_, tab, Entry::Kind::warning, refused.reason);
+    }
+  }
+
   void operator()(const Announcement& announcement) {
     if (announcement.kind == Announcement::Kind::status) {
       state_.status = announcement.text;
@@ -208,6 +225,9 @@ class Handler {
       tab->late_warnings.push_back(cat(tab_name(*tab), ": ", announcement.text));
     }
     say(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, announcement.text);
+    if (tab != nullptr && tab == state_.tab() && !tab->is_busy()) {
+      show_start(state_, *tab);
+    }
   }
 
   void operator()(const AllClosed& closed) {

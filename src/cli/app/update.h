@@ -85,12 +85,16 @@ enum class Leaving : std::uint8_t { done, stopped, signalled };
 void leave(State& state, Leaving how, Effects& effects);
 // The tab's session starts answering.
 void begin_turn(Tab& tab);
+// Puts an unsent message before the typed text, and attaches its files again.
+void put_back(Tab& tab, std::string_view text, const std::vector<std::string>& files);
 // Ctrl-C: stops the answer, clears the input, or, pressed twice, quits.
 void stop(State& state, Effects& effects);
 // Esc: scrolls to the end, or stops the answer; pressed twice while idle, edits the last question.
 void escape(State& state, Effects& effects);
 // Scrolls to the end.
 void scroll_to_end(Tab& tab);
+// Scrolls to the start of the last entry if it is longer than the screen.
+void show_start(const State& state, Tab& tab);
 // "/copy".
 void copy_answer(State& state, Effects& effects);
 // Puts the last question into the input to replace it.

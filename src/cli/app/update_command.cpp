@@ -121,8 +121,8 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
   effects.emplace_back(AskAgain{.tab = tab.id});
 }
 
-// The file is read when the message is sent.
-void attach(State& state, const std::string& file) {
+// Attached at once, as the message may be sent before the file has been checked.
+void attach(State& state, const std::string& file, Effects& effects) {
   Tab* const tab = state.tab();
   if (tab == nullptr) {
     return say(state, tab, Kind::warning, "No session is open yet.");
@@ -132,6 +132,7 @@ void attach(State& state, const std::string& file) {
     return;
   }
   tab->attached.push_back(file);
+  effects.emplace_back(CheckFile{.tab = tab->id, .file = file});
 }
 
 }  // namespace
@@ -197,7 +198,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     case SlashVerb::copy:
       return copy_answer(state, effects);
     case SlashVerb::attach:
-      return attach(state, slash->text);
+      return attach(state, slash->text, effects);
     case SlashVerb::resume:
       return run_resume(state, slash->text, effects);
     case SlashVerb::help:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/app/frame.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {
@@ -57,6 +58,15 @@ void say(State& state, Tab* tab, Entry::Kind kind, std::string text) {
   }
   tab->entries.push_back({.kind = kind, .text = std::move(text)});
   tab->unread = tab->unread || tab != state.tab();
+}
+
+void show_start(const State& state, Tab& tab) {
+  const Frame frame = frame_of(state);
+  const std::size_t last = tab.entries.size() - 1;
+  const auto& lines = lines_in(tab, last, frame.transcript_columns, state.now);
+  if (!tab.top && lines.size() > frame.transcript_rows) {
+    tab.top = Anchor{last, 0};
+  }
 }
 
 void drop_tab(State& state, TabId id) {

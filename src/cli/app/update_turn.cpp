@@ -37,19 +37,26 @@ Entry* last_running(Tab& tab) {
 // Moves queued questions back to the input, so that nothing is asked without the user.
 void unqueue_questions(Tab& tab) {
   std::string text;
-  std::erase_if(tab.entries, [&text](const Entry& entry) {
+  std::vector<std::string> files;
+  std::erase_if(tab.entries, [&](const Entry& entry) {
     if (entry.kind == Entry::Kind::waiting) {
       text += cat(text.empty() ? "" : "\n", entry.text);
+      files.insert(files.end(), entry.files.begin(), entry.files.end());
       return true;
     }
     return false;
   });
-  if (!text.empty()) {
-    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.whole()));
-  }
+  put_back(tab, text, files);
 }
 
 }  // namespace
+
+void put_back(Tab& tab, std::string_view text, const std::vector<std::string>& files) {
+  if (!text.empty()) {
+    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.whole()));
+  }
+  tab.attached.insert(tab.attached.begin(), files.begin(), files.end());
+}
 
 void begin_turn(Tab& tab) {
   tab.phase = Tab::Phase::answering;
@@ -216,10 +223,12 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
   } else {
     effects.emplace_back(Ring{});
   }
+  const std::string advice = turn.advice.empty() ? "" : cat("; ", turn.advice);
   if (turn.stopped) {
-    add_entry(tab, {.text = "stopped; what has arrived is saved, /go-on continues it"});
+    add_entry(tab,
+              {.text = cat(turn.arrived ? "stopped" : "stopped before anything arrived", advice)});
   } else if (!turn.failure.empty()) {
-    add_entry(tab, {.kind = Entry::Kind::warning, .text = turn.failure});
+    add_entry(tab, {.kind = Entry::Kind::warning, .text = cat(turn.failure, advice)});
   }
   if (turn.stopped || !turn.failure.empty()) {
     unqueue_questions(tab);

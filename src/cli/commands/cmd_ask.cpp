@@ -184,7 +184,11 @@ class Ask final : public Command {
       return Exit::interrupted;
     }
     if (outcome.cut) {
-      return std::unexpected(*outcome.cut);
+      Error error = *outcome.cut;
+      if (stored && store->capabilities().messages) {
+        error.message += "; `reprise ask --go-on` continues the answer";
+      }
+      return std::unexpected(std::move(error));
     }
     return stored ? Exit::done : Exit::unsaved;
   }

@@ -30,7 +30,7 @@ Result<bool> offer_provider(Context& context, RunFlags& flags) {
             "  q  quit\n\n"
             "Or set ",
             key_variables(" or "), " and start again.\n"));
-    switch (voice.ask_key("s, l, e or q?", "sleq")) {
+    switch (voice.ask_key("s, l, e or q? Enter takes e", "sleq", 'e')) {
       case 's': {
         REPRISE_ASSIGN(const Exit exit, make_setup()->run(context));
         context.config().forget_settings();

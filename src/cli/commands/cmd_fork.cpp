@@ -24,11 +24,13 @@ class Fork final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;
     REPRISE_ASSIGN(
         const SessionId child,
         fork_session(*store, {.parent = info.id, .at = at, .title = title_}, context.clock()));
+    REPRISE_ASSIGN(const Session created, get(*store, child));
+    context.voice().remark(cat("created ", session_name(*store, created.info)));
     if (!context.globals().json) {
       context.voice().out().write(cat(child.str(), "\n"));
     }

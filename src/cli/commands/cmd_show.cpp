@@ -162,7 +162,7 @@ class Show final : public Command {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     const std::optional<View> view = this->view(context);
     const std::unique_ptr<Pager> pager = this->pager(context);
-    context.voice().out().write(view ? view_head(session, *view)
+    context.voice().out().write(view ? view_head(session, brief_id(source, session.info.id), *view)
                                      : transcript_head(source, session));
     bool has_questions = false;
     ReadReport blobs;

@@ -161,7 +161,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
     context.voice().warn(cat("skipped, an answer is running: ", session_name(store, info)));
   }
   for (const auto& [id, error] : done.failed) {
-    context.voice().warn(cat("cannot remove ", id.str(), ": ", error.message));
+    context.voice().warn(cat("cannot remove ", short_id(id), ": ", error.message));
   }
   std::vector<Remnant> remnants;
   if (how == Removal::purge && !done.removed.empty()) {

@@ -96,10 +96,11 @@ std::string local_time(Time time) {
   return text.data();
 }
 
-std::string view_head(const Session& session, const View& view) {
+std::string view_head(const Session& session, std::string_view brief, const View& view) {
   const SessionInfo& info = session.info;
   std::string out = paragraph(info.title.empty() ? "(no title)" : info.title, kBold, view);
-  out += row("id", info.id.str(), view);
+  out += row("id", brief == info.id.str() ? info.id.str() : cat(brief, " (", info.id.str(), ")"),
+             view);
   out += row("state", state_text(info), view);
   out += row("mode", info.mode, view);
   out +=

@@ -15,7 +15,8 @@ struct View {
 // "2026-11-23 11:26" in local time.
 std::string local_time(Time time);
 
-std::string view_head(const Session& session, const View& view);
+// `brief`: its short id.
+std::string view_head(const Session& session, std::string_view brief, const View& view);
 std::string view_message(const Message& message, const View& view);
 // Like transcript_end().
 std::string view_end(const SessionNow& now, const Message* last, const View& view);

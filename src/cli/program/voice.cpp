@@ -159,7 +159,7 @@ bool Voice::can_ask() const {
   return ::isatty(STDIN_FILENO) == 1 && err_.is_terminal();
 }
 
-char Voice::ask_key(std::string_view question, std::string_view keys) {
+char Voice::ask_key(std::string_view question, std::string_view keys, char usual) {
   constexpr char kCtrlC = 3;
   constexpr char kCtrlD = 4;
   // A failure is reported at the end or cannot be reported.
@@ -169,12 +169,14 @@ char Voice::ask_key(std::string_view question, std::string_view keys) {
   const KeyMode mode;
   char c = 0;
   while (::read(STDIN_FILENO, &c, 1) == 1 && c != kCtrlC && c != kCtrlD) {
-    c = ascii_lower(c);
+    c = c == '\n' || c == '\r' ? usual : ascii_lower(c);
     if (keys.find(c) != std::string_view::npos) {
       err_.write(cat(std::string_view(&c, 1), "\n"));
       (void)err_.flush();
       return c;
     }
+    err_.write(cat("\a\n", terminal_line(question), " "));
+    (void)err_.flush();
   }
   err_.write("\n");
   (void)err_.flush();

@@ -1,6 +1,7 @@
 #include "cli/repl/chat_session.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/terminal_text.h"
 #include "cli/output/session_json.h"
@@ -93,6 +94,26 @@ Result<> ChatSession::set_closing_title(const Exchange& first_turn, bool interru
     }
   }
   return {};
+}
+
+std::string ChatSession::advice_after(const Result<Outcome>& outcome) {
+  const bool stores_text = store() != nullptr && store()->capabilities().messages;
+  if (outcome) {
+    return stores_text && outcome->saved ? "what has arrived is saved, /go-on continues it"
+                                         : "what has arrived is not saved";
+  }
+  constexpr std::array kWorthAsking = {Code::cancelled, Code::rate_limited, Code::io,
+                                       Code::timeout};
+  if (!stores_text || std::ranges::find(kWorthAsking, outcome.error().code) == kWorthAsking.end()) {
+    return "";
+  }
+  const auto last = last_exchange(*store(), id());
+  if (!last || last->question.empty()) {
+    return "";
+  }
+  return last->answer.empty() ? "/go-on asks again"
+         : last->cut          ? "/go-on continues the answer"
+                              : "";
 }
 
 Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {

@@ -41,6 +41,9 @@ class ChatSession {
   // `first_turn` is this run's first turn, for stores without messages. An error if the title could
   // not be stored.
   Result<> set_closing_title(const Exchange& first_turn, bool interrupted, std::stop_token stop);
+  // What became of an answer that was cut or did not begin, and how to continue: "what has arrived
+  // is saved, /go-on continues it". "" if there is nothing to add to the error.
+  std::string advice_after(const Result<Outcome>& outcome);
   // The stored session, or the initial one if it is not stored.
   Session now();
 

@@ -206,13 +206,16 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
     unsaved_ = true;
   }
   if (parts_.interrupts.signal() != 0) {
-    return on_stop("stopped; what has arrived is saved, /go-on continues it");
+    const std::string advice = session_.advice_after(outcome);
+    return on_stop(cat(outcome ? "stopped" : "stopped before anything arrived",
+                       advice.empty() ? "" : "; ", advice));
   }
-  if (!outcome) {
-    fail_step(outcome.error());
-  } else if (const std::optional<Error>& cut = outcome->cut; cut) {
-    fail_step(*cut);
-    parts_.context.voice().remark("what has arrived is saved; /go-on continues it");
+  if (outcome && !outcome->cut) {
+    return Next::go_on;
+  }
+  fail_step(outcome ? outcome->cut.value_or(Error{}) : outcome.error());
+  if (const std::string advice = session_.advice_after(outcome); !advice.empty()) {
+    parts_.context.voice().remark(advice);
   }
   return Next::go_on;
 }
@@ -244,8 +247,10 @@ void Repl::finish() {
     return;
   }
   if (!session_.is_saved()) {
-    if (unsaved_ || !session_.store()->capabilities().messages) {
+    if (!session_.store()->capabilities().messages) {
       context.voice().remark("there was no answer, and nothing is saved");
+    } else if (unsaved_) {
+      context.voice().remark("this conversation was not saved");
     }
     return;
   }

@@ -170,10 +170,13 @@ TEST_F(TerminalTest, WithoutAProviderOffersEchoByOneKey) {
   await("No provider is set up");
   await("OPENAI_API_KEY or ANTHROPIC_API_KEY");
   await("s, l, e or q?");
-  type("xl");  // look for a server again, then quit
+  type("x");
+  await("\a");
+  await("s, l, e or q?");
+  type("l");
   await("No provider is set up");
   await("s, l, e or q?");
-  type("e");
+  type("\r");
   await_prompt();
   type("hello there\r");
   await("hello there");

@@ -27,15 +27,6 @@ bool is_answering_now(const SessionInfo& info) {
   return info.answering && state_of(*info.answering) == OwnerState::alive;
 }
 
-// A session that was never closed has no title, so its first question is used.
-std::string name_of(Store& store, const SessionInfo& info) {
-  if (!info.title.empty()) {
-    return info.title;
-  }
-  const Exchange first = first_exchange(store, info.id).value_or(Exchange{});
-  return first.question.empty() ? "Untitled" : title_from_prompt(first.question);
-}
-
 }  // namespace
 
 void SessionWorker::load_page(const LoadPage& request) {
