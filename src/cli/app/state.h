@@ -42,9 +42,10 @@ struct Tab {
   bool has_requested_models = false;
   TabMetadata metadata = {};
   std::vector<Entry> entries = {};
-  Seq oldest = {};                 // the first message in `entries`
-  std::optional<Anchor> top = {};  // the first visible line; nullopt: the end is shown
-  std::string search = {};         // the last search pattern, in lower case
+  std::vector<Entry> replaced = {};  // by /retry: shown again if no answer arrives
+  Seq oldest = {};                   // the first message in `entries`
+  std::optional<Anchor> top = {};    // the first visible line; nullopt: the end is shown
+  std::string search = {};           // the last search pattern, in lower case
   std::optional<Anchor> found = {};
   std::optional<Seq> scroll_target = {};  // the message to scroll to once it is loaded
   std::int64_t last_input = 0;            // tokens of the last request

@@ -98,6 +98,33 @@ TEST(Turn, TellsWhatBecameOfAStoppedAnswer) {
   EXPECT_EQ(state.tab()->entries.back().text, "api.test asks to wait (429)");
 }
 
+// The store still has it.
+TEST(Turn, ShowsTheOldAnswerIfARetryGetsNone) {
+  State state = open_state();
+  enter(state, "question");
+  update(state, TextReceived{{1}, "an answer"});
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
+  enter(state, "/retry");
+  EXPECT_EQ(shown(state).find("an answer"), std::string::npos);
+  update(
+      state,
+      TurnEnded{
+          .tab = {1}, .metadata = some_metadata(), .failure = "try again later", .arrived = false});
+  const std::string screen = shown(state);
+  EXPECT_LT(screen.find("an answer"), screen.find("! try again later")) << screen;
+  enter(state, "/retry");
+  update(state, TextReceived{{1}, "a better one"});
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
+  EXPECT_EQ(shown(state).find("an answer"), std::string::npos);
+}
+
+TEST(Turn, KeepsNoticesWhenThereIsNothingToRetry) {
+  State state = open_state();
+  update(state, Announcement{Announcement::Kind::notice, TabId{1}, "a notice"});
+  enter(state, "/retry");
+  EXPECT_NE(shown(state).find("a notice"), std::string::npos);
+}
+
 TEST(Turn, CountsARequestOnce) {
   State state = open_state();
   enter(state, "question");

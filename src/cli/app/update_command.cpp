@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <system_error>
 
 #include "base/text.h"
@@ -117,7 +118,10 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
   const auto question =
       std::find_if(tab.entries.rbegin(), tab.entries.rend(),
                    [](const Entry& entry) { return entry.kind == Kind::question; });
-  tab.entries.erase(question.base(), tab.entries.end());
+  if (question != tab.entries.rend()) {
+    tab.replaced.assign(std::move_iterator(question.base()), std::move_iterator(tab.entries.end()));
+    tab.entries.erase(question.base(), tab.entries.end());
+  }
   effects.emplace_back(AskAgain{.tab = tab.id});
 }
 

@@ -60,6 +60,13 @@ void say(State& state, Tab* tab, Entry::Kind kind, std::string text) {
   tab->unread = tab->unread || tab != state.tab();
 }
 
+void scroll_to_end(Tab& tab) {
+  tab.top.reset();
+  tab.scrolled = false;
+  tab.search.clear();
+  tab.chosen.reset();
+}
+
 void show_start(const State& state, Tab& tab) {
   const Frame frame = frame_of(state);
   const std::size_t last = tab.entries.size() - 1;

@@ -61,6 +61,7 @@ void put_back(Tab& tab, std::string_view text, const std::vector<std::string>& f
 void begin_turn(Tab& tab) {
   tab.phase = Tab::Phase::answering;
   tab.turn = {};
+  tab.replaced.clear();
   tab.turn_began.reset();  // update() sets it
   tab.turn_bytes = 0;
 }
@@ -223,6 +224,10 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
   } else {
     effects.emplace_back(Ring{});
   }
+  std::vector<Entry> replaced = std::exchange(tab.replaced, {});
+  if (!turn.arrived) {
+    std::ranges::for_each(replaced, [&tab](Entry& entry) { add_entry(tab, std::move(entry)); });
+  }
   const std::string advice = turn.advice.empty() ? "" : cat("; ", turn.advice);
   if (turn.stopped) {
     add_entry(tab,
@@ -260,13 +265,6 @@ void stop(State& state, Effects& effects) {
     tab->editing = false;
   }
   state.status = "press Ctrl-C again to quit";
-}
-
-void scroll_to_end(Tab& tab) {
-  tab.top.reset();
-  tab.scrolled = false;
-  tab.search.clear();
-  tab.chosen.reset();
 }
 
 void escape(State& state, Effects& effects) {
