@@ -73,6 +73,9 @@ struct ExportOptions {
   ExistingFile existing = ExistingFile::refused;
   ExportReport report = [](const SessionId& /*id*/, const Exported& /*exported*/) {};
   std::stop_token stop = {};
+  // For export_to_folder(): files that other sessions were written to. A session whose file would
+  // be one of them gets a longer name.
+  std::span<const std::filesystem::path> taken = {};
 };
 Result<> export_to_file(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
                         const std::filesystem::path& file, const ExportOptions& options);

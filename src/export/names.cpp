@@ -28,13 +28,11 @@ std::string slug(std::string_view title) {
   return out;
 }
 
-// An id that is safe in a file name.
-std::string plain_id(const SessionId& id) {
-  std::string out = short_id(id);
-  for (char& c : out) {
+std::string plain_id(std::string id) {
+  for (char& c : id) {
     c = is_ascii_alnum(c) || c == '-' || c == '_' ? c : '-';
   }
-  return out;
+  return id;
 }
 
 }  // namespace
@@ -43,7 +41,11 @@ std::string file_stem(const Session& session) {
   const Time time = time_of(session);
   const std::string day = is_known(time) ? cat(format_time(time).substr(0, kDateBytes), "-") : "";
   const std::string title = slug(session.info.title);
-  return cat(day, title, title.empty() ? "" : "-", plain_id(session.info.id));
+  return cat(day, title, title.empty() ? "" : "-", plain_id(short_id(session.info.id)));
+}
+
+std::string whole_id(const SessionId& id) {
+  return plain_id(id.str());
 }
 
 Time time_of(const Session& session) {

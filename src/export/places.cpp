@@ -1,7 +1,6 @@
 // The folders where other tools look for sessions, and the folders they own.
 
 #include <algorithm>
-#include <array>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -9,6 +8,7 @@
 #include "export/names.h"
 #include "export/tool_facts.h"
 #include "model/known_time.h"
+#include "reprise/open_source.h"
 
 namespace reprise {
 namespace exporting {
@@ -16,36 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Place {
-  std::string_view tool;
-  std::string_view variable;  // overrides the folder; "" if there is none
-  std::string_view usual;     // default, relative to the home folder
-};
-
-constexpr auto kPlaces = std::to_array<Place>({
-    {"Codex", "CODEX_HOME", ".codex"},
-    {"Claude Code", "CLAUDE_CONFIG_DIR", ".claude"},
-    {"Gemini CLI", "", ".gemini"},
-    {"pi", "PI_CODING_AGENT_DIR", ".pi/agent"},
-    {"Copilot CLI", "COPILOT_HOME", ".copilot"},
-    {"opencode", "", ".local/share/opencode"},
-    {"Qwen Code", "", ".qwen"},
-    {"Continue", "CONTINUE_GLOBAL_DIR", ".continue"},
-    {"Cline", "", ".cline"},
-});
-
-fs::path folder_of_place(const Place& place, const ToolVariables& variables) {
-  if (!place.variable.empty()) {
-    if (const auto named = variables(place.variable); named && !named->empty()) {
-      return *named;
-    }
-  }
-  return fs::path(variables("HOME").value_or("/")) / place.usual;
+// Without a home folder, the root folder.
+std::optional<fs::path> folder_of_kind(const SourceKind& kind, const ToolVariables& variables) {
+  return usual_place(kind, [&variables](std::string_view name) {
+    const auto value = variables(name);
+    return value || name != "HOME" ? value : std::optional<std::string>("/");
+  });
 }
 
-fs::path folder_of_tool(std::string_view tool, const ToolVariables& variables) {
-  const auto* const found = std::ranges::find(kPlaces, tool, &Place::tool);
-  return folder_of_place(*found, variables);
+fs::path folder_of_tool(std::string_view name, const ToolVariables& variables) {
+  const auto kind = std::ranges::find(source_kinds(), name, &SourceKind::name);
+  return kind == source_kinds().end() ? fs::path("/")
+                                      : folder_of_kind(*kind, variables).value_or("/");
 }
 
 // Replaces all characters but letters and digits with dashes.
@@ -60,13 +42,13 @@ std::string dashed(std::string_view text) {
 // Returns, for example, sessions/2026/01/18.
 fs::path codex_folder(const Session& session, const ToolVariables& variables) {
   const std::string day = iso_milliseconds(known_time({time_of(session)})).substr(0, 10);
-  return folder_of_tool("Codex", variables) / "sessions" / day.substr(0, 4) / day.substr(5, 2) /
+  return folder_of_tool("codex", variables) / "sessions" / day.substr(0, 4) / day.substr(5, 2) /
          day.substr(8);
 }
 
 // Returns, for example, projects/-home-a-project.
 fs::path claude_folder(const Session& session, const ToolVariables& variables) {
-  return folder_of_tool("Claude Code", variables) / "projects" / dashed(session.info.working_dir);
+  return folder_of_tool("claude", variables) / "projects" / dashed(session.info.working_dir);
 }
 
 // Returns, for example, sessions/--home-a-project--.
@@ -96,13 +78,16 @@ Result<std::optional<std::string>> find_owner_of(const std::filesystem::path& pa
                                                  const ToolVariables& variables) {
   REPRISE_ASSIGN(const std::filesystem::path resolved, resolve_path(path));
   const std::filesystem::path target = resolved.lexically_normal();  // links are already resolved
-  for (const exporting::Place& place : exporting::kPlaces) {
-    REPRISE_ASSIGN(const std::filesystem::path folder,
-                   resolve_path(exporting::folder_of_place(place, variables)));
+  for (const SourceKind& kind : source_kinds()) {
+    const auto place = exporting::folder_of_kind(kind, variables);
+    if (!place) {
+      continue;
+    }
+    REPRISE_ASSIGN(const std::filesystem::path folder, resolve_path(*place));
     const std::filesystem::path own = folder.lexically_normal();
     const auto [end, rest] = std::ranges::mismatch(own, target);
     if (end == own.end()) {
-      return std::optional(std::string(place.tool));
+      return std::optional(std::string(kind.title));
     }
   }
   return std::nullopt;

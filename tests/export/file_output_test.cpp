@@ -116,6 +116,21 @@ TEST_F(ExportToFile, ATitleIsNoPath) {
   EXPECT_EQ(file.filename(), "2026-01-18-x-2j-067a33fd.md");
 }
 
+// Names have only a part of the id.
+TEST_F(ExportToFile, ATakenNameIsMadeLonger) {
+  const auto store = open_memory_store();
+  std::vector<fs::path> files;
+  for (const std::string_view id :
+       {"01a208dc-0000-7000-8000-000000000001", "01a208dc-0000-7000-8000-000000000002"}) {
+    must(store->create(session(id)));
+    files.push_back(must(export_to_folder(*store, session_id(id), *find_export_format("gemini"),
+                                          folder_.path(), {.taken = files})));
+  }
+  EXPECT_EQ(names_in(folder_.path()).size(), 2U);
+  EXPECT_TRUE(files.back().stem().native().ends_with("01a208dc-0000-7000-8000-000000000002"));
+  EXPECT_TRUE(files.back().filename().native().starts_with(files.front().stem().native()));
+}
+
 TEST_F(ExportToFile, UnknownSession) {
   const SessionId id = session_id("nobody");
   MemoryOutput output;

@@ -210,9 +210,11 @@ class Export final : public Command {
   };
   Result<> write_into(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
                       const One& one) {
-    auto file = export_to_folder(
-        source, one.info.id, one.format, one.folder,
-        {.existing = existing(), .report = teller(context, sessions), .stop = stop_});
+    auto file = export_to_folder(source, one.info.id, one.format, one.folder,
+                                 {.existing = existing(),
+                                  .report = teller(context, sessions),
+                                  .stop = stop_,
+                                  .taken = files_});
     if (!file) {
       return std::unexpected(with_format_advice(std::move(file).error()));
     }
