@@ -93,6 +93,9 @@ struct SearchPage {
 struct SearchSource {
   std::string url;
   Source* source;
+  // The number of a session's first messages that another searched source has, too, such as a store
+  // into which it was imported: they are no hits here. Empty: none.
+  std::function<Result<Seq>(const SessionId&)> copied = {};
 };
 
 struct SearchIndexOptions {

@@ -91,6 +91,9 @@ struct SessionInfo {
   // The last answer is incomplete or missing, and none is running. Stores do not set it: get_now()
   // (conversation.h) and note_cut_answers() (sessions.h) do.
   bool cut = false;
+  // In a list of another tool's history: changes whenever the session has changed, also without new
+  // activity, and once more soon after a change. "" if unknown. Stores do not set it.
+  std::string revision = {};
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 

@@ -21,12 +21,15 @@ std::optional<Origin> origin_of(const Session& session) {
   const auto time = [&](std::string_view name) {
     return parse_time(json[name].text()).value_or(Time{});
   };
+  auto usage = json["usage"] ? usage_from_json(json["usage"].raw()) : Usage{};
   return Origin{.tool = json["tool"].text(),
                 .id = json["id"].text(),
                 .seen_at = time("seen_at"),
+                .revision = json["revision"].text(),
                 .head = Seq{json["messages"].count()},
                 .updated_at = time("updated_at"),
-                .title = json["title"].text()};
+                .title = json["title"].text(),
+                .usage = json["usage"] && usage ? std::optional(*std::move(usage)) : std::nullopt};
 }
 
 void set_origin(Extra& extra, const Origin& origin) {
@@ -36,13 +39,23 @@ void set_origin(Extra& extra, const Origin& origin) {
   if (origin.seen_at != Time{}) {
     object.field("seen_at", format_time(origin.seen_at));
   }
+  if (!origin.revision.empty()) {
+    object.field("revision", origin.revision);
+  }
   if (origin.head > Seq{}) {
     object.field("messages", origin.head.value)
         .field("updated_at", format_time(origin.updated_at))
         .field("title", origin.title);
   }
+  if (origin.usage) {
+    object.raw("usage", usage_to_json(*origin.usage));
+  }
   object.close();
   json::set_field(extra, kOriginField, json::take(out));
+}
+
+std::string request_id_of_session(std::string_view tool, std::string_view id) {
+  return cat(tool, ":", id);
 }
 
 bool is_unchanged_since(const Session& session, const Origin& origin) {

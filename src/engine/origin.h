@@ -12,14 +12,22 @@ inline constexpr std::string_view kOriginalsFolder = "original/";
 inline constexpr std::size_t kOriginalPieceBytes = 4U << 20;
 
 struct Origin {
-  std::string tool;   // in the tool
-  std::string id;     // the tool's
-  Time seen_at = {};  // its last activity at the last import
+  std::string tool;  // in the tool
+  std::string id;    // the tool's
+  // Its last activity, and its revision in the tool's list, at the last import.
+  Time seen_at = {};
+  std::string revision = {};
   // State of the stored copy at that time: it is unchanged while these are equal.
   Seq head = {};
   Time updated_at = {};
   std::string title = {};
+  // What the tool stores for the session beyond the usage of its messages; its request id is
+  // derived from tool and id.
+  std::optional<Usage> usage = {};
 };
+
+// The request id of a session's own usage.
+std::string request_id_of_session(std::string_view tool, std::string_view id);
 
 // nullopt if the session was not imported.
 std::optional<Origin> origin_of(const Session& session);

@@ -33,10 +33,6 @@ void Batch::note_reached() {
   reached_[last.session] = {last.seq.next().value, fingerprint(last_created_at_, last.texts)};
 }
 
-void Batch::finish(std::int64_t session, Seq head, Time updated_at) {
-  finished_.push_back({session, head, updated_at});
-}
-
 void Batch::set_pending(std::optional<Seq> last) {
   note_reached();
   pending_last_ = last;
@@ -73,8 +69,9 @@ Result<> Batch::write_progress() {
                        reached.fingerprint, session));
   }
   for (const Finished& done : finished_) {
-    REPRISE_TRY(db.run("UPDATE sessions SET head = ?, updated_us = ? WHERE key = ?",
-                       done.head.value, done.updated_at.time_since_epoch().count(), done.session));
+    REPRISE_TRY(db.run("UPDATE sessions SET head = ?, updated_us = ?, revision = ? WHERE key = ?",
+                       done.head.value, done.updated_at.time_since_epoch().count(), done.revision,
+                       done.session));
   }
   for (const auto& [range, next] : reached_pending_) {
     const auto& [session, last] = range;

@@ -20,8 +20,15 @@ class Batch {
   void add(Entry entry, Time created_at);
   bool is_full() const { return bytes_ >= kBytesMax || entries_.size() >= kEntriesMax; }
 
+  // A completely indexed session, and its state in the list.
+  struct Finished {
+    std::int64_t session;
+    Seq head;
+    Time updated_at;
+    std::int64_t revision;
+  };
   // With the next write, marks the session as completely indexed.
-  void finish(std::int64_t session, Seq head, Time updated_at);
+  void finish(Finished finished) { finished_.push_back(finished); }
   // Sets the pending range, ending with `last`, to which the following messages belong; nullopt:
   // they belong to growing sessions.
   void set_pending(std::optional<Seq> last);
@@ -42,11 +49,6 @@ class Batch {
     std::int64_t session;
     Seq last;
     friend auto operator<=>(const Range&, const Range&) = default;
-  };
-  struct Finished {
-    std::int64_t session;
-    Seq head;
-    Time updated_at;
   };
   void note_reached();
   Result<> write_progress();

@@ -137,11 +137,15 @@ Result<> CatchUp::plan_one(const Listed& session) {
                        std::int64_t{session.hidden ? 1 : 0}, row.key));
   }
   const bool is_placed = row.first == first && row.folder == session.folder;
-  if (session.hidden || (row.head == session.head.value &&
-                         row.updated_us == micros(session.updated_at) && is_placed)) {
+  if (session.hidden ||
+      (row.head == session.head.value && row.updated_us == micros(session.updated_at) &&
+       row.revision == session.revision && is_placed)) {
     return {};
   }
   tasks_.push_back({&session, row});
+  if (session.revision != 0) {  // incomplete until it is indexed
+    REPRISE_TRY(db.run("UPDATE sessions SET head = -1 WHERE key = ?", row.key));
+  }
   return is_placed ? Result<>() : restart_session(tasks_.back());
 }
 
@@ -150,7 +154,7 @@ Result<> CatchUp::add_session(const Listed& session, std::int64_t first) {
   sqlite::Connection& db = index_.db();
   REPRISE_TRY(
       db.run("INSERT INTO sessions(source, id, short_id, origin, head, updated_us, first, next,"
-             " fingerprint, folder, hidden) VALUES(?, ?, ?, ?, -1, 0, ?, ?, 0, ?, ?)",
+             " fingerprint, folder, hidden, revision) VALUES(?, ?, ?, ?, -1, 0, ?, ?, 0, ?, ?, 0)",
              source_row_, session.id.str(), short_id(session.id),
              session.forked_from ? session.forked_from->session.str() : std::string(), first, first,
              session.folder, std::int64_t{session.hidden ? 1 : 0}));
@@ -237,7 +241,10 @@ Result<> CatchUp::index_one(Task& task) {
     return skip_unreadable(std::unexpected(read.error()));
   }
   if (!stopped_) {
-    batch().finish(task.row.key, task.session->head, task.session->updated_at);
+    batch().finish({.session = task.row.key,
+                    .head = task.session->head,
+                    .updated_at = task.session->updated_at,
+                    .revision = task.session->revision});
   }
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "search/fold.h"
@@ -50,7 +51,16 @@ class TextCollector {
   }
   void operator()(const ToolResultBlock& block) { add(SearchPart::tools, block.text); }
   void operator()(const ImageBlock& /*block*/) {}
-  void operator()(const UnknownBlock& /*block*/) {}
+  // A call that the provider runs itself, such as a search of the web.
+  void operator()(const UnknownBlock& block) {
+    const JsonView action = JsonView(block.json.text())["action"];
+    if (action) {
+      std::string call = cat(block.type, " ");
+      json::Scanner scanner(action.raw());
+      append_values(call, scanner);
+      add(SearchPart::tools, call);
+    }
+  }
 
   Texts take() { return std::move(texts_); }
 

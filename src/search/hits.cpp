@@ -261,7 +261,8 @@ class Hits {
           }
           if (next != some.end() && candidates[*next].seq == message.seq) {
             const Texts texts = texts_of(message);
-            if (!candidates[*next].is_certain && !has_phrases(texts, phrases_, query_.only)) {
+            if (message.seq < known->copied ||
+                (!candidates[*next].is_certain && !has_phrases(texts, phrases_, query_.only))) {
               return Flow::go_on;
             }
             Snippet snippet = snippet_of(texts, phrases_, query_.only);
@@ -287,6 +288,7 @@ class Hits {
     SessionInfo info;
     std::string short_id;
     std::size_t source;
+    Seq copied;
   };
 
   // The source and the id of a candidate's session. nullopt if it is no longer indexed.
@@ -336,7 +338,11 @@ class Hits {
     }
     REPRISE_ASSIGN(std::string brief, candidate.store > 0 ? find_short_id(source, owner->id)
                                                           : unique_short_id(owner->row, owner->id));
-    return Known{std::move(session->info), std::move(brief), owner->source};
+    Seq copied;
+    if (const auto& count_copied = sources_[owner->source].copied) {
+      REPRISE_ASSIGN(copied, count_copied(owner->id));
+    }
+    return Known{std::move(session->info), std::move(brief), owner->source, copied};
   }
 
   // For a store with an index of short ids.

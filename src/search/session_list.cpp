@@ -9,7 +9,8 @@ namespace reprise::search {
 namespace {
 
 constexpr std::string_view kSelectRows =
-    "SELECT id, key, head, updated_us, first, next, fingerprint, folder, hidden FROM sessions"
+    "SELECT id, key, head, updated_us, first, next, fingerprint, folder, hidden,"
+    " revision FROM sessions"
     " WHERE source = ?";
 
 Row row_of(const sqlite::Statement& row) {
@@ -20,7 +21,8 @@ Row row_of(const sqlite::Statement& row) {
           .next = row.integer("next"),
           .fingerprint = row.integer("fingerprint"),
           .folder = row.integer("folder"),
-          .hidden = row.integer("hidden") != 0};
+          .hidden = row.integer("hidden") != 0,
+          .revision = row.integer("revision")};
 }
 
 Listed listed_of(const SessionInfo& info) {
@@ -31,12 +33,23 @@ Listed listed_of(const SessionInfo& info) {
           .folder = static_cast<std::int64_t>(fnv1a(info.working_dir)),
           .folder_token = fact_token(Fact::folder, info.working_dir),
           .hidden = info.state == SessionState::trashed,
+          .revision = info.revision.empty() ? 0 : static_cast<std::int64_t>(fnv1a(info.revision)),
           .forked_from = info.forked_from};
+}
+
+// The session of a branch "ID:NAME"; other ids unchanged.
+std::string_view whole_of(std::string_view id) {
+  return id.substr(0, id.rfind(':'));
+}
+
+std::string branch_prefix(const SessionId& id) {
+  return id.str() + ":";
 }
 
 }  // namespace
 
 Result<> SessionList::load_all() {
+  with_same_branches_.clear();
   listed_.clear();
   origins_.clear();
   by_id_.clear();
@@ -45,7 +58,14 @@ Result<> SessionList::load_all() {
   SessionQuery query{.states = {SessionState::active, SessionState::closed, SessionState::archived,
                                 SessionState::trashed},
                      .ungrouped = true,
+                     .children = true,
                      .limit = kPageMax};
+  REPRISE_TRY(add_all(query));
+  return load_branches();
+}
+
+// Adds what a query lists.
+Result<> SessionList::add_all(SessionQuery query) {
   do {
     REPRISE_ASSIGN(SessionPage page, of_source(source_.list(query)));
     for (const SessionInfo& info : page.sessions) {
@@ -56,7 +76,41 @@ Result<> SessionList::load_all() {
   return {};
 }
 
+// Finding the branches of a session takes reading it as a whole: only of those that have changed.
+Result<> SessionList::load_branches() {
+  std::set<std::string, std::less<>> incomplete;  // sessions with branches that are
+  for (const auto& [id, row] : rows_) {
+    if (row.head < 0 && !row.hidden) {
+      incomplete.emplace(whole_of(id));
+    }
+  }
+  const std::size_t count = listed_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Listed& session = listed_[i];
+    const Row* const before = row(session.id);
+    if (session.revision == 0) {
+      continue;  // of a store
+    }
+    if (before != nullptr && before->revision == session.revision &&
+        !incomplete.contains(session.id.str())) {
+      with_same_branches_.insert(session.id.str());
+      continue;
+    }
+    SessionQuery query{
+        .states = {SessionState::active, SessionState::closed, SessionState::archived},
+        .id_prefix = branch_prefix(session.id),
+        .ungrouped = true,
+        .branches = true,
+        .limit = kPageMax};
+    REPRISE_TRY(add_all(std::move(query)));
+  }
+  return {};
+}
+
 void SessionList::add(const SessionInfo& info) {
+  if (by_id_.contains(info.id.str())) {
+    return;  // a sub-agent that is also listed with its session's branches
+  }
   by_id_[info.id.str()] = &listed_.emplace_back(listed_of(info));
 }
 
@@ -75,7 +129,7 @@ Result<> SessionList::load_row(const SessionId& id) {
 Result<std::vector<std::int64_t>> SessionList::gone() {
   std::vector<std::int64_t> keys;
   for (const auto& [id, row] : rows_) {
-    if (by_id_.contains(id)) {
+    if (by_id_.contains(id) || with_same_branches_.contains(whole_of(id))) {
       continue;
     }
     REPRISE_ASSIGN(const SessionId session, SessionId::parse(id));

@@ -3,6 +3,7 @@
 // The sessions of a source: their current and their indexed state.
 
 #include <deque>
+#include <set>
 #include <unordered_map>
 
 #include "reprise/capabilities.h"
@@ -19,6 +20,7 @@ struct Listed {
   std::int64_t folder;  // a hash
   std::string folder_token;
   bool hidden;
+  std::int64_t revision;  // a hash
   std::optional<ForkOrigin> forked_from;
 };
 
@@ -32,6 +34,7 @@ struct Row {
   std::int64_t fingerprint = 0;
   std::int64_t folder = 0;
   bool hidden = false;
+  std::int64_t revision = 0;
 };
 
 class SessionList {
@@ -40,7 +43,8 @@ class SessionList {
   SessionList(sqlite::Connection& db, Source& source, std::int64_t source_row)
       : db_(db), source_(source), source_row_(source_row) {}
 
-  // Loads all sessions, or the changed ones and those affected by the changes.
+  // Loads all sessions, with their branches unless the session has not changed; or the changed ones
+  // and those affected by the changes.
   Result<> load_all();
   Result<> load_changed(const SessionChanges& changes);
   // Rows of deleted sessions, after load_all().
@@ -56,6 +60,8 @@ class SessionList {
   bool has_source_failed() const { return source_failed_; }
 
  private:
+  Result<> add_all(SessionQuery query);
+  Result<> load_branches();
   Result<> load_rows();
   Result<> load_row(const SessionId& id);
   Result<> load(const SessionId& id);
@@ -77,6 +83,7 @@ class SessionList {
   std::deque<Listed> origins_;  // that are not listed themselves
   std::unordered_map<std::string, const Listed*> by_id_;
   std::unordered_map<std::string, Row> rows_;
+  std::set<std::string, std::less<>> with_same_branches_;  // sessions; not listed
   bool source_failed_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
 #include "session/import_originals.h"
+#include "store/usage_sum.h"
 
 namespace reprise {
 namespace {
@@ -29,12 +30,17 @@ bool is_branch(const SessionInfo& info) {
   return info.forked_from && info.id.str().starts_with(cat(info.forked_from->session.str(), ":"));
 }
 
+// The title in the store: that of the session in use is not repeated.
+std::string stored_title(const SessionInfo& info, std::string_view title) {
+  return cat(title, is_branch(info) && !title.empty() ? " (fork)" : "");
+}
+
 bool is_of_sub_agent(const Session& session) {
   return json::find_field(session.extra, kParentField) != nullptr;
 }
 
 // The id of an imported session in this store, which may have one of version 8 from before.
-Result<SessionId> id_in(Store& target, std::string_view tool, std::string_view id) {
+Result<SessionId> id_in(Source& target, std::string_view tool, std::string_view id) {
   const UuidVersion new_ids = target.capabilities().new_ids;
   if (new_ids == UuidVersion::v4) {
     REPRISE_ASSIGN(SessionId before, imported_id(tool, id));
@@ -77,7 +83,7 @@ class ImportView final : public Source, public TodoReader {
     }
     SessionInfo& info = session->info;
     const bool is_aside = is_branch(info) || is_of_sub_agent(*session);
-    info.title += is_branch(info) && !info.title.empty() ? " (fork)" : "";
+    info.title = stored_title(info, info.title);
     info.id = id_.value_or(info.id);
     info.state =
         state_.value_or(is_aside || info.state == SessionState::archived ? SessionState::archived
@@ -158,7 +164,8 @@ class Import {
     }
     imported.was_read = true;
     if (present) {
-      if (origin_of(*present).value_or(Origin{}).seen_at != Time{}) {
+      const Origin origin = origin_of(*present).value_or(Origin{});
+      if (origin.seen_at != Time{} || !origin.revision.empty()) {
         view_.set_state(present->info.state);  // unless the first import was interrupted
       }
     } else {
@@ -215,25 +222,45 @@ class Import {
   }
 
  private:
-  static bool is_same_time(Time a, Time b) { return a != Time{} && a == b; }
-
   bool is_seen(const Session& present) const {
     const auto origin = origin_of(present);
-    return origin && is_same_time(origin->seen_at, info_.updated_at);
+    if (!origin || !info_.revision.empty()) {
+      return origin && origin->revision == info_.revision;
+    }
+    return origin->seen_at != Time{} && origin->seen_at == info_.updated_at;
+  }
+
+  void note_seen_in(Origin& origin) const {
+    origin.seen_at = info_.updated_at;
+    origin.revision = info_.revision;
   }
 
   // The last step, so that an interrupted import is repeated.
   Result<> note_seen(const ImportedSession& imported) {
     REPRISE_ASSIGN(const SessionId id, id_in(target_, tool_, info_.id.str()));
+    REPRISE_TRY(take_title(id));
     const bool is_itself = imported.id == id;
     bool is_noted = false;
     if (imported.outcome != CopyOutcome::conflict) {
       REPRISE_ASSIGN(const bool is_complete, note_complete(imported.id, is_itself));
       is_noted = is_complete && is_itself;
     }
-    return is_noted
-               ? Result<>()
-               : change_origin(id, [this](Origin& origin) { origin.seen_at = info_.updated_at; });
+    return is_noted ? Result<>()
+                    : change_origin(id, [this](Origin& origin) { note_seen_in(origin); });
+  }
+
+  // A session that was renamed in the tool, and not in the store.
+  Result<> take_title(const SessionId& id) {
+    REPRISE_ASSIGN(const Session there, get(source_, info_.id));
+    REPRISE_ASSIGN(const Session present, get(target_, id));
+    const auto origin = origin_of(present);
+    if (!origin || origin->title == there.info.title ||
+        present.info.title != stored_title(there.info, origin->title)) {
+      return {};
+    }
+    const std::string title = stored_title(there.info, there.info.title);
+    REPRISE_TRY(target_.update(id, {.title = title}));
+    return change_origin(id, [&](Origin& noted) { noted.title = there.info.title; });
   }
 
   // Imports the original files and returns true if all messages are stored and the session has no
@@ -249,7 +276,13 @@ class Import {
       origin.head = present.info.head;
       origin.updated_at = present.info.updated_at;
       origin.title = there.info.title;
-      origin.seen_at = is_seen ? info_.updated_at : origin.seen_at;
+      origin.usage = store::usage_beyond(there.usage, present.usage);
+      if (origin.usage) {
+        origin.usage->request_id = request_id_of_session(tool_, info_.id.str());
+      }
+      if (is_seen) {
+        note_seen_in(origin);
+      }
     }));
     return true;
   }
@@ -405,6 +438,12 @@ bool is_imported_id(const SessionId& id) {
   return text.size() == kUuidBytes &&
          (text[kVersionAt] == '8' ||
           (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
+}
+
+Result<Seq> count_imported(Source& store, std::string_view tool, const SessionId& id) {
+  REPRISE_ASSIGN(const SessionId imported, id_in(store, tool, id.str()));
+  REPRISE_ASSIGN(const std::optional<Session> present, store.find(imported));
+  return present && present->info.state != SessionState::trashed ? present->info.head : Seq{};
 }
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,

@@ -104,10 +104,12 @@ class StatisticsCollector {
   Result<> note_origin(const SessionInfo& info) {
     const std::string& name = source_->name;
     origin_ = name;
+    beyond_.reset();
     if (is_imported_id(info.id)) {
       REPRISE_ASSIGN(const std::optional<Session> session, source_->source->find(info.id));
       const auto origin = session ? origin_of(*session) : std::nullopt;
       origin_ = origin ? cat(origin->tool, ":") : name;
+      beyond_ = origin ? origin->usage : std::nullopt;
       imported_.insert(info.id.str());
     }
     const std::string_view tool = std::string_view(name).substr(0, name.find(':'));
@@ -121,6 +123,8 @@ class StatisticsCollector {
 
   Result<> add_session(const SessionInfo& info) {
     touched_.clear();
+    sum_ = {};
+    counted_.clear();
     REPRISE_TRY(note_origin(info));
     Result<> stopped;
     REPRISE_ASSIGN(const ReadReport report,
@@ -130,11 +134,38 @@ class StatisticsCollector {
                        return Flow::stop;
                      }
                      add_message(info, message);
+                     if (is_history()) {
+                       store::count_usage(sum_, counted_, message);
+                     }
                      return Flow::go_on;
                    }));
     REPRISE_TRY(stopped);
+    REPRISE_TRY(add_beyond(info));
     add_damage(report.damage);
     out_.total.sessions += touched_.empty() ? 0 : 1;
+    return {};
+  }
+
+  // Whether the source is another tool's history.
+  bool is_history() const { return source_->name.ends_with(':'); }
+
+  // Some tools store tokens and cost for a session, not for its messages: these count as one
+  // request.
+  Result<> add_beyond(const SessionInfo& info) {
+    if (is_history()) {
+      REPRISE_ASSIGN(const std::optional<Session> session, source_->source->find(info.id));
+      beyond_ = session ? store::usage_beyond(session->usage, sum_) : std::nullopt;
+    }
+    if (beyond_) {
+      const std::string_view tool(source_->name);
+      if (is_history()) {
+        beyond_->request_id = request_id_of_session(tool.substr(0, tool.size() - 1), info.id.str());
+      }
+      add_message(info, {.seq = info.head,
+                         .role = std::string(role::kAssistant),
+                         .created_at = info.updated_at,
+                         .usage = beyond_});
+    }
     return {};
   }
 
@@ -227,9 +258,12 @@ class StatisticsCollector {
   std::set<std::string> touched_;  // keys of rows, for the current session
   HashSet known_;                  // sessions
   HashSet requests_;
-  HashSet turns_;             // of other tools
-  HashSet imported_;          // sessions of other tools that are in the store
-  std::string origin_;        // of the current session
+  HashSet turns_;                // of other tools
+  HashSet imported_;             // sessions of other tools that are in the store
+  std::string origin_;           // of the current session
+  std::optional<Usage> beyond_;  // of the current session, beyond its messages
+  Usage sum_;                    // of the current session's messages
+  store::CountedRequests counted_;
   bool is_repeated_ = false;  // whether its turns were counted before
   HashSet shared_;            // messages that forks share with deleted sessions
   std::unordered_map<std::string, ForkOrigin> forks_;

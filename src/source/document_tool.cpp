@@ -36,6 +36,10 @@ class DocumentTool final : public Tool {
         head = read_head(id, file, state, report);
       }
       if (head && head->info) {
+        for (const fs::path& other : head->files) {
+          state.add_file(other);
+        }
+        head->info->revision = state.revision();
         all.push_back({*std::move(head->info)});
       }
     }

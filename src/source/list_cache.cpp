@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 // The file: this line, the source, the number of entries, the entries, and a hash of all this.
 // Numbers are 8 bytes, little-endian; texts follow their length.
-constexpr std::string_view kBegin = "reprise list cache 1\n";
+constexpr std::string_view kBegin = "reprise list cache 2\n";
 constexpr std::int64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kEntryBytesMax = 16 << 10;
 constexpr std::size_t kNumberBytes = 8;
@@ -143,6 +143,9 @@ void put_head(Writer& writer, const CachedHead& head) {
     writer.put(file.native());
   }
   writer.put(head.is_child);
+  writer.put(head.first_message);
+  writer.put(head.copies_state);
+  writer.put(head.copied_from);
   writer.put(head.info.has_value());
   if (head.info) {
     writer.put(head.info->is_head_known);
@@ -160,6 +163,9 @@ void get_head(Reader& reader, const SessionId& id, CachedHead& head) {
     head.files.emplace_back(file);
   }
   reader.get(head.is_child);
+  reader.get(head.first_message);
+  reader.get(head.copies_state);
+  reader.get(head.copied_from);
   bool has_info = false;
   reader.get(has_info);
   if (has_info) {
@@ -172,9 +178,11 @@ void get_head(Reader& reader, const SessionId& id, CachedHead& head) {
 }  // namespace
 
 void HeadState::add(std::string_view fact) {
-  if (hash_) {
-    hash_ = fnv1a(cat(fact, "\n"), *hash_ ^ kFnvOffset);
-  }
+  hash_ = fnv1a(cat(fact, "\n"), hash_ ^ kFnvOffset);
+}
+
+std::string HeadState::revision() const {
+  return cat(hash_, is_settled_ ? "" : "?");
 }
 
 void HeadState::add_file(const fs::path& file) {
@@ -183,8 +191,8 @@ void HeadState::add_file(const fs::path& file) {
     return add(cat(file.native(), " none"));
   }
   const Time now = std::chrono::time_point_cast<Time::duration>(std::chrono::system_clock::now());
-  if (!state || now - state->changed_at < kTimeResolution) {
-    hash_.reset();
+  is_settled_ = is_settled_ && state && now - state->changed_at >= kTimeResolution;
+  if (!state) {
     return;
   }
   add(cat(file.native(), " ", static_cast<std::int64_t>(state->inode), " ", state->bytes, " ",

@@ -24,6 +24,11 @@ struct CachedHead {
   bool is_child = false;
   // Files that it was read from, other than those that identify the session.
   std::vector<std::filesystem::path> files = {};
+  std::uint64_t first_message = 0;  // see Transcript
+  // Of a tool that forks by copying: where this session was forked, found when the sessions with
+  // the same first message had this state; 0: not looked for.
+  std::uint64_t copies_state = 0;
+  std::optional<ForkOrigin> copied_from = std::nullopt;
 };
 
 // A hash of the facts and files that an entry depends on; nullopt if it must not be cached.
@@ -31,10 +36,15 @@ class HeadState {
  public:
   void add(std::string_view fact);
   void add_file(const std::filesystem::path& file);
-  std::optional<std::uint64_t> take() const { return hash_; }
+  std::optional<std::uint64_t> take() const {
+    return is_settled_ ? std::optional(hash_) : std::nullopt;
+  }
+  // See SessionInfo::revision.
+  std::string revision() const;
 
  private:
-  std::optional<std::uint64_t> hash_ = 0;
+  std::uint64_t hash_ = 0;
+  bool is_settled_ = true;  // false: the next change of a file may leave the same state
 };
 
 // Thread-safe.

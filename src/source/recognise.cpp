@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kHeadBytes = 64 << 10;
-constexpr std::size_t kFilesMax = 8;
+constexpr std::size_t kFilesMax = 64;
 
 bool begins_with_lines_of(const fs::path& file, bool (*is_line)(JsonView)) {
   const auto fd = open_foreign(file);

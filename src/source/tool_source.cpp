@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "source/branches.h"
 #include "source/file.h"
@@ -23,6 +24,14 @@ struct OpenTree {
   Branch used;  // the current branch
   NamedBranches branches;
 };
+
+// The revision of a session in a database, which counts its messages.
+std::string revision_of(const SessionInfo& info) {
+  const std::string facts =
+      cat(to_string(info.state), " ", info.head.value, " ",
+          info.updated_at.time_since_epoch().count(), " ", info.working_dir, "\n", info.title);
+  return cat(fnv1a(facts));
+}
 
 // A session or one of its abandoned branches.
 struct ChosenBranch {
@@ -51,6 +60,9 @@ class ToolSource final : public Source, public TodoReader {
     ReadReport report;
     std::vector<SessionInfo> matching;
     const auto take = [&](SessionInfo& info) {
+      if (info.revision.empty()) {
+        info.revision = revision_of(info);
+      }
       if (store::matches(info, checked)) {
         matching.push_back(std::move(info));
       }
@@ -127,7 +139,14 @@ class ToolSource final : public Source, public TodoReader {
     for (const std::uint32_t place : branch.message(static_cast<std::size_t>(seq))) {
       nodes.push_back(open.tree.nodes()[place]);
     }
-    return open.message(nodes);
+    REPRISE_ASSIGN(Message message, open.message(nodes));
+    for (const Node& node : nodes) {
+      if (node.usage != 0) {
+        message.usage = open.usages[node.usage - 1];
+      }
+    }
+    mark_task(open.is_child, message);
+    return message;
   }
 
   // The session if the prefix is "ID:", which the ids of its branches start with.
@@ -231,6 +250,10 @@ void count_messages(OpenSession& session) {
   session.session.info.head = Seq{static_cast<std::int64_t>(branch.size())};
   if (session.usages.empty()) {
     return;
+  }
+  for (std::size_t i = 0; i < session.usages.size(); ++i) {
+    std::string& id = session.usages[i].request_id;
+    id = id.empty() ? cat(session.session.info.id.str(), "#", i) : std::move(id);
   }
   std::set<std::string> counted;
   session.session.usage = {};

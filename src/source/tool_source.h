@@ -12,9 +12,12 @@ namespace reprise::source {
 // One session, with its messages as a tree whose nodes have positions that only the tool
 // understands. Messages are built on demand, one at a time.
 struct OpenSession {
-  Session session;  // head, and usage if there are `usages`, are set from the tree
+  Session session;        // head, and usage if there are `usages`, are set from the tree
+  bool is_child = false;  // a sub-agent's
   Tree tree = {};
-  std::vector<Usage> usages = {};  // indexed by Node::usage, from 1
+  // Indexed by Node::usage, from 1; count_messages() sets request ids that the tool has not. The
+  // source sets the usage of each message from these.
+  std::vector<Usage> usages = {};
   std::vector<Todo> todos = {};
   ReadReport report = {};
   // The message of these nodes; the caller sets its seq.

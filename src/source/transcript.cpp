@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <deque>
 #include <map>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json_scan.h"
@@ -32,7 +33,7 @@ Transcript new_transcript(Located located) {
   return transcript;
 }
 
-// A file that is one JSON object on any number of lines.
+// A file that is one JSON object on any number of lines, or the array of a checkpoint.
 Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t number,
                        ReadReport& report) {
   REPRISE_ASSIGN(const Fd fd, open_foreign(part.file));
@@ -45,14 +46,21 @@ Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t numbe
   std::string bytes(static_cast<std::size_t>(state.bytes), '\0');
   REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, part.file));
   bytes.resize(got);
-  const std::size_t begin = bytes.find('{');
+  std::size_t begin = bytes.find_first_of("{[");
+  std::int64_t at = static_cast<std::int64_t>(std::min(begin, bytes.size()));
+  if (begin != std::string::npos && bytes[begin] == '[') {
+    constexpr std::string_view kBefore = R"({"history":)";
+    bytes = cat(kBefore, std::string_view(bytes).substr(begin), "}");
+    at -= std::ssize(kBefore);
+    begin = 0;
+  }
   json::Scanner scanner(std::string_view(bytes).substr(std::min(begin, bytes.size())));
   JsonTape tape;
   if (!tape.read(scanner) || !scanner.end()) {
     add_damage(report, {part.file.native(), "not one JSON object", bytes.substr(0, 10'000)});
     return {};
   }
-  indexer.take({tape.view(), static_cast<std::int64_t>(begin), 1}, number);
+  indexer.take({tape.view(), at, 1}, number);
   return {};
 }
 
@@ -62,7 +70,43 @@ Result<std::int64_t> bytes_of(int fd, const std::filesystem::path& file) {
                                    : std::unexpected(os_error("read", file, errno));
 }
 
-Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, bool ends_only,
+constexpr std::int64_t kMoreBytes = 1 << 20;  // of the beginning
+
+// How much to read of each file.
+struct Extent {
+  bool ends_only = false;
+  std::int64_t last_bytes = kEndBytes;  // the size of the last piece
+  bool needs_first_message = false;     // read more of the beginning to find it
+  bool is_enough = true;                // set: whether each last piece has a record with a time
+};
+
+// Reads the first and the last bytes.
+Result<> read_both_ends(int fd, const FilePart& part, std::int64_t end, Extent& extent,
+                        Transcript& into, const RecordSink& take) {
+  into.is_whole = false;
+  ReadReport cut;  // both pieces may cut a line
+  REPRISE_TRY(
+      for_each_record(fd, {part.file, part.begin, part.begin + kEndBytes}, false, cut, take));
+  if (extent.needs_first_message && into.first_message == 0) {
+    const std::int64_t begin = part.begin + kEndBytes;
+    const std::int64_t more_end = std::min(begin + kMoreBytes, end - extent.last_bytes);
+    REPRISE_TRY(for_each_record(fd, {part.file, begin, more_end}, true, cut, take));
+  }
+  const std::uint64_t first_message = into.first_message;  // those at the end are not
+  SessionInfo& info = into.session.info;
+  const Time before = std::exchange(info.updated_at, Time{});
+  REPRISE_TRY(for_each_record(fd, {part.file, end - extent.last_bytes, end}, true, cut, take));
+  if (info.updated_at == Time{} && !part.is_inherited) {
+    extent.is_enough = false;
+    REPRISE_ASSIGN(const FileState state, state_of_file(part.file));
+    info.updated_at = state.changed_at;
+  }
+  info.updated_at = std::max(info.updated_at, before);
+  into.first_message = first_message;
+  return {};
+}
+
+Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, Extent& extent,
                    Transcript& into) {
   if (part.after_part) {
     into.tree.continue_from(
@@ -73,18 +117,23 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, b
   }
   REPRISE_ASSIGN(const Fd fd, open_unpacked(part.file, into.report));
   const RecordSink take = [&](const Record& record) { indexer.take(record, number); };
-  if (ends_only) {
+  if (extent.ends_only) {
     REPRISE_ASSIGN(const std::int64_t bytes, bytes_of(fd.get(), part.file));
     const std::int64_t end = std::min(part.end, bytes);
-    if (end - part.begin > 2 * kEndBytes) {
-      into.is_whole = false;
-      ReadReport cut;  // both windows may cut a line
-      REPRISE_TRY(for_each_record(fd.get(), {part.file, part.begin, part.begin + kEndBytes}, false,
-                                  cut, take));
-      return for_each_record(fd.get(), {part.file, end - kEndBytes, end}, true, cut, take);
+    if (end - part.begin > kEndBytes + extent.last_bytes) {
+      return read_both_ends(fd.get(), part, end, extent, into, take);
     }
   }
   return for_each_record(fd.get(), part, false, into.report, take);
+}
+
+// Marks the copies of another session's lines. They are the beginning of any branch with them.
+void mark_copied(Transcript& transcript, const CopiedFrom& from) {
+  for (std::uint32_t at = 0; at < transcript.tree.nodes().size(); ++at) {
+    Node& node = transcript.tree.node(at);
+    node.is_inherited = from.ids->contains(node.id);
+  }
+  transcript.fork_of = from.session;
 }
 
 // Sets the head, the fork origin and the usage, counting each request once, from the current
@@ -137,15 +186,19 @@ void note_parent(Transcript& transcript) {
   }
 }
 
-Result<Transcript> read_parts(const JsonlTool& tool, Located located, bool ends_only) {
+Result<Transcript> read_parts(const JsonlTool& tool, Located located, Extent& extent) {
+  const std::optional<CopiedFrom> copied_from = located.copied_from;
   Transcript transcript = new_transcript(std::move(located));
   const std::unique_ptr<Indexer> indexer = tool.index(transcript);
   const std::vector<FilePart>& parts = transcript.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    REPRISE_TRY(read_part(*indexer, parts[i], i, ends_only, transcript));
+    REPRISE_TRY(read_part(*indexer, parts[i], i, extent, transcript));
   }
   indexer->finish();
   note_parent(transcript);
+  if (copied_from) {
+    mark_copied(transcript, *copied_from);
+  }
   if (!transcript.given_title.empty()) {
     transcript.session.info.title = title_of(transcript.given_title);
   }
@@ -247,12 +300,26 @@ std::vector<Located> locate_files(const std::filesystem::path& place, const File
   return all;
 }
 
-Result<Transcript> read_ends(const JsonlTool& tool, Located located) {
-  return read_parts(tool, std::move(located), true);
+Result<Transcript> read_ends(const JsonlTool& tool, const Located& located) {
+  for (Extent extent{.ends_only = true, .needs_first_message = tool.forks_by_copying()};;
+       extent.last_bytes *= 2) {
+    extent.is_enough = true;
+    REPRISE_ASSIGN(Transcript transcript, read_parts(tool, located, extent));
+    // The last line may be longer than the piece.
+    if (extent.is_enough || std::cmp_greater(extent.last_bytes, kLineBytesMax)) {
+      return transcript;
+    }
+  }
 }
 
 Result<Transcript> read_index(const JsonlTool& tool, Located located) {
-  return read_parts(tool, std::move(located), false);
+  Extent whole;
+  return read_parts(tool, std::move(located), whole);
+}
+
+Time time_of_message(const JsonlTool& tool, const Transcript& transcript, std::uint32_t node) {
+  const auto message = MessageBuilder(tool, transcript).build(std::span(&node, 1));
+  return message ? message->created_at : Time{};
 }
 
 ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
@@ -273,6 +340,7 @@ ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Br
       continue;
     }
     message->seq = Seq{seq};
+    mark_task(transcript.is_child, *message);
     if (sink(*std::move(message)) == Flow::stop) {
       break;
     }

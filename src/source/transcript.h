@@ -5,6 +5,7 @@
 // shared.
 
 #include <memory>
+#include <unordered_set>
 
 #include "reprise/open_store.h"
 #include "source/file.h"  // IWYU pragma: export
@@ -13,6 +14,15 @@
 #include "source/values.h"  // IWYU pragma: export
 
 namespace reprise::source {
+
+// The ids of the messages of a session's current branch.
+using NodeIds = std::unordered_set<std::uint64_t>;
+
+// A session whose lines another one begins with copies of.
+struct CopiedFrom {
+  SessionId session;
+  std::shared_ptr<const NodeIds> ids;
+};
 
 // A session of a place, identified by the names of its files.
 struct Located {
@@ -23,6 +33,7 @@ struct Located {
   std::string agent = {};  // selects one of several sessions in a file; "" for the main one
   std::string title = {};  // from outside the session's files
   std::string working_dir = {};
+  std::optional<CopiedFrom> copied_from = {};
 };
 
 struct Transcript {
@@ -38,6 +49,7 @@ struct Transcript {
   std::vector<std::string> agents = {};   // the sub-agents in the same file
   std::optional<SessionId> fork_of = {};  // the session that inherited nodes belong to
   std::vector<std::string> names = {};    // strings that nodes refer to, such as models
+  std::uint64_t first_message = 0;        // its id; 0 if unknown
   bool is_whole = true;                   // false: only the ends of its files were read
 };
 
@@ -59,6 +71,9 @@ class JsonlTool {
  public:
   virtual ~JsonlTool() = default;
   virtual std::string_view name() const = 0;
+  // Whether it forks a session by copying its lines, with their ids, into a file beside it. The
+  // indexer then sets Transcript::first_message.
+  virtual bool forks_by_copying() const { return false; }
   // Opens as few files as possible. What cannot be listed is damage.
   virtual std::vector<Located> locate(ReadReport& report) const = 0;
   // Completes the parts of a session from references in its files, which it opens.
@@ -98,9 +113,12 @@ Result<bool> has_lines_of(const std::filesystem::path& place, int depth,
                           bool (*is_line)(JsonView line));
 
 // Reads only the ends of the files: for the title, the folder, the times, and a lower bound of the
-// number of messages.
+// number of messages. The last piece grows until it has a record with a time; if that is not found
+// within the limit of a line, the file's time is used.
 inline constexpr std::int64_t kEndBytes = 64 << 10;
-Result<Transcript> read_ends(const JsonlTool& tool, Located located);
+Result<Transcript> read_ends(const JsonlTool& tool, const Located& located);
+// The time of a node that is a message; Time{} if unknown.
+Time time_of_message(const JsonlTool& tool, const Transcript& transcript, std::uint32_t node);
 // Reads the whole files.
 Result<Transcript> read_index(const JsonlTool& tool, Located located);
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "source/branches.h"
+#include "source/line_copies.h"
 #include "source/list_cache.h"
 #include "source/transcript.h"
 #include "store/query.h"
@@ -73,17 +74,31 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
     };
     const std::vector<Located> all = locate_for(query, report);
+    std::deque<std::pair<const Located*, CachedHead>> heads;
+    const auto check = [&](const Located& located, const Result<>& taken) {
+      if (!taken && taken.error().code != Code::not_found) {  // else it was removed meanwhile
+        add_damage(report, {located.parts.front().file.native(), taken.error().message, ""});
+      }
+    };
     for (const Located& located : all) {
       const bool is_listed =
           may_match(located, query) && (!located.is_child || query.branches || query.children);
-      if (is_listed) {
-        auto taken =
-            query.branches ? take_all(located, take) : take_one(located, query, take, report);
-        if (!taken && taken.error().code != Code::not_found) {  // else it was removed meanwhile
-          add_damage(report,
-                     {located.parts.front().file.native(), std::move(taken).error().message, ""});
-        }
+      if (!is_listed) {
+        continue;
       }
+      if (query.branches) {
+        check(located, take_all(located, take));
+        continue;
+      }
+      auto head = find_head(located, report);
+      check(located, head ? Result<>() : std::unexpected(head.error()));
+      if (head && head->info && (!head->is_child || query.children)) {
+        heads.emplace_back(&located, *std::move(head));
+      }
+    }
+    for (auto& [located, head] : heads) {
+      check(*located, note_fork(*located, head));
+      take(*head.info);
     }
     if (!query.branches) {  // branches need the whole files
       save_cache(all);
@@ -108,7 +123,8 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::vector<File>> originals(const SessionId& id) override {
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, index_of(id.str()));
     std::vector<File> files;
-    for (const std::size_t part : own_parts(indexed.get())) {
+    for (std::size_t part = 0; has_whole_files(indexed.get()) && part < indexed->states.size();
+         ++part) {
       files.push_back(
           {indexed->transcript.parts[part].file.filename().native(), indexed->states[part].bytes});
     }
@@ -118,12 +134,11 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::string> read_original(const SessionId& id, std::size_t file, std::int64_t at,
                                     std::size_t count) override {
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, index_of(id.str()));
-    const std::vector<std::size_t> parts = own_parts(indexed.get());
-    if (file >= parts.size()) {
+    if (!has_whole_files(indexed.get()) || file >= indexed->states.size()) {
       return fail(Code::not_found, cat("session ", id.str(), " has no such file"));
     }
-    const std::filesystem::path& path = indexed->transcript.parts[parts[file]].file;
-    const std::int64_t rest = std::max<std::int64_t>(0, indexed->states[parts[file]].bytes - at);
+    const std::filesystem::path& path = indexed->transcript.parts[file].file;
+    const std::int64_t rest = std::max<std::int64_t>(0, indexed->states[file].bytes - at);
     REPRISE_ASSIGN(const Fd fd, open_foreign(path));
     std::string bytes(std::min(count, static_cast<std::size_t>(rest)), '\0');
     REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, at, path));
@@ -157,18 +172,158 @@ class TranscriptSource final : public Source, public OriginalReader {
            (prefix.starts_with(id) && prefix.substr(id.size()).starts_with(kBranchSeparator));
   }
 
-  // Lists a session from the cache or from the ends of its files.
-  Result<> take_one(const Located& located, const SessionQuery& query, const InfoSink& take,
-                    ReadReport& report) {
+  // From the cache or from the ends of the session's files.
+  Result<CachedHead> find_head(const Located& located, ReadReport& report) {
     const HeadState state = state_of(located);
     std::optional<CachedHead> head = cache_.find(located.id, state);
     if (!head) {
       REPRISE_ASSIGN(head, read_head(located, state, report));
     }
-    if (head->info && (!head->is_child || query.children)) {
-      take(*head->info);
+    if (head->info) {
+      head->info->revision = revision_of(state, head->files);
     }
+    note_first_message(located, head->first_message);
+    return *std::move(head);
+  }
+
+  // Sets the origin of a session that was forked by copying.
+  Result<> note_fork(const Located& located, CachedHead& head) {
+    const std::vector<Located> copies = copies_of(located);
+    if (copies.empty()) {
+      return {};
+    }
+    const std::optional<std::uint64_t> state = state_of(copies).take();
+    if (!state || head.copies_state != *state) {
+      REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
+      head.copied_from = indexed->transcript.session.info.forked_from;
+      head.copies_state = state.value_or(0);
+      const HeadState own = state_of(located);
+      if (cache_.find(located.id, own)) {  // else it must not be cached
+        cache_.put(located.id, own, head);
+      }
+    }
+    head.info->forked_from = head.copied_from;
     return {};
+  }
+
+  static HeadState state_of(const std::vector<Located>& copies) {
+    HeadState state;
+    for (const Located& copy : copies) {
+      state.add_file(copy.parts.front().file);
+    }
+    return state;
+  }
+
+  // The id of the first message; 0 if there is none.
+  std::uint64_t first_message_of(const Located& located) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = first_messages_.find(located.id.str());
+          found != first_messages_.end()) {
+        return found->second;
+      }
+    }
+    ReadReport ignored;
+    const auto head = find_head(located, ignored);
+    return head ? head->first_message : 0;
+  }
+
+  void note_first_message(const Located& located, std::uint64_t first_message) {
+    if (first_message != 0) {
+      const std::lock_guard lock(mutex_);
+      first_messages_[located.id.str()] = first_message;
+    }
+  }
+
+  // The first message and the folder of sessions.
+  using CopyKey = std::pair<std::uint64_t, std::string>;
+  static CopyKey copy_key(const Located& located, std::uint64_t first_message) {
+    return {first_message, located.parts.front().file.parent_path().native()};
+  }
+
+  // The sessions in the same folder that begin with the same message, with this one; none if there
+  // is no other, or the tool does not fork by copying.
+  std::vector<Located> copies_of(const Located& located) {
+    if (!tool_->forks_by_copying() || located.is_child) {
+      return {};
+    }
+    index_copies();
+    const CopyKey key = copy_key(located, first_message_of(located));
+    const std::lock_guard lock(mutex_);
+    const auto found = copies_.find(key);
+    return found == copies_.end() ? std::vector<Located>() : found->second;
+  }
+
+  // Once for each listing.
+  void index_copies() {
+    std::vector<Located> all;
+    std::optional<std::chrono::steady_clock::time_point> listed_at;
+    {
+      const std::lock_guard lock(mutex_);
+      if (copies_at_ == located_at_) {
+        return;
+      }
+      listed_at = located_at_;
+      for (const auto& [id, located] : located_) {
+        all.push_back(located);
+      }
+    }
+    std::map<CopyKey, std::vector<Located>> copies;
+    for (Located& located : all) {
+      if (!located.is_child) {
+        CopyKey key = copy_key(located, first_message_of(located));
+        copies[std::move(key)].push_back(std::move(located));
+      }
+    }
+    std::erase_if(
+        copies, [](const auto& some) { return some.first.first == 0 || some.second.size() == 1; });
+    const std::lock_guard lock(mutex_);
+    copies_ = std::move(copies);
+    copies_at_ = listed_at;
+  }
+
+  std::optional<CopiedFrom> find_copied_from(const Located& located) {
+    std::vector<Located> sessions = copies_of(located);
+    if (sessions.empty()) {
+      return std::nullopt;
+    }
+    const std::string state = state_of(sessions).revision();
+    const CopyKey key = copy_key(located, first_message_of(located));
+    std::shared_ptr<const LineCopies> found;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = known_copies_.find(key);
+      found = known != known_copies_.end() && known->second.first == state ? known->second.second
+                                                                           : nullptr;
+    }
+    if (!found) {
+      found = std::make_shared<const LineCopies>(find_line_copies(*tool_, std::move(sessions)));
+      const std::lock_guard lock(mutex_);
+      known_copies_[key] = {state, found};
+    }
+    const auto one = std::ranges::find(found->sessions, located.id, &Located::id);
+    return one == found->sessions.end()
+               ? std::nullopt
+               : found->copied_from[static_cast<std::size_t>(one - found->sessions.begin())];
+  }
+
+  static std::string revision_of(HeadState state, const std::vector<std::filesystem::path>& files) {
+    for (const std::filesystem::path& file : files) {
+      state.add_file(file);
+    }
+    return state.revision();
+  }
+
+  // Files that a session is read from, other than those that identify it.
+  std::vector<std::filesystem::path> other_files(const Located& located,
+                                                 const std::vector<FilePart>& parts) const {
+    std::vector<std::filesystem::path> files = tool_->sidecar_files(located);
+    for (const FilePart& part : parts) {
+      if (std::ranges::find(located.parts, part.file, &FilePart::file) == located.parts.end()) {
+        files.push_back(part.file);
+      }
+    }
+    return files;
   }
 
   static HeadState state_of(const Located& located) {
@@ -184,24 +339,19 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   // Damaged files are not cached, so that each listing reports the damage.
-  Result<CachedHead> read_head(Located located, const HeadState& state, ReadReport& report) {
-    CachedHead head{.files = tool_->sidecar_files(located)};
-    const std::vector<FilePart> found_by = located.parts;
+  Result<CachedHead> read_head(const Located& located, const HeadState& state, ReadReport& report) {
     const std::int64_t damaged = report.damaged;
-    const SessionId id = located.id;
-    tool_->resolve(located, report);
-    for (const FilePart& part : located.parts) {
-      if (std::ranges::find(found_by, part.file, &FilePart::file) == found_by.end()) {
-        head.files.push_back(part.file);
-      }
-    }
-    REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, std::move(located)));
+    Located resolved = located;
+    tool_->resolve(resolved, report);
+    CachedHead head{.files = other_files(located, resolved.parts)};
+    REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, resolved));
     head.is_child = transcript.is_child;  // may be known only from its lines
+    head.first_message = transcript.first_message;
     if (!transcript.is_whole || has_conversation(transcript)) {
       head.info = info_of(transcript);
     }
     if (report.damaged == damaged && transcript.report.damaged == 0) {
-      cache_.put(id, state, head);
+      cache_.put(located.id, state, head);
     }
     return head;
   }
@@ -215,12 +365,18 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   // Lists a session with its branches and the sub-agents in the same file.
-  Result<> take_all(const Located& located, const InfoSink& take) {
+  Result<> take_all(const Located& located, const InfoSink& take_info) {
+    const HeadState state = state_of(located);
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
     const Transcript& transcript = indexed->transcript;
     if (!has_conversation(transcript)) {
       return {};  // no conversation took place
     }
+    const std::string revision = revision_of(state, other_files(located, transcript.parts));
+    const auto take = [&](SessionInfo info) {
+      info.revision = revision;
+      take_info(info);
+    };
     take(info_of(transcript));
     REPRISE_TRY(take_agents(transcript, located, take));
     for (const NamedBranch& branch : indexed->branches.all()) {
@@ -230,15 +386,11 @@ class TranscriptSource final : public Source, public OriginalReader {
     return {};
   }
 
-  // The parts that are the session's own, not those of the session it was forked from.
-  static std::vector<std::size_t> own_parts(const Indexed* indexed) {
-    std::vector<std::size_t> own;
-    for (std::size_t i = 0; indexed != nullptr && i < indexed->transcript.parts.size(); ++i) {
-      if (!indexed->transcript.parts[i].is_inherited) {
-        own.push_back(i);
-      }
-    }
-    return own;
+  // Whether its files are the whole session: not if it begins in those of the session that it was
+  // forked from.
+  static bool has_whole_files(const Indexed* indexed) {
+    return indexed != nullptr &&
+           std::ranges::none_of(indexed->transcript.parts, &FilePart::is_inherited);
   }
 
   // Reuses a recent listing for queries about one session.
@@ -357,6 +509,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::shared_ptr<const Indexed>> load(Located located) {
     ReadReport report;
     tool_->resolve(located, report);
+    located.copied_from = find_copied_from(located);
     REPRISE_ASSIGN(std::vector<FileState> states, states_of(located.parts));
     if (auto loaded = find_loaded(located, states)) {
       return loaded;
@@ -384,7 +537,10 @@ class TranscriptSource final : public Source, public OriginalReader {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find_if(loaded_, [&](const auto& indexed) {
       const Transcript& transcript = indexed->transcript;
+      const bool is_same_fork =
+          !located.copied_from || transcript.fork_of == located.copied_from->session;
       return transcript.session.info.id == located.id && states == indexed->states &&
+             is_same_fork &&
              std::ranges::equal(located.parts, transcript.parts, {}, &FilePart::file,
                                 &FilePart::file);
     });
@@ -425,6 +581,11 @@ class TranscriptSource final : public Source, public OriginalReader {
   std::deque<std::shared_ptr<const Indexed>> loaded_;  // most recently used first
   std::map<std::string, Located, std::less<>> located_;
   std::optional<std::chrono::steady_clock::time_point> located_at_;
+  // Of a tool that forks by copying.
+  std::map<std::string, std::uint64_t, std::less<>> first_messages_;  // by session
+  std::optional<std::chrono::steady_clock::time_point> copies_at_;    // the listing
+  std::map<CopyKey, std::vector<Located>> copies_;
+  std::map<CopyKey, std::pair<std::string, std::shared_ptr<const LineCopies>>> known_copies_;
 };
 
 }  // namespace

@@ -230,6 +230,12 @@ void mark_injected(Message& message) {
   message.extra.push_back({std::string(kInjectedField), RawJson::parse("true").value()});
 }
 
+void mark_task(bool is_child, Message& message) {
+  if (is_child && message.role == role::kUser && !is_injected(message)) {
+    mark_injected(message);
+  }
+}
+
 std::optional<Time> time_of(JsonView value) {
   if (value.is(json::Kind::string)) {
     return parse_time(value.text());

@@ -75,6 +75,8 @@ RawJson raw_of(JsonView value);
 ImageBlock image_of(std::string_view media_type, std::string_view base64);
 // Appends to existing values.
 void add_extra(Extra& extra, std::string_view name, std::optional<RawJson> value);
+// What a sub-agent is asked comes from the model that started it: marks it as injected.
+void mark_task(bool is_child, Message& message);
 // Marks a message that neither user nor model wrote.
 void mark_injected(Message& message);
 // A time in a record: ISO 8601, or a number of milliseconds.

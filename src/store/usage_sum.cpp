@@ -32,6 +32,24 @@ void add_usage(Usage& sum, const Usage& one) {
   add(sum.cost->nanos, one.cost->nanos);
 }
 
+std::optional<Usage> usage_beyond(const Usage& total, const Usage& sum) {
+  const auto beyond = [](std::int64_t all, std::int64_t part) {
+    return all <= part ? 0 : part <= 0 ? all : all - part;
+  };
+  Usage rest{.input = {beyond(total.input.value, sum.input.value)},
+             .output = {beyond(total.output.value, sum.output.value)},
+             .reasoning = {beyond(total.reasoning.value, sum.reasoning.value)},
+             .cached = {beyond(total.cached.value, sum.cached.value)},
+             .cache_written = {beyond(total.cache_written.value, sum.cache_written.value)}};
+  const std::int64_t cost =
+      beyond(total.cost.value_or(Money{}).nanos, sum.cost.value_or(Money{}).nanos);
+  if (cost > 0) {
+    rest.cost = Money{cost};
+    rest.price_source = total.price_source;
+  }
+  return rest == Usage{} ? std::nullopt : std::optional(std::move(rest));
+}
+
 void count_usage(Usage& sum, CountedRequests& counted, const Message& message) {
   if (message.usage) {
     count_usage(sum, counted, *message.usage);

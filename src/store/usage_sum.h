@@ -13,6 +13,9 @@ namespace reprise::store {
 // overflowing.
 void add_usage(Usage& sum, const Usage& one);
 
+// What a total has beyond a sum; nullopt if nothing.
+std::optional<Usage> usage_beyond(const Usage& total, const Usage& sum);
+
 // The ids of the requests already counted.
 using CountedRequests = std::set<std::string, std::less<>>;
 // Adds the usage of a message's request, only once per request however many messages name it.

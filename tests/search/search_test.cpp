@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
+#include "reprise/open_source.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/child.h"
@@ -561,6 +562,79 @@ TEST_P(SearchTest, QueriesAreNoSyntax) {
   EXPECT_EQ(find("{text}:col"), Places{});
   EXPECT_EQ(find("text^ \"not"), (Places{"a#0"}));
   EXPECT_EQ(find("text' ;drop"), Places{});
+}
+
+// Another tool's history is searched in place.
+class SearchToolTest : public SearchFileTest {
+ protected:
+  std::filesystem::path history() const { return folder_.path() / "tool"; }
+  void write(std::string_view name, std::string_view lines) const {
+    const std::filesystem::path path = history() / "projects/-x" / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::app) << lines;
+  }
+  static std::string line(std::string_view uuid, std::string_view parent, std::string_view text,
+                          std::string_view more = "") {
+    return cat(R"({"type":"user","uuid":")", uuid, R"(","parentUuid":)",
+               parent.empty() ? "null" : cat("\"", parent, "\""),
+               R"(,"sessionId":"s","timestamp":"2026-11-20T10:00:00.000Z","message":{"content":")",
+               text, "\"}", more, "}\n");
+  }
+  Places find_in_tool(std::string_view words) {
+    const std::string url = cat("claude:", history().native());
+    const auto tool = must(open_source(url));
+    const SearchSource all[] = {{url, tool.get()}};
+    EXPECT_TRUE(must(index_->catch_up(all[0])));
+    return places(must(index_->search(all, {.terms = must(parse_search(words))})));
+  }
+};
+
+TEST_F(SearchToolTest, FindsWhatIsAddedWithoutANewTime) {
+  const std::string snapshot =
+      line("s1", "u1", "", R"(,"isMeta":true,"x":")" + std::string(110'000, 'x') + "\"");
+  write("a.jsonl", line("u1", "", "first") + snapshot);
+  EXPECT_EQ(find_in_tool("first"), (Places{"a#0"}));
+  write("a.jsonl", line("u2", "s1", "second") + snapshot);
+  EXPECT_EQ(find_in_tool("second"), (Places{"a#2"}));
+  write("a.jsonl", line("u3", "s1", "third") + snapshot);
+  EXPECT_EQ(find_in_tool("third").size(), 1U);
+}
+
+// Also in branches that were left, and in the sessions of sub-agents.
+TEST_F(SearchToolTest, FindsWhatIsNotListed) {
+  write("a.jsonl",
+        line("u1", "", "first") + line("u2", "u1", "abandoned") + line("u3", "u1", "continued"));
+  write("a/subagents/agent-7.jsonl", line("u9", "", "delegated", R"(,"isSidechain":true)"));
+  EXPECT_EQ(find_in_tool("first"), (Places{"a#0"}));
+  const Places branch = find_in_tool("abandoned");
+  ASSERT_EQ(branch.size(), 1U);
+  EXPECT_TRUE(branch[0].starts_with("a:") && branch[0].ends_with("#1")) << branch[0];
+  EXPECT_EQ(find_in_tool("delegated"), (Places{"a:agent-7#0"}));
+  // They stay when nothing has changed, and when others are added.
+  EXPECT_EQ(find_in_tool("abandoned"), branch);
+  write("a.jsonl", line("u4", "u2", "resumed"));
+  EXPECT_EQ(find_in_tool("continued").size(), 1U);
+  EXPECT_EQ(find_in_tool("resumed"), (Places{"a#2"}));
+}
+
+TEST_F(SearchToolTest, LeavesOutWhatAnotherSourceHas) {
+  write("a.jsonl", line("u1", "", "same") + line("u2", "u1", "same"));
+  const std::string url = cat("claude:", history().native());
+  const auto tool = must(open_source(url));
+  const SearchSource all[] = {
+      {url, tool.get(), [](const SessionId& /*id*/) -> Result<Seq> { return Seq{1}; }}};
+  EXPECT_TRUE(must(index_->catch_up(all[0])));
+  EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("same"))}))),
+            (Places{"a#1"}));
+}
+
+TEST_P(SearchTest, CallsThatTheProviderRan) {
+  Message answer = assistant("");
+  answer.blocks = {UnknownBlock{
+      "web_search_call",
+      RawJson::parse(R"({"action":{"type":"search","query":"zebra habitat"}})").value()}};
+  add("a", {answer});
+  EXPECT_EQ(find("habitat"), (Places{"a#0"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SearchTest, testing::Values("memory", "postgres"),

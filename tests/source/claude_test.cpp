@@ -181,7 +181,7 @@ TEST_F(ClaudeTest, SubAgentsAreListedWithTheBranchesOnly) {
   open("claude");
   EXPECT_EQ(sessions().size(), 1U);
   EXPECT_EQ(sessions(true).size(), 2U);
-  EXPECT_EQ(transcript(cat(kId, ":agent-7")), (Lines{"user: Do this", "assistant: Did."}));
+  EXPECT_EQ(transcript(cat(kId, ":agent-7")), (Lines{"*user: Do this", "assistant: Did."}));
 }
 
 TEST_F(ClaudeTest, TheOldSideChainIsNoBranch) {
@@ -234,6 +234,45 @@ TEST_F(ClaudeTest, ABarePathIsRecognised) {
   ASSERT_NE(kind, nullptr);
   EXPECT_EQ(kind->name, "claude");
   EXPECT_EQ(must(source_kind_of((place() / kFile).native())), kind);
+}
+
+// `--fork-session` and older resumptions copy the lines into a file of their own, without a
+// reference.
+TEST_F(ClaudeTest, ACopiedBeginningBelongsToTheSessionThatWasForked) {
+  const auto file = [](std::string_view number) {
+    return cat("projects/-home-a-x/0a1b2c3d-0000-4000-8000-00000000000", number, ".jsonl");
+  };
+  const auto id = [](std::string_view number) {
+    return cat("0a1b2c3d-0000-4000-8000-00000000000", number);
+  };
+  const Lines shared = {user("u1", "", "One"), assistant("a1", "u1", "m1", text("1"))};
+  const auto later = [](std::string line, std::string_view time) {
+    return line.replace(line.find("10:00:00"), 8, time);
+  };
+  for (const std::string_view number : {"1", "2", "3"}) {
+    write(file(number), shared);
+  }
+  write(file("1"), {later(user("u4", "a1", "The first went on"), "13:00:00")});
+  write(file("2"), {later(user("u2", "a1", "Two"), "11:00:00")});
+  write(file("3"),
+        {later(user("u2", "a1", "Two"), "11:00:00"), later(user("u3", "u2", "Three"), "12:00:00")});
+  write(file("4"), {user("x1", "", "Another")});
+  open("claude");
+  const ForkOrigin of_first{must(SessionId::parse(id("1"))), Seq{2}};
+  const ForkOrigin of_second{must(SessionId::parse(id("2"))), Seq{3}};
+  for (int round = 0; round < 2; ++round) {
+    for (const SessionInfo& info : must(source().list({})).sessions) {
+      const std::string_view number = std::string_view(info.id.str()).substr(35);
+      EXPECT_EQ(info.forked_from, number == "3"   ? std::optional(of_second)
+                                  : number == "2" ? std::optional(of_first)
+                                                  : std::nullopt)
+          << number;
+    }
+  }
+  EXPECT_EQ(session(id("3")).info.forked_from, of_second);
+  EXPECT_EQ(session(id("2")).usage.output.value, 0) << "counted for the first";
+  EXPECT_EQ(session(id("1")).usage.output.value, 5);
+  EXPECT_EQ(transcript(id("3")), (Lines{"user: One", "assistant: 1", "user: Two", "user: Three"}));
 }
 
 }  // namespace

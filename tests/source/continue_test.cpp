@@ -89,5 +89,13 @@ TEST_F(ContinueTest, ItGrowsAndIsRecognised) {
   EXPECT_EQ(transcript("s1"), (Lines{"user: Hi", "assistant: Yes"}));
 }
 
+TEST_F(ContinueTest, TheFolderMayBeAUri) {
+  write("sessions/s1.json",
+        {"{'sessionId':'s1','workspaceDirectory':'file:///home/a/x%20y%2','history':["
+         "{'message':{'role':'user','content':'Why?'}}]}"});
+  open("continue");
+  EXPECT_EQ(session("s1").info.working_dir, "/home/a/x y%2");
+}
+
 }  // namespace
 }  // namespace reprise::test::continue_history

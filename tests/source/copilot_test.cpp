@@ -51,6 +51,32 @@ TEST_F(CopilotTest, AConversationWithACall) {
   EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
 }
 
+// What `copilot sessions import` takes, and `reprise export --format copilot` writes.
+TEST_F(CopilotTest, AFileToImportIsRead) {
+  write("mine.jsonl",
+        {"{'type':'session','version':1,'externalId':'e','createdAt':'2026-11-20T10:00:00.000Z',"
+         "'title':'Mine','workingDirectory':'/home/a/x'}",
+         "{'type':'message','id':'m0','timestamp':'2026-11-20T10:00:01.000Z','role':'user',"
+         "'content':[{'type':'text','text':'Why?'}]}",
+         "{'type':'message','id':'m1','timestamp':'2026-11-20T10:00:02.000Z','role':'assistant',"
+         "'content':[{'type':'text','text':'Hm.'}],'model':'m'}",
+         "{'type':'tool-call','id':'1:c','timestamp':'2026-11-20T10:00:03.000Z','name':'ls',"
+         "'arguments':{'a':1}}",
+         "{'type':'tool-call','id':'1:d','timestamp':'2026-11-20T10:00:03.000Z','name':'cat',"
+         "'arguments':{}}",
+         "{'type':'tool-result','id':'r1:c','timestamp':'2026-11-20T10:00:04.000Z',"
+         "'toolCallId':'1:c','success':true,'content':'a.txt'}",
+         "{'type':'tool-result','id':'r1:d','timestamp':'2026-11-20T10:00:04.000Z',"
+         "'toolCallId':'1:d','success':false,'error':{'message':'no'}}"});
+  EXPECT_EQ(must(source_kind_of((place() / "mine.jsonl").native()))->name, "copilot");
+  open("copilot", "mine.jsonl");
+  EXPECT_EQ(sessions(), Lines{"mine Mine (4)"});
+  EXPECT_EQ(transcript("mine"),
+            (Lines{"user: Why?", "assistant: Hm. | call ls 1:c {\"a\":1} | call cat 1:d {}",
+                   "tool: 1:c = a.txt", "tool: 1:d failed: no"}));
+  EXPECT_EQ(facts("mine"), "Mine||m|/home/a/x|2026-11-20T10:00:00Z|2026-11-20T10:00:04Z");
+}
+
 TEST_F(CopilotTest, SubAgentsInTheSameFileAreSessionsOfTheirOwn) {
   write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
                 event(2, "user.message", "'content':'Do this'", "a1"),
@@ -60,7 +86,7 @@ TEST_F(CopilotTest, SubAgentsInTheSameFileAreSessionsOfTheirOwn) {
   EXPECT_EQ(transcript(kId), (Lines{"user: Go", "assistant: Done."}));
   EXPECT_EQ(sessions(), Lines{cat(kId, " Go (2)")});
   EXPECT_EQ(sessions(true).size(), 2U);
-  EXPECT_EQ(transcript(cat(kId, ":a1")), (Lines{"user: Do this", "assistant: Did."}));
+  EXPECT_EQ(transcript(cat(kId, ":a1")), (Lines{"*user: Do this", "assistant: Did."}));
   EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Do this");
 }
 

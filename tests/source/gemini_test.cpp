@@ -156,5 +156,15 @@ TEST_F(GeminiTest, ReadsCheckpoints) {
   EXPECT_NE(session("checkpoint-gr_C3_BCn").info.updated_at, Time{});
 }
 
+// Those of older versions have only the messages.
+TEST_F(GeminiTest, ReadsOlderCheckpoints) {
+  write("tmp/x/checkpoint-one.json", {"[{'role':'user','parts':[{'text':'Why?'}]},",
+                                      "{'role':'model','parts':[{'text':'So.'}]}]"});
+  open("gemini");
+  EXPECT_EQ(sessions(), Lines{"checkpoint-one Why? (2)"});
+  EXPECT_EQ(transcript("checkpoint-one"), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_TRUE(damage("checkpoint-one").empty());
+}
+
 }  // namespace
 }  // namespace reprise::test::gemini

@@ -38,7 +38,9 @@ INSERT INTO sessions(id, name, working_dir, created_at, updated_at, provider_nam
   '/home/a/x', '2026-01-02 03:04:05', '2026-01-02 03:05:05', 'anthropic', '{"model_name":"c-1"}', 30, 9,
   0.5);
 INSERT INTO sessions(id, working_dir, session_type) VALUES('20260102_2', '/x', 'sub_agent');
+INSERT INTO sessions(id, working_dir, session_type) VALUES('20260102_3', '/x', 'hidden');
 INSERT INTO messages(session_id, role, content_json, created_timestamp, metadata_json) VALUES
+ ('20260102_2', 'user', '[{"type":"text","text":"Look"}]', 1767323045, NULL),
  ('20260102_1', 'user', '[{"type":"text","text":"Why?"}]', 1767323045, NULL),
  ('20260102_1', 'assistant', '[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"toolRequest",
   "id":"c1","toolCall":{"status":"success","value":{"name":"sh","arguments":{"x":1.0}}}}]', 1767323046,
@@ -55,6 +57,7 @@ INSERT INTO messages(session_id, role, content_json, created_timestamp, metadata
   open("goose");
   EXPECT_EQ(sessions(), Lines{"20260102_1 Named (7)"});
   EXPECT_EQ(sessions(true).size(), 2U);
+  EXPECT_EQ(transcript("20260102_2"), Lines{"*user: Look"}) << "asked by the model";
   EXPECT_EQ(
       transcript("20260102_1"),
       (Lines{"user: Why?", "assistant: (thinking) hm | call sh c1 {\"x\":1.0}", "tool: c1 = done",
@@ -120,6 +123,27 @@ TEST_F(GooseTest, TheOlderFilesAreRead) {
   EXPECT_EQ(sessions(), Lines{"20250101_120000 First (2)"});
   EXPECT_EQ(transcript("20250101_120000"), (Lines{"user: First", "tool: c = ok"}));
   EXPECT_EQ(damage("20250101_120000").size(), 1U);
+}
+
+// `goose session export`: one object. It looks like a context file, which can be written.
+TEST_F(GooseTest, AnExportIsRead) {
+  append("export.json",
+         R"({
+  "id": "20260102_1", "working_dir": "/x", "name": "Named", "session_type": "user",
+  "created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:05:05Z",
+  "accumulated_input_tokens": 7, "provider_name": "p", "model_config": {"model_name": "m"},
+  "message_count": 2,
+  "conversation": [
+    {"role": "user", "created": 1767323045, "content": [{"type": "text", "text": "Why?"}]},
+    {"role": "assistant", "created": 1767323046, "content": [{"type": "text", "text": "So."}]}
+  ]
+})");
+  EXPECT_EQ(must(source_kind_of((place() / "export.json").native()))->name, "goose");
+  open("goose", "export.json");
+  EXPECT_EQ(sessions(), Lines{"20260102_1 Named (2)"});
+  EXPECT_EQ(transcript("20260102_1"), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_EQ(facts("20260102_1"), "Named|p|m|/x|2026-01-02T03:04:05Z|2026-01-02T03:05:05Z");
+  EXPECT_EQ(session("20260102_1").usage.input.value, 7);
 }
 
 TEST_F(GooseTest, ItIsRecognised) {

@@ -26,6 +26,7 @@ CREATE TABLE tool_calls (id INTEGER PRIMARY KEY, response_id TEXT, tool_id INTEG
   arguments TEXT, tool_call_id TEXT);
 CREATE TABLE tool_results (id INTEGER PRIMARY KEY, response_id TEXT, tool_id INTEGER, name TEXT,
   output TEXT, tool_call_id TEXT, instance_id INTEGER, exception TEXT);
+CREATE TABLE tool_results_attachments (tool_result_id INTEGER, attachment_id TEXT, "order" INTEGER);
 CREATE VIRTUAL TABLE responses_fts USING FTS5 (prompt, response, content=responses);
 )";
 
@@ -93,6 +94,33 @@ INSERT INTO prompt_attachments SELECT '01a', id, unicode(id) FROM attachments;
             "user: Look | [image/png http://x/a.png] | [image/png data:image/png;base64,AP8=] | "
             "[application/pdf data:application/pdf;base64,AP8=] | "
             "[application/pdf http://x/d.pdf] | ?attachment | ?attachment");
+}
+
+TEST_F(LlmTest, ResultsHaveAttachments) {
+  fill(kOlder);
+  fill(R"(
+INSERT INTO conversations VALUES('01c', 'Named', 'gpt-x');
+INSERT INTO attachments VALUES('a', 'image/png', NULL, NULL, x'00ff');
+INSERT INTO responses VALUES('01a', 'gpt-x', '', '', NULL, '{}', 'I see', NULL, '01c', 5,
+  '2026-01-02T03:04:05+00:00', 10, 3, NULL, NULL, NULL);
+INSERT INTO tool_results VALUES(7, '01a', 1, 'look', 'Here', 'c1', NULL, NULL);
+INSERT INTO tool_results_attachments VALUES(7, 'a', 0), (8, 'b', 0);
+)");
+  open("llm");
+  EXPECT_EQ(transcript("01c"), (Lines{"tool: c1 = Here | [image/png data:image/png;base64,AP8=]",
+                                      "assistant: I see"}));
+}
+
+TEST_F(LlmTest, AResponseWithoutAConversationIsOneOfItsOwn) {
+  fill(kOlder);
+  fill(R"(
+INSERT INTO responses VALUES('01a', 'gpt-x', 'Why?', '', NULL, '{}', 'So.', NULL, NULL, 5,
+  '2026-01-02T03:04:05+00:00', 10, 3, NULL, NULL, NULL);
+)");
+  open("llm");
+  EXPECT_EQ(sessions(), Lines{"01a Why? (2+)"});
+  EXPECT_TRUE(must(source().list({})).damage.empty());
+  EXPECT_EQ(transcript("01a"), (Lines{"user: Why?", "assistant: So."}));
 }
 
 TEST_F(LlmTest, ThreadsAreChainsOfMessages) {

@@ -27,6 +27,22 @@ TEST_F(OpenSource, TheUsualPlaceIsThatOfTheFirstVariableThatIsSet) {
   EXPECT_EQ(with({}), std::nullopt);
 }
 
+TEST_F(OpenSource, CopilotHasAVariable) {
+  EXPECT_EQ(usual_place(kind("copilot"),
+                        [](std::string_view name) { return std::optional(std::string(name)); }),
+            path("COPILOT_HOME"));
+}
+
+// Many files of the folder are no sessions.
+TEST_F(OpenSource, AFolderIsRecognisedByAnyOfItsFiles) {
+  for (int i = 0; i < 20; ++i) {
+    write(cat("projects/-x/", i, ".jsonl"), {"{'type':'of tomorrow'}"});
+  }
+  write("projects/-x/a.jsonl",
+        {"{'type':'user','uuid':'u','sessionId':'s','message':{'content':'Why?'}}"});
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "claude");
+}
+
 TEST_F(OpenSource, KindsHaveNamesOfTheirOwn) {
   std::vector<std::string_view> names;
   for (const SourceKind& kind : source_kinds()) {

@@ -217,6 +217,23 @@ TEST_F(OpencodeTest, TheOlderFilesAreRead) {
   EXPECT_EQ(damage("ses_1").size(), 1U);
 }
 
+TEST_F(OpencodeTest, TheFilesOfTheFirstVersionsAreRead) {
+  const std::string folder = "project/home-a-x/storage/session/";
+  write(folder + "info/ses_1.json",
+        {"{'title':'First','time':{'created':1763600000000,'updated':1763600000000}}"});
+  write(folder + "message/ses_1/msg_1.json", {"{'role':'user','time':{'created':1763600000000}}"});
+  write(folder + "part/ses_1/msg_1/prt_1.json", {"{'type':'text','text':'Why?'}"});
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");
+  open("opencode");
+  EXPECT_EQ(sessions(), Lines{"ses_1 First (1+)"});
+  EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
+}
+
+TEST_F(OpencodeTest, AnExportWithoutAProjectIsRecognised) {
+  write("a.json", {"{'info':{'id':'ses_1','title':'Exported'},'messages':[]}"});
+  EXPECT_EQ(must(source_kind_of((place() / "a.json").native()))->name, "opencode");
+}
+
 TEST_F(OpencodeTest, AnExportIsRead) {
   write(
       "a.json",

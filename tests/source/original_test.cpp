@@ -135,6 +135,51 @@ TEST_P(OriginalTest, ARenamedSessionIsWrittenAnew) {
   EXPECT_NE(bytes_of(exported(*store_, id)), GetParam().bytes);
 }
 
+class ForkOriginalTest : public SourceTest {
+ protected:
+  TemporaryFolder own_;
+};
+
+// The file of a fork has only what follows the messages that it shares.
+TEST_F(ForkOriginalTest, IsConverted) {
+  const std::string folder = "sessions/2026/11/20/rollout-2026-11-20T10-00-00-";
+  const std::string parent = "019a0000-0000-7000-8000-000000000001";
+  const std::string child = "019a0000-0000-7000-8000-000000000002";
+  const auto line = [](std::string_view type, std::string_view payload) {
+    return cat("{'timestamp':'2026-11-20T10:00:00.000Z','ordinal':1,'type':'", type,
+               "','payload':{", payload, "}}");
+  };
+  const auto prompt = [&](std::string_view text) {
+    return line("response_item",
+                cat("'type':'message','role':'user','content':[{'type':'input_text','text':'", text,
+                    "'}]"));
+  };
+  const auto meta = [&](std::string_view id, std::string_view more) {
+    return line("session_meta", cat("'id':'", id, "','cwd':'/x'", more));
+  };
+  write(cat(folder, parent, ".jsonl"), {meta(parent, ""), prompt("Shared")});
+  const auto shared = fs::file_size(place() / cat(folder, parent, ".jsonl"));
+  write(cat(folder, child, ".jsonl"),
+        {meta(child, cat(",'forked_from_id':'", parent, "','history_base':{'thread_id':'", parent,
+                         "','end_ordinal_exclusive':2,'end_byte_offset':", shared, "}")),
+         prompt("Own")});
+  open("codex");
+  const ExportFormat& codex = *find_export_format("codex");
+  const SessionId id = must(SessionId::parse(child));
+  const std::string bytes = bytes_of(must(export_to_folder(source(), id, codex, own_.path(), {})));
+  EXPECT_TRUE(bytes.contains("Shared") && bytes.contains("Own")) << bytes;
+  // Likewise when it was imported.
+  const auto store = must(open_store("sqlite:" + (own_.path() / "own.db").native()));
+  SessionId there = id;
+  for (const SessionInfo& info : must(source().list({})).sessions) {
+    const SessionId imported = must(import_session(source(), "codex", *store, info)).id;
+    there = info.id == id ? imported : there;
+  }
+  const std::string again = bytes_of(must(
+      export_to_folder(*store, there, codex, own_.path(), {.existing = ExistingFile::replaced})));
+  EXPECT_TRUE(again.contains("Shared") && again.contains("Own")) << again;
+}
+
 // ---- The format json
 
 class ExportedJsonTest : public SourceTest {

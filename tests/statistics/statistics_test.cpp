@@ -132,8 +132,7 @@ TEST_F(StatisticsTest, KnowImportedSessions) {
   EXPECT_THAT(rows, ElementsAre("pi: 1 1 5 1", "reprise 1 1 1 1"));
 }
 
-// `claude --fork-session` copies the lines into another file, without their origin. The newer file
-// is counted first; the older one then has nothing of its own.
+// `claude --fork-session` copies the lines into another file, without their origin.
 TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
   const TemporaryFolder folder;
   const auto projects = folder.path() / "projects/-x";
@@ -159,11 +158,44 @@ TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
   const StatisticsSource source{"claude:", tool.get()};
   EXPECT_EQ(
       line_of(must(sum_up(std::span(&source, 1), {.by = StatisticsBy::source}, Prices({}))).total),
-      " 1 2 10 2");
+      " 2 2 10 2");
   for (const SessionInfo& info : must(tool->list({})).sessions) {
     must(import_session(*tool, "claude", *store_, info));
   }
-  EXPECT_EQ(line_of(sum().total), " 1 2 10 2");
+  EXPECT_EQ(line_of(sum().total), " 2 2 10 2");
+}
+
+// A tool that has only sums of sessions, and one whose requests have no ids: the same with the
+// tool's history, with its import, and with both.
+TEST_F(StatisticsTest, CountUsageOfSessionsAndOfRequestsWithoutIdsOnce) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "goose");
+  std::ofstream(folder.path() / "goose/20260118_1.jsonl")
+      << R"({"working_dir":"/x","description":"G","message_count":2,"accumulated_input_tokens":70,)"
+         R"("accumulated_output_tokens":7})"
+      << "\n"
+      << R"({"role":"user","created":1768730400,"content":[{"type":"text","text":"q"}]})" << "\n"
+      << R"({"role":"assistant","created":1768730401,"content":[{"type":"text","text":"a"}]})"
+      << "\n";
+  std::filesystem::create_directories(folder.path() / "continue");
+  std::ofstream(folder.path() / "continue/c1.json")
+      << R"({"sessionId":"c1","title":"C","history":[{"message":{"role":"user","content":"q2"}},)"
+         R"({"message":{"role":"assistant","content":"a","usage":{"promptTokens":5,)"
+         R"("completionTokens":1}}}]})";
+  std::vector<std::unique_ptr<Source>> tools;
+  std::vector<StatisticsSource> sources = {{"reprise", store_.get()}};
+  for (const std::string name : {"goose", "continue"}) {
+    tools.push_back(must(open_source(cat(name, ":", (folder.path() / name).native()))));
+    const StatisticsSource source{name + ":", tools.back().get()};
+    const Statistics alone =
+        must(sum_up(std::span(&source, 1), {.by = StatisticsBy::source}, Prices({})));
+    EXPECT_EQ(line_of(alone.rows.at(0)), name == "goose" ? "goose: 1 1 70 7" : "continue: 1 1 5 1");
+    must(import_session(*tools.back(), name, *store_, must(tools.back()->list({})).sessions.at(0)));
+    sources.push_back(source);
+  }
+  EXPECT_EQ(line_of(sum().total), " 2 2 75 8");
+  EXPECT_EQ(line_of(must(sum_up(sources, {.by = StatisticsBy::source}, Prices({}))).total),
+            " 2 2 75 8");
 }
 
 TEST_F(StatisticsTest, AreOfATime) {

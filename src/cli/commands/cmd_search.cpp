@@ -8,6 +8,7 @@
 #include "cli/program/search_files.h"
 #include "cli/settings/moment.h"
 #include "reprise/search.h"
+#include "session/import.h"
 
 namespace reprise::cli {
 namespace {
@@ -123,11 +124,18 @@ class SearchMessages final : public Command {
     if (from_ || all_sources_) {
       REPRISE_TRY(check_from());
       histories_ = find_histories(context, from_.value_or(""));
+      Source* const own = sources_.empty() ? nullptr : sources_.front().source;
       for (const FoundHistory& history : histories_) {
         const std::string url = search_url(history.url, context.environment());
         if (std::ranges::find(sources_, url, &SearchSource::url) == sources_.end()) {
           sources_.push_back({url, history.source.get()});
           source_names_.push_back(history.url);
+          if (own != nullptr) {
+            const std::string tool = history.url.substr(0, history.url.find(':'));
+            sources_.back().copied = [own, tool](const SessionId& id) {
+              return count_imported(*own, tool, id);
+            };
+          }
         }
       }
     }

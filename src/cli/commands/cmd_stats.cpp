@@ -129,7 +129,8 @@ class Stats final : public Command {
   Result<> find_sources(Context& context) {
     const auto source = context.stores().source();
     if (source) {
-      sources_.push_back({"reprise", *source});
+      REPRISE_ASSIGN(const SourceKind* const kind, context.stores().source_kind());
+      sources_.push_back({kind == nullptr ? "reprise" : cat(kind->name, ":"), *source});
     } else if (source.error().code != Code::not_found) {
       return std::unexpected(source.error());
     }

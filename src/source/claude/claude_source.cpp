@@ -47,6 +47,7 @@ class ClaudeIndexer final : public Indexer {
     node.id = node_id(line.uuid.text());
     if (line.type == "user" || line.type == "assistant" || line.type == "tool_use" ||
         line.type == "tool_result") {
+      into_.first_message = into_.first_message == 0 ? node.id : into_.first_message;
       note_message(line, node);
       add_node(line, node);
     } else if (line.uuid &&
@@ -143,6 +144,7 @@ class Claude final : public JsonlTool {
   explicit Claude(fs::path place) : place_(std::move(place)) {}
 
   std::string_view name() const override { return "claude"; }
+  bool forks_by_copying() const override { return true; }
 
   std::vector<Located> locate(ReadReport& report) const override {
     return locate_files(place_, kClaudeFiles, report);

@@ -112,7 +112,6 @@ Message message_of_cline(JsonView json) {
     const JsonView model = json["modelInfo"];
     message.model = (model["id"] ? model["id"] : model["modelId"]).text();
     message.provider = (model["provider"] ? model["provider"] : model["providerId"]).text();
-    message.usage = usage_of_metrics(json["metrics"]);
   }
   add_rest(message.extra, kCline, json, {"content"});
   return message;

@@ -247,6 +247,7 @@ class CodexIndexer final : public Indexer {
     total_ = now;
     const bool is_new = spent.input.value > 0 || spent.output.value > 0;
     if (is_new && last_answer_ && into_.tree.nodes()[*last_answer_].usage == 0) {
+      spent.request_id = cat(into_.session.info.id.str(), "#", into_.usages.size());
       into_.tree.node(*last_answer_).usage = note_usage(into_.usages, spent);
     }
   }

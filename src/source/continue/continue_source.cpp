@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "base/file.h"
@@ -14,6 +15,26 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kContinue = "continue";
 constexpr std::string_view kUntitled = "Untitled Session";
+
+// The path in a "file:" URI; any other text unchanged.
+std::string path_of_uri(std::string_view uri) {
+  constexpr std::string_view kScheme = "file://";
+  if (!uri.starts_with(kScheme)) {
+    return std::string(uri);
+  }
+  uri.remove_prefix(kScheme.size());
+  std::string path;
+  for (std::size_t i = 0; i < uri.size(); ++i) {
+    const std::string_view digits = uri.substr(i + 1, 2);
+    unsigned char byte = 0;
+    const char* const end = digits.data() + digits.size();
+    const bool is_escape = uri[i] == '%' && digits.size() == 2 &&
+                           std::from_chars(digits.data(), end, byte, 16).ptr == end;
+    path += is_escape ? static_cast<char>(byte) : uri[i];
+    i += is_escape ? digits.size() : 0;
+  }
+  return path;
+}
 
 void add_content(JsonView content, std::vector<Block>& blocks) {
   if (!content.text().empty()) {
@@ -83,7 +104,6 @@ Message message_of_item(JsonView item) {
   if (role == role::kSystem) {
     mark_injected(message);
   }
-  message.usage = usage_in(json["usage"]);
   // "editorState" duplicates the text.
   add_rest(message.extra, kContinue, item, {"message", "editorState", "toolCallStates"});
   return message;
@@ -145,7 +165,7 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
   SessionInfo& info = open->session.info;
   info.title = title_of(json["title"].text());
   info.title = info.title == kUntitled ? "" : info.title;
-  info.working_dir = json["workspaceDirectory"].text();
+  info.working_dir = path_of_uri(json["workspaceDirectory"].text());
   open->session.usage = usage_in(json["usage"]).value_or(Usage{});
   add_rest(open->session.extra, kContinue, json, {"history", "title"});
   const std::set<std::string> answered = answered_calls(json["history"]);

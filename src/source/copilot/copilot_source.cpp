@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "source/copilot/copilot_import.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
 
@@ -17,7 +18,8 @@ constexpr std::string_view kEvents = "events.jsonl";
 constexpr std::int64_t kFactsBytesMax = 1 << 20;
 
 bool is_copilot_line(JsonView line) {
-  return line["type"].text() == "session.start" && line["data"]["sessionId"];
+  return (line["type"].text() == "session.start" && line["data"]["sessionId"]) ||
+         copilot::is_import_line(line);
 }
 
 // Members are named as by the model's provider.
@@ -106,6 +108,9 @@ class CopilotIndexer final : public Indexer {
   explicit CopilotIndexer(Transcript& into) : into_(into) {}
 
   void take(const Record& record, std::size_t part) override {
+    if (copilot::take_import_line(record, part, into_)) {
+      return;
+    }
     const auto [type, data, id, time, parent, agent_id] =
         record.json.members({"type", "data", "id", "timestamp", "parentId", "agentId"});
     const std::string kind = type.text();
@@ -143,7 +148,11 @@ class CopilotIndexer final : public Indexer {
     }
   }
 
-  void finish() override { into_.session.info.title = title_of(first_); }
+  void finish() override {
+    if (into_.session.info.title.empty()) {
+      into_.session.info.title = title_of(first_);
+    }
+  }
 
  private:
   void note_facts(std::string_view kind, JsonView data, JsonView time, bool is_own) {
@@ -251,6 +260,9 @@ class Copilot final : public JsonlTool {
   Message message(const Transcript& transcript, std::span<const Piece> pieces) const override {
     const Piece& piece = pieces.front();
     const std::string type = piece.json["type"].text();
+    if (!piece.json["data"]) {
+      return copilot::message_of_import(pieces);
+    }
     Message message{.created_at = time_of(piece.json["timestamp"]).value_or(Time{})};
     add_event(type, piece.json["data"], message);
     add_attachments(transcript, piece.json["data"]["attachments"], message);

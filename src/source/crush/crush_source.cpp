@@ -170,7 +170,9 @@ class CrushTool final : public Tool {
     ReadReport report;
     for_session_row(*database, {"sessions", kCrushSession}, id, report, [&](Row& row) {
       key = row.text("id");
-      open = std::make_shared<OpenSession>(OpenSession{.session = crush_session(row, project)});
+      open = std::make_shared<OpenSession>(
+          OpenSession{.session = crush_session(row, project),
+                      .is_child = !row.text("parent_session_id").empty()});
       open->todos = todos_of_row(row);
     });
     if (!open) {

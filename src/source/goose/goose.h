@@ -1,7 +1,8 @@
 #pragma once
 
-// The content of goose's messages, which its database and its older files share, and these files: a
-// line with the session's metadata, then the messages.
+// The content of goose's messages, which its database and its files share, and these files: in
+// older versions a line with the session's metadata, then the messages; or an export, one object
+// with both.
 
 #include "source/tool_source.h"
 #include "source/values.h"  // IWYU pragma: export
@@ -15,6 +16,8 @@ bool is_injected_message(JsonView metadata);
 std::string question_of(std::string_view role, JsonView content);
 
 bool is_session_file(const std::filesystem::path& file);
+// The session's id, without reading the messages of a JSONL file.
+SessionId id_of_file(const std::filesystem::path& file);
 Result<std::shared_ptr<const OpenSession>> open_file_session(const std::filesystem::path& file);
 
 }  // namespace reprise::source::goose

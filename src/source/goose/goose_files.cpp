@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "source/document_tool.h"
 #include "source/goose/goose.h"
 #include "source/records.h"
 #include "source/transcript.h"
@@ -11,26 +12,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kSuffix = ".jsonl";
+
 bool is_header(JsonView line) {
   return line["working_dir"] && !line["role"] && (line["message_count"] || line["description"]);
 }
 
 void take_header(JsonView line, Session& session) {
-  session.info.title = title_of(line["description"].text());
+  const JsonView name = line["name"];
+  session.info.title = title_of((name ? name : line["description"]).text());
   session.info.working_dir = line["working_dir"].text();
   session.info.created_at = sniffed_time(line["created_at"]).value_or(Time{});
   session.usage.input = {line["accumulated_input_tokens"].count()};
   session.usage.output = {line["accumulated_output_tokens"].count()};
-  add_rest(session.extra, "goose", line, {"description", "working_dir"});
+  const Time updated_at = sniffed_time(line["updated_at"]).value_or(Time{});
+  session.info.updated_at = std::max(session.info.updated_at, updated_at);
+  session.info.provider = line["provider_name"].text();
+  session.info.model = line["model_config"]["model_name"].text();
+  session.usage.cost = cost_of(line["accumulated_cost"]);
+  session.usage.price_source = session.usage.cost ? "goose" : "";
+  add_rest(session.extra, "goose", line, {"name", "description", "working_dir", "conversation"});
 }
 
-void take_message(const Record& record, OpenSession& open) {
+// `at` is its offset in the file.
+void take_message(JsonView json, std::int64_t at, OpenSession& open) {
   const auto [role_json, content, metadata, created] =
-      record.json.members({"role", "content", "metadata", "created"});
-  Node node{.at = record.at, .bytes = static_cast<std::int32_t>(record.bytes())};
+      json.members({"role", "content", "metadata", "created"});
+  Node node{.at = at, .bytes = static_cast<std::int32_t>(json.raw().size())};
   node.is_message = true;
   node.is_mark = is_injected_message(metadata);
-  open.tree.add(node, record.json.raw());
+  open.tree.add(node, json.raw());
   SessionInfo& info = open.session.info;
   const Time time = sniffed_time(created).value_or(Time{});
   info.created_at = info.created_at == Time{} ? time : info.created_at;
@@ -40,6 +51,14 @@ void take_message(const Record& record, OpenSession& open) {
   }
 }
 
+Message message_of_json(JsonView json) {
+  const auto [role_json, content, metadata, created] =
+      json.members({"role", "content", "metadata", "created"});
+  Message message = message_of(role_json.text(), content, metadata);
+  message.created_at = sniffed_time(created).value_or(Time{});
+  return message;
+}
+
 Result<Message> message_at(const fs::path& file, const Node& node) {
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
   std::string line(static_cast<std::size_t>(node.bytes), '\0');
@@ -47,28 +66,62 @@ Result<Message> message_at(const fs::path& file, const Node& node) {
   if (got != line.size() || !is_json_object(line)) {
     return fail(Code::corrupt, "the line is not what it was");
   }
-  const auto [role_json, content, metadata, created] =
-      JsonView(line).members({"role", "content", "metadata", "created"});
-  Message message = message_of(role_json.text(), content, metadata);
-  message.created_at = sniffed_time(created).value_or(Time{});
-  return message;
+  return message_of_json(JsonView(line));
+}
+
+bool is_export(const fs::path& file) {
+  if (file.extension() == kSuffix) {
+    return false;
+  }
+  const auto text = read_document(file);
+  const auto [id, folder, conversation] =
+      text && is_json_object(**text)
+          ? JsonView(**text).members({"id", "working_dir", "conversation"})
+          : std::array<JsonView, 3>();
+  return id && folder && conversation.is(json::Kind::array);
+}
+
+Result<std::shared_ptr<const OpenSession>> open_export(const fs::path& file) {
+  ReadReport report;
+  REPRISE_ASSIGN(const auto text, read_json_document(file, "conversation", report));
+  const JsonView json(*text);
+  auto open = std::make_shared<OpenSession>(OpenSession{
+      .session = {.info = {.id = session_id_of(json["id"].text()), .state = SessionState::closed}},
+      .is_child = json["session_type"].text() == "sub_agent"});
+  open->report = std::move(report);
+  take_header(json, open->session);
+  json["conversation"].each(
+      [&](JsonView message) { take_message(message, message.raw().data() - text->data(), *open); });
+  count_messages(*open);
+  open->message = [text](std::span<const Node> nodes) -> Result<Message> {
+    return message_of_json(json_at(*text, nodes.front()));
+  };
+  return open;
 }
 
 }  // namespace
 
 bool is_session_file(const fs::path& file) {
-  return has_lines_of(file, 0, is_header).value_or(false);
+  return has_lines_of(file, 0, is_header).value_or(false) || is_export(file);
+}
+
+SessionId id_of_file(const fs::path& file) {
+  const auto text = file.extension() == kSuffix ? std::unexpected(Error{}) : read_document(file);
+  return session_id_of(text && is_json_object(**text) ? JsonView(**text)["id"].text()
+                                                      : file.stem().native());
 }
 
 Result<std::shared_ptr<const OpenSession>> open_file_session(const fs::path& file) {
+  if (file.extension() != kSuffix) {
+    return open_export(file);
+  }
   auto open = std::make_shared<OpenSession>(
-      OpenSession{.session = {.info = {.id = session_id_of(file.stem().native()),
-                                       .state = SessionState::closed}}});
+      OpenSession{.session = {.info = {.id = id_of_file(file), .state = SessionState::closed}}});
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
   REPRISE_TRY(
       for_each_record(fd.get(), {.file = file}, false, open->report, [&](const Record& record) {
         if (record.json["role"]) {
-          take_message(record, *open);
+          take_message(record.json, record.at, *open);
         } else if (is_header(record.json)) {
           take_header(record.json, open->session);
         }

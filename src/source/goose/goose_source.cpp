@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 3> kGooseTables = {"sessions", "messages"
 constexpr std::array<TableMark, 2> kGooseMarks = {
     {{"sessions", "working_dir"}, {"messages", "content_json"}}};
 
+constexpr std::string_view kInternal = "hidden";  // a type of sessions
+
 const std::initializer_list<std::string_view> kGooseSession = {"id",
                                                                "name",
                                                                "description",
@@ -155,6 +157,9 @@ class GooseTool final : public Tool {
           count_rows(*database, "messages", "session_id", report);
       for_each_row(database->select("sessions", kGooseSession, ""), "sessions", report,
                    [&](Row& row) {
+                     if (row.text("session_type") == kInternal) {
+                       return;
+                     }
                      GooseSession one = goose_session(row);
                      one.session.info.head = Seq{counts[row.text("id")]};
                      all.emplace(one.session.info.id, Listed{one.session.info, one.is_child});
@@ -184,7 +189,7 @@ class GooseTool final : public Tool {
       }
     }
     for (const fs::path& file : files_) {
-      if (session_id_of(file.stem().native()) == id) {
+      if (goose::id_of_file(file) == id) {
         return goose::open_file_session(file);
       }
     }
@@ -194,7 +199,7 @@ class GooseTool final : public Tool {
   std::string state_of(const SessionId& id) override {
     std::string state = place_ ? place_->state() : "";
     for (const fs::path& file : files_) {
-      if (session_id_of(file.stem().native()) == id) {
+      if (goose::id_of_file(file) == id) {
         state += state_text(file);
       }
     }
@@ -209,7 +214,9 @@ class GooseTool final : public Tool {
     ReadReport report;
     for_session_row(*database, {"sessions", kGooseSession}, id, report, [&](Row& row) {
       key = row.text("id");
-      open = std::make_shared<OpenSession>(OpenSession{.session = goose_session(row).session});
+      GooseSession one = goose_session(row);
+      open = std::make_shared<OpenSession>(
+          OpenSession{.session = std::move(one.session), .is_child = one.is_child});
     });
     if (!open) {
       return nullptr;
@@ -230,13 +237,8 @@ class GooseTool final : public Tool {
                    [&](Row& row) { ledger.take(row); });
     }
     count_messages(*open);
-    open->message = [database, info = open->session.info,
-                     usages = open->usages](std::span<const Node> nodes) {
-      auto message = goose_message(*database, nodes.front().at, info);
-      if (const std::uint32_t usage = nodes.front().usage; message && usage != 0) {
-        message->usage = usages[usage - 1];
-      }
-      return message;
+    open->message = [database, info = open->session.info](std::span<const Node> nodes) {
+      return goose_message(*database, nodes.front().at, info);
     };
     return open;
   }
@@ -300,7 +302,7 @@ Result<std::unique_ptr<Source>> open_goose(const fs::path& place, const StoreOpt
     const bool has_database = is_there(folder / "sessions.db").value_or(false);
     database = has_database ? std::optional(folder / "sessions.db") : std::nullopt;
     files = jsonl_files(folder);
-  } else if (place.extension() == ".jsonl") {
+  } else if (place.extension() == ".jsonl" || goose::is_session_file(place)) {
     files.push_back(place);
   } else {
     database = place;

@@ -56,9 +56,25 @@ void add_attachments(Database& database, std::string_view response, std::vector<
   }
 }
 
+void add_attachments_of_result(Database& database, std::int64_t result,
+                               std::vector<Block>& blocks) {
+  constexpr std::string_view kTable = "tool_results_attachments";
+  if (!database.has_table(kTable)) {
+    return;
+  }
+  ReadReport ignored;
+  for_each_row(
+      database.select(kTable, {"attachment_id"},
+                      cat("WHERE tool_result_id = ?",
+                          database.has_column(kTable, "order") ? " ORDER BY \"order\"" : ""),
+                      result),
+      kTable, ignored,
+      [&](Row& row) { blocks.push_back(attachment(database, row.text("attachment_id"))); });
+}
+
 void add_results(Database& database, std::string_view response, std::vector<Block>& blocks) {
   for_each_row_of({database, response}, "tool_results",
-                  {"name", "output", "tool_call_id", "exception"},
+                  {"id", "name", "output", "tool_call_id", "exception"},
                   "WHERE response_id = ? ORDER BY rowid", [&](Row& row) {
                     const std::string exception = row.text("exception");
                     std::string output = row.text("output");
@@ -67,6 +83,7 @@ void add_results(Database& database, std::string_view response, std::vector<Bloc
                     }
                     blocks.emplace_back(tool_result(row.text("tool_call_id"), std::move(output),
                                                     !exception.empty()));
+                    add_attachments_of_result(database, row.integer("id"), blocks);
                   });
 }
 
@@ -207,11 +224,8 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
   for_each_row(database.select("responses",
                                {"id", "conversation_id", "model", "prompt", "datetime_utc"}, ""),
                "responses", report, [&](Row& row) {
-                 const std::string id = row.text("conversation_id");
-                 if (id.empty()) {
-                   return add_damage(
-                       report, {cat("response ", row.text("id")), "without a conversation", ""});
-                 }
+                 std::string id = row.text("conversation_id");
+                 id = id.empty() ? row.text("id") : id;  // a conversation of its own
                  is_present[id] = true;
                  SessionInfo& info = all.try_emplace(id, new_info(id, "")).first->second;
                  const auto time = time_column(row, "datetime_utc");
@@ -239,13 +253,20 @@ std::shared_ptr<OpenSession> open_conversation(const std::shared_ptr<Database>& 
                "conversations", open->report,
                [&](Row& row) { open->session.info.title = title_of(row.text("name")); });
   std::string system;
-  for_each_row(database->select("responses", kColumns,
-                                database->has_column("responses", "datetime_utc")
-                                    ? "WHERE conversation_id = ? ORDER BY datetime_utc, id"
-                                    : "WHERE conversation_id = ? ORDER BY id",
-                                std::string_view(id)),
-               cat("conversation ", id), open->report,
-               [&](Row& row) { add_response(*database, row, system, *open); });
+  const auto add_responses = [&](std::string_view where) {
+    for_each_row(database->select("responses", kColumns,
+                                  cat("WHERE ", where,
+                                      database->has_column("responses", "datetime_utc")
+                                          ? " ORDER BY datetime_utc, id"
+                                          : " ORDER BY id"),
+                                  std::string_view(id)),
+                 cat("conversation ", id), open->report,
+                 [&](Row& row) { add_response(*database, row, system, *open); });
+  };
+  add_responses("conversation_id = ?");
+  if (open->tree.nodes().empty()) {
+    add_responses("id = ? AND coalesce(conversation_id, '') = ''");
+  }
   if (open->tree.nodes().empty()) {
     return nullptr;
   }

@@ -9,11 +9,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 14> kLlmTables = {
-    "conversations",    "responses",  "attachments",  "prompt_attachments",
-    "fragments",        "tool_calls", "tool_results", "prompt_fragments",
-    "system_fragments", "schemas",    "threads",      "turns",
-    "messages",         "parts"};
+constexpr std::array<std::string_view, 15> kLlmTables = {"conversations",
+                                                         "responses",
+                                                         "attachments",
+                                                         "prompt_attachments",
+                                                         "fragments",
+                                                         "tool_calls",
+                                                         "tool_results",
+                                                         "prompt_fragments",
+                                                         "system_fragments",
+                                                         "schemas",
+                                                         "threads",
+                                                         "turns",
+                                                         "messages",
+                                                         "parts",
+                                                         "tool_results_attachments"};
 constexpr std::array<TableMark, 2> kLlmMarks = {
     {{"conversations", "model"}, {"responses", "conversation_id"}}};
 constexpr std::array<TableMark, 2> kThreadMarks = {

@@ -43,14 +43,18 @@ StoredSession stored_session(JsonView info, const std::string& id) {
           info["revert"]["messageID"].text()};
 }
 
-// A file per session, message and part. Paths tell which session each belongs to.
+// A file per session, message and part. Paths tell which session each belongs to. The first
+// versions had a folder "session" in each project's, with the folders "info", "message" and "part".
 class FolderStorage final : public Storage {
  public:
-  explicit FolderStorage(fs::path folder) : folder_(std::move(folder)) {}
+  explicit FolderStorage(const fs::path& folder)
+      : is_of_project_(is_folder(folder / "session/info").value_or(false)),
+        folder_(is_of_project_ ? folder / "session" : folder),
+        sessions_(folder_ / (is_of_project_ ? "info" : "session")) {}
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
     std::vector<StoredSession> all;
-    for (const fs::path& file : json_files(folder_ / "session", report, 1)) {
+    for (const fs::path& file : json_files(sessions_, report, 1)) {
       const auto text = read_object(file, report);
       if (text) {
         const std::string id = file.stem().native();
@@ -65,7 +69,7 @@ class FolderStorage final : public Storage {
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
     ReadReport ignored;
-    for (const fs::path& file : json_files(folder_ / "session", ignored, 1)) {
+    for (const fs::path& file : json_files(sessions_, ignored, 1)) {
       const auto text =
           session_id_of(file.stem().native()) == id ? read_object(file, ignored) : std::nullopt;
       if (text) {
@@ -109,7 +113,11 @@ class FolderStorage final : public Storage {
       return std::nullopt;
     }
     RawMessage message{file.stem().native(), *std::move(text), {}};
-    for (const fs::path& part : json_files(folder / "part" / message.id, report)) {
+    fs::path parts = folder / "part" / message.id;
+    if (!is_folder(parts).value_or(false)) {
+      parts = folder / "part" / file.parent_path().filename() / message.id;
+    }
+    for (const fs::path& part : json_files(parts, report)) {
       if (auto json = read_object(part, report)) {
         message.parts.push_back({part.stem().native(), *std::move(json)});
       }
@@ -117,7 +125,9 @@ class FolderStorage final : public Storage {
     return message;
   }
 
+  bool is_of_project_;
   fs::path folder_;
+  fs::path sessions_;
   std::int64_t reads_ = 0;
 };
 
@@ -190,7 +200,7 @@ std::unique_ptr<Storage> open_export_storage(const fs::path& file) {
 bool is_opencode_export(const fs::path& file) {
   const std::string beginning = read_beginning(file, 64U << 10).value_or("");
   return begins_with_element(beginning, "info") &&
-         beginning.find("\"projectID\"") != std::string::npos;
+         (beginning.contains("\"projectID\"") || beginning.contains("\"ses_"));
 }
 
 }  // namespace reprise::source::opencode

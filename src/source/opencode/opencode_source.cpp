@@ -55,7 +55,8 @@ class OpencodeTool final : public Tool {
  private:
   static Result<std::shared_ptr<const OpenSession>> open_stored(Storage& storage,
                                                                 const StoredSession& stored) {
-    auto open = std::make_shared<OpenSession>(OpenSession{.session = stored.session});
+    auto open = std::make_shared<OpenSession>(
+        OpenSession{.session = stored.session, .is_child = stored.is_child});
     open->session.info.is_head_known = true;
     // An undone tail is an abandoned branch; the tool deletes it at the next prompt.
     std::optional<std::uint32_t> last_used;
@@ -89,6 +90,21 @@ std::vector<fs::path> databases_in(const fs::path& folder) {
       folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, ignored);
 }
 
+// The storage folders of the first versions: project/<name>/storage
+std::set<fs::path> project_storages(const fs::path& place) {
+  ReadReport ignored;
+  std::set<fs::path> all;
+  for (const fs::path& file : files_below(
+           place / "project", 4,
+           [](const fs::path& file) {
+             return file.parent_path().filename() == "info" && file.extension() == ".json";
+           },
+           ignored)) {
+    all.insert(file.parent_path().parent_path().parent_path());
+  }
+  return all;
+}
+
 Result<std::vector<std::unique_ptr<Storage>>> storages_at(const fs::path& place) {
   std::vector<std::unique_ptr<Storage>> all;
   REPRISE_ASSIGN(const bool has_folder, is_folder(place));
@@ -107,6 +123,9 @@ Result<std::vector<std::unique_ptr<Storage>>> storages_at(const fs::path& place)
       all.push_back(opencode::open_folder_storage(folder));
     }
   }
+  for (const fs::path& folder : project_storages(place)) {
+    all.push_back(opencode::open_folder_storage(folder));
+  }
   return all;
 }
 
@@ -124,7 +143,7 @@ Result<bool> has_sessions(const fs::path& place) {
     return is_folder(storage / "session").value_or(false) &&
            is_folder(storage / "message").value_or(false);
   };
-  return is_storage(place) || is_storage(place / "storage") ||
+  return is_storage(place) || is_storage(place / "storage") || !project_storages(place).empty() ||
          std::ranges::any_of(databases_in(place), opencode::is_opencode_database);
 }
 

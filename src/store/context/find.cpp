@@ -63,6 +63,29 @@ Result<fs::path> nearest(const fs::path& from, const Look& look) {
   return fs::path();
 }
 
+// Whether an element of a conversation is another program's: messages of a context have a text and
+// no time.
+bool is_foreign_message(json::Scanner& scanner) {
+  bool is_foreign = false;
+  scanner.object([&](std::string_view name) {
+    is_foreign |= name == "created" || (name == "content" && scanner.kind() == json::Kind::array);
+    return scanner.skip();
+  });
+  return is_foreign;
+}
+
+bool has_foreign_messages(json::Scanner& scanner) {
+  bool is_foreign = false;
+  scanner.array([&] {
+    if (scanner.kind() == json::Kind::object) {
+      is_foreign |= is_foreign_message(scanner);
+      return !scanner.failed();
+    }
+    return scanner.skip();
+  });
+  return is_foreign;
+}
+
 }  // namespace
 
 Result<bool> store::context::is_context_file(const fs::path& file) {
@@ -73,16 +96,22 @@ Result<bool> store::context::is_context_file(const fs::path& file) {
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
   json::Scanner scanner(bytes);
   bool has_conversation = false;
+  bool is_foreign = false;  // such as an export of goose
   int settings = 0;
   if (scanner.kind() != json::Kind::object) {
     return false;
   }
   const bool whole = scanner.object([&](std::string_view name) {
-    has_conversation |= name == kConversation && scanner.kind() == json::Kind::array;
     settings += is_default(name) ? 1 : 0;
-    return scanner.skip();
+    is_foreign |= name == "working_dir" || name == "session_type";
+    if (name != kConversation || scanner.kind() != json::Kind::array) {
+      return scanner.skip();
+    }
+    has_conversation = true;
+    is_foreign |= has_foreign_messages(scanner);
+    return !scanner.failed();
   });
-  return whole && scanner.end() && (has_conversation || settings > 2);
+  return whole && scanner.end() && !is_foreign && (has_conversation || settings > 2);
 }
 
 Result<fs::path> find_context_file(const fs::path& folder) {
