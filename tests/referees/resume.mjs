@@ -177,7 +177,13 @@ const tools = {
     return run(`${bin}/pi`, ['--provider', 'fake', '--model', 'm', '--session', file, '-p', question],
                home, {PI_OFFLINE: '1'});
   },
-  // Nothing is exported for it; it is read.
+  // Nothing is exported for these; they are read.
+  continue: async (home) => {
+    write(`${home}/config.yaml`, 'name: fake\nversion: 0.0.1\nschema: v1\nmodels:\n' +
+        `  - {name: m, provider: openai, model: m, apiBase: ${url}/v1, apiKey: none}\n`);
+    return run(`${bin}/cn`, ['--config', `${home}/config.yaml`, '-p', question], home,
+               {CONTINUE_TELEMETRY_ENABLED: '0'});
+  },
   qwen: async (home) => {
     write(`${home}/.qwen/settings.json`, JSON.stringify({
       security: {auth: {selectedType: 'openai'}}, privacy: {usageStatisticsEnabled: false}}));
@@ -185,11 +191,13 @@ const tools = {
                {OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm'});
   },
 };
-const fresh = ['qwen'];
+const fresh = ['continue', 'qwen'];
+const binaries = {continue: 'cn'};  // where the name is another
 
 // Where each keeps its sessions, below its home.
 const places = {codex: '.codex', copilot: '.copilot', opencode: '.local/share/opencode',
-                gemini: '.gemini', qwen: '.qwen', claude: '.claude', pi: 'in'};
+                gemini: '.gemini', qwen: '.qwen', claude: '.claude', pi: 'in',
+                continue: '.continue'};
 const list = (name, home) => ours('--store', `${name}:${home}/${places[name]}`, 'list', '--all', '--json');
 
 // Until it is told to stop: the first thing that went wrong.
@@ -228,7 +236,7 @@ async function has_session(name, home, texts) {
 
 let failures = 0;
 for (const name of named) {
-  const tool = path.join(bin, name);
+  const tool = path.join(bin, binaries[name] ?? name);
   if (!fs.existsSync(tool)) {
     console.log(`${name}: SKIPPED, it is not installed`);
     continue;
