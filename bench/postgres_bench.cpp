@@ -19,6 +19,7 @@
 #include "messages.h"
 #include "postgres_rows.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/postgres/statements.h"
 
 namespace bench {

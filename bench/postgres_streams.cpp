@@ -11,6 +11,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/session.h"
+#include "reprise/store.h"
 
 namespace bench {
 namespace {

@@ -1,6 +1,8 @@
 // Messages, todos and usage in JSON: a parsed value that is written and parsed again has the same
 // value, and the same text.
 
+#include "reprise/message.h"
+
 #include "fuzzing.h"
 #include "reprise/session.h"
 

@@ -3,6 +3,7 @@
 #include "life.h"
 #include "life_parts.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise::rel {
 

@@ -16,6 +16,7 @@
 #include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/outbox.h"
+#include "reprise/store.h"
 #include "store/context/defaults.h"
 #include "store/outbox/outbox_folder.h"
 #include "tally.h"

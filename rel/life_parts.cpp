@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "base/text.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 
 namespace reprise::rel {

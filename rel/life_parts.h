@@ -2,6 +2,7 @@
 
 // The sessions and messages of the trials, which are always the same.
 
+#include "reprise/message.h"  // IWYU pragma: export
 #include "reprise/session.h"
 
 namespace reprise::rel {

@@ -5,6 +5,7 @@
 #include "life.h"
 #include "life_parts.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"
 

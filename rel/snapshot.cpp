@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "life.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise::rel {
 namespace {

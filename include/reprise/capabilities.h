@@ -9,9 +9,13 @@
 #include <memory>      // IWYU pragma: export
 #include <span>        // IWYU pragma: export
 
-#include "reprise/store.h"  // IWYU pragma: export
+#include "reprise/source.h"  // IWYU pragma: export
 
 namespace reprise {
+
+class Store;
+struct Appended;
+struct AppendOptions;
 
 // Creates a session whose first messages are appended right afterwards.
 class Beginning {

@@ -17,10 +17,13 @@
 
 #include "reprise/environment.h"       // IWYU pragma: export
 #include "reprise/outbox.h"            // IWYU pragma: export
+#include "reprise/source.h"            // IWYU pragma: export
 #include "reprise/store_statistics.h"  // IWYU pragma: export
 #include "reprise/tool.h"              // IWYU pragma: export
 
 namespace reprise {
+
+class Store;
 
 inline constexpr int kToolRoundsMax = 25;
 inline constexpr int kPausesMax = 10;  // per turn, in which the provider's own tools work

@@ -7,7 +7,6 @@
 
 #include <variant>  // IWYU pragma: export
 
-#include "reprise/json.h"   // IWYU pragma: export
 #include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise {
@@ -69,22 +68,6 @@ using Block =
 // "original_base64" then preserves the bytes.
 TextBlock text_block(std::string_view bytes);
 
-// The usage of one request to a provider. `request_id` identifies the request: each id is counted
-// once however often it is stored.
-struct Usage {
-  TokenCount input = {};
-  TokenCount output = {};
-  TokenCount reasoning = {};
-  TokenCount cached = {};         // of the input, read from the provider's cache
-  TokenCount cache_written = {};  // of the input, written to it
-  std::optional<Money> cost = {};
-  std::string price_source =
-      {};  // where the cost came from: "provider", "config"; "" without a cost
-  std::string request_id = {};
-  Extra extra = {};
-  friend bool operator==(const Usage&, const Usage&) = default;
-};
-
 enum class MessageState : std::uint8_t {
   complete,
   incomplete,  // an interrupted answer: the text that arrived
@@ -140,8 +123,5 @@ Result<std::vector<Block>> blocks_from_json(std::string_view json);
 // One JSON object; message_from_json(message_to_json(m)) == m, unknown fields in `extra`.
 std::string message_to_json(const Message& message);
 Result<Message> message_from_json(std::string_view json);
-
-std::string usage_to_json(const Usage& usage);
-Result<Usage> usage_from_json(std::string_view json);
 
 }  // namespace reprise

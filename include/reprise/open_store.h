@@ -17,14 +17,6 @@ enum class Access : std::uint8_t {
   write,  // creates what is missing (0600 in 0700 folders), migrates older formats after a copy
 };
 
-// The progress of a long operation.
-struct Progress {
-  std::string_view work;   // "verifying"
-  std::int64_t done = 0;   // of `total`; the unit depends on the operation
-  std::int64_t total = 0;  // 0 when unknown
-};
-using ProgressSink = std::function<void(const Progress&)>;
-
 struct StoreOptions {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};  // how long a writer waits for other writers

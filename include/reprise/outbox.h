@@ -2,6 +2,7 @@
 
 // Messages that a conversation could not store, saved elsewhere until they can be delivered.
 
+#include "reprise/message.h"  // IWYU pragma: export
 #include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise {

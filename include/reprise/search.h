@@ -15,10 +15,12 @@
 // (4) A process that is killed while catching up loses at most its current batch.
 
 #include <filesystem>   // IWYU pragma: export
+#include <functional>   // IWYU pragma: export
 #include <memory>       // IWYU pragma: export
+#include <span>         // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export
 
-#include "reprise/open_store.h"  // IWYU pragma: export
+#include "reprise/source.h"  // IWYU pragma: export
 
 namespace reprise {
 

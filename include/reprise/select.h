@@ -2,7 +2,7 @@
 
 // Resolves SEL, the way users name a session.
 
-#include "reprise/store.h"  // IWYU pragma: export
+#include "reprise/source.h"  // IWYU pragma: export
 
 namespace reprise {
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>  // IWYU pragma: export
 
-#include "reprise/message.h"  // IWYU pragma: export
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise {
 

@@ -11,8 +11,8 @@
 
 #include "reprise/capabilities.h"  // IWYU pragma: export
 #include "reprise/environment.h"   // IWYU pragma: export
-#include "reprise/open_store.h"    // IWYU pragma: export
 #include "reprise/provider.h"      // IWYU pragma: export
+#include "reprise/store.h"         // IWYU pragma: export
 
 namespace reprise {
 

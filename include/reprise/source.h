@@ -4,6 +4,7 @@
 // `Source`; code that writes takes a `Store`, which is one (store.h has the guarantees of both).
 // Histories of other tools are sources only.
 
+#include "reprise/message.h"  // IWYU pragma: export
 #include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise {
@@ -42,6 +43,14 @@ struct ReadRange {
 };
 
 enum class Flow : std::uint8_t { go_on, stop };
+
+// The progress of a long operation.
+struct Progress {
+  std::string_view work;   // "verifying"
+  std::int64_t done = 0;   // of `total`; the unit depends on the operation
+  std::int64_t total = 0;  // 0 when unknown
+};
+using ProgressSink = std::function<void(const Progress&)>;
 
 // Called once for each message, in order. The message may be moved from. An exception ends the
 // reading and propagates to the caller of read(); this holds for all functions passed to a store.

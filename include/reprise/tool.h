@@ -5,9 +5,11 @@
 #include <map>  // IWYU pragma: export
 
 #include "reprise/provider.h"  // IWYU pragma: export
-#include "reprise/store.h"     // IWYU pragma: export
+#include "reprise/session.h"   // IWYU pragma: export
 
 namespace reprise {
+
+class Store;
 
 // The context of a tool call.
 struct ToolContext {

@@ -1,13 +1,14 @@
 #pragma once
 
-// Distinct types for ids, sequence numbers, token counts, money and time. They cannot be swapped by
-// accident and are validated once, on input.
+// Distinct types for ids, sequence numbers, token counts, money and time, which cannot be swapped
+// by accident and are validated once, on input; JSON whose spelling is preserved; usage.
 
 #include <chrono>      // IWYU pragma: export
 #include <compare>     // IWYU pragma: export
 #include <functional>  // IWYU pragma: export
 #include <limits>      // IWYU pragma: export
 #include <optional>    // IWYU pragma: export
+#include <vector>      // IWYU pragma: export
 
 #include "reprise/error.h"  // IWYU pragma: export
 
@@ -112,6 +113,57 @@ class Author {
   explicit Author(std::string name) : name_(std::move(name)) {}
   std::string name_;
 };
+
+// JSON is opaque to Reprise in tool inputs, provider payloads and unknown fields: numbers (`1.0`,
+// 24-digit integers), key order and escapes survive.
+inline constexpr int kJsonDepthMax = 512;
+
+// One well-formed JSON value (RFC 8259, UTF-8) as text. Compared as text.
+class RawJson {
+ public:
+  RawJson() : text_("null") {}
+  // invalid_argument with the byte position for anything but exactly one JSON value, for invalid
+  // UTF-8, and for nesting deeper than kJsonDepthMax.
+  static Result<RawJson> parse(std::string text);
+  // A JSON string holding `text`; bytes that are not UTF-8 become U+FFFD.
+  static RawJson string(std::string_view text);
+
+  const std::string& text() const { return text_; }
+  bool is_null() const { return text_ == "null"; }
+  friend bool operator==(const RawJson&, const RawJson&) = default;
+
+ private:
+  friend class RawJsonAccess;
+  explicit RawJson(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+
+// Unknown fields, in their order; written back unchanged.
+struct ExtraField {
+  std::string name;
+  RawJson value;
+  friend bool operator==(const ExtraField&, const ExtraField&) = default;
+};
+using Extra = std::vector<ExtraField>;
+
+// The usage of one request to a provider. `request_id` identifies the request: each id is counted
+// once however often it is stored.
+struct Usage {
+  TokenCount input = {};
+  TokenCount output = {};
+  TokenCount reasoning = {};
+  TokenCount cached = {};         // of the input, read from the provider's cache
+  TokenCount cache_written = {};  // of the input, written to it
+  std::optional<Money> cost = {};
+  // Where the cost came from: "provider", "config"; "" without a cost.
+  std::string price_source = {};
+  std::string request_id = {};
+  Extra extra = {};
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+std::string usage_to_json(const Usage& usage);
+Result<Usage> usage_from_json(std::string_view json);
 
 }  // namespace reprise
 

@@ -45,6 +45,18 @@ Result<std::optional<struct stat>> find_status(const std::filesystem::path& path
 // not_found if there is no such file.
 Result<struct stat> get_status(const std::filesystem::path& path);
 
+// Distinguishes a file from the one that replaced it.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  off_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+// not_found if the file does not exist.
+Result<FileIdentity> identify(const std::filesystem::path& file);
+
 // Converts not_found to nullopt.
 template <class Value>
 Result<std::optional<Value>> if_there(Result<Value> found) {

@@ -206,6 +206,15 @@ Result<struct stat> get_status(const fs::path& path) {
   return status ? Result<struct stat>(*status) : std::unexpected(os_error("read", path, ENOENT));
 }
 
+Result<FileIdentity> identify(const fs::path& file) {
+  const auto nanoseconds = [](const timespec& time) {
+    return (static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000) + time.tv_nsec;
+  };
+  REPRISE_ASSIGN(const struct stat status, get_status(file));
+  return FileIdentity{status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
+                      nanoseconds(status.st_ctim)};
+}
+
 Result<FileKind> kind_of(const fs::path& path) {
   REPRISE_ASSIGN(const auto status, find_status(path));
   return status ? kind_in(*status) : FileKind::none;

@@ -11,7 +11,7 @@
 
 #include <optional>
 
-#include "reprise/json.h"  // IWYU pragma: export
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise::json {
 

@@ -2,7 +2,7 @@
 
 // Writes JSON: compact, keys in the order of the calls, text as UTF-8.
 
-#include "reprise/json.h"  // IWYU pragma: export
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise::json {
 

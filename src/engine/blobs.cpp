@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "model/media.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise {
 namespace {

@@ -12,6 +12,7 @@
 #include "engine/lease.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/redact.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "engine/copy_reduce.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise::engine {
 namespace {

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise {
 

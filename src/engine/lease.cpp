@@ -10,6 +10,7 @@
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
+#include "reprise/store.h"
 
 namespace reprise {
 namespace {

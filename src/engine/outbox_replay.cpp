@@ -8,6 +8,7 @@
 #include "engine/copy_reduce.h"
 #include "reprise/capabilities.h"
 #include "reprise/outbox.h"
+#include "reprise/store.h"
 
 namespace reprise {
 namespace {

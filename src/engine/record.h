@@ -24,6 +24,7 @@
 #include "engine/request_start.h"     // IWYU pragma: export
 #include "reprise/capabilities.h"     // IWYU pragma: export
 #include "reprise/conversation.h"     // IWYU pragma: export
+#include "reprise/store.h"            // IWYU pragma: export
 #include "store/usage_sum.h"          // IWYU pragma: export
 
 namespace reprise {

@@ -3,10 +3,14 @@
 // Decides what a request contains: the prompt, the start of the history within the budget, or only
 // the new messages after an answer that the provider still has.
 
-#include "engine/record.h"
+#include "engine/history.h"
+#include "engine/request_start.h"
 #include "engine/request_view.h"
+#include "reprise/conversation.h"
 
 namespace reprise {
+
+class Record;
 
 struct RequestPlan {
   std::string system = {};

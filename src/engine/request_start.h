@@ -4,7 +4,6 @@
 // in the session's unknown field `request_start`, which every store with messages supports, so that
 // the next turn, in any process, starts with what was accepted.
 
-#include "reprise/json.h"
 #include "reprise/types.h"
 
 namespace reprise {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "reprise/json.h"
+#include "reprise/types.h"
 
 namespace reprise {
 

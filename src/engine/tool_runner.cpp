@@ -12,6 +12,7 @@
 #include "engine/tool_input.h"
 #include "engine/turn.h"
 #include "reprise/conversation.h"
+#include "reprise/store.h"
 
 namespace reprise {
 namespace {

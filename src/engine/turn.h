@@ -3,11 +3,15 @@
 // One turn: requests and tool rounds until the model has answered. Record::begin() has been called
 // before; the turn ends the running answer.
 
-#include "engine/record.h"
 #include "engine/reply.h"
-#include "engine/request_plan.h"
+#include "reprise/conversation.h"
 
 namespace reprise {
+
+class Record;
+class TurnRecorder;
+struct PlanOptions;
+struct RequestPlan;
 
 struct TurnStart {
   std::vector<Message> incomplete = {};  // interrupted answers that the first reply continues

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "base/zstd_library.h"
 #include "engine/origin.h"
+#include "export/formats.h"
+#include "export/writer.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::exporting {

@@ -2,9 +2,12 @@
 
 // Sessions of another tool that can be written back unchanged.
 
-#include "export/formats.h"
+#include "reprise/source.h"
 
 namespace reprise::exporting {
+
+struct Format;
+struct Job;
 
 struct Original {
   std::string id;                        // the tool's id

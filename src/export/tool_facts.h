@@ -3,6 +3,7 @@
 // Values that other tools' files require: ids in their form, times for every line, JSON on one
 // line.
 
+#include "reprise/message.h"
 #include "reprise/session.h"
 
 namespace reprise::exporting {

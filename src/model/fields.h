@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "reprise/message.h"
 #include "reprise/session.h"
 
 namespace reprise::model {

@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "model/fields.h"
 #include "model/known_time.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 
 namespace reprise::model {

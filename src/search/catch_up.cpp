@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "search/batch.h"
 #include "search/change_mark.h"
 #include "search/forget.h"
 
@@ -32,10 +33,15 @@ Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
   return !mark.empty() && same == 1;
 }
 
+CatchUp::CatchUp(IndexFile& index, const SearchSource& source, const SearchIndexOptions& options)
+    : index_(index), source_(*source.source), url_(source.url), options_(options) {}
+
+CatchUp::~CatchUp() = default;
+
 Result<bool> CatchUp::run() {
   const std::string mark = change_mark(url_);
   REPRISE_TRY(find_or_add_source());
-  batch_.emplace(index_, source_row_);
+  batch_ = std::make_unique<Batch>(index_, source_row_);
   sessions_.emplace(index_.db(), source_, source_row_);
   REPRISE_ASSIGN(const SessionChanges changed, changes());
   if (changed.is_known) {
@@ -64,7 +70,7 @@ Result<bool> CatchUp::run() {
 }
 
 Batch& CatchUp::batch() {
-  REPRISE_ASSERT(batch_);
+  REPRISE_ASSERT(batch_ != nullptr);
   return *batch_;
 }
 

@@ -2,10 +2,15 @@
 
 // Updates the index to the current state of a source.
 
-#include "search/batch.h"
+#include <memory>
+#include <optional>
+
+#include "reprise/search.h"
 #include "search/session_list.h"
 
 namespace reprise::search {
+
+class Batch;
 
 // The row of a source; 0 if there is none.
 Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url);
@@ -16,8 +21,10 @@ Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source);
 class CatchUp {
  public:
   // All must outlive this; the caller holds the lock.
-  CatchUp(IndexFile& index, const SearchSource& source, const SearchIndexOptions& options)
-      : index_(index), source_(*source.source), url_(source.url), options_(options) {}
+  CatchUp(IndexFile& index, const SearchSource& source, const SearchIndexOptions& options);
+  ~CatchUp();
+  CatchUp(const CatchUp&) = delete;
+  CatchUp& operator=(const CatchUp&) = delete;
 
   // False if it was stopped.
   Result<bool> run();
@@ -57,7 +64,7 @@ class CatchUp {
   const SearchIndexOptions& options_;
   std::int64_t source_row_ = 0;
   std::string position_;                 // see ChangeReader
-  std::optional<Batch> batch_;           // set when the source has a row
+  std::unique_ptr<Batch> batch_;         // set when the source has a row
   std::optional<SessionList> sessions_;  // likewise
   std::vector<Task> tasks_;
   Time last_time_ = {};

@@ -5,6 +5,7 @@
 #include "base/zstd_library.h"
 #include "engine/origin.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise {
 

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "reprise/conversation.h"
 #include "reprise/mode.h"
+#include "reprise/store.h"
 
 namespace reprise {
 

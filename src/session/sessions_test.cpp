@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "engine/faulty_store.h"
+#include "reprise/open_store.h"
 
 namespace reprise {
 namespace {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/json_view.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 
 namespace reprise::source {

@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "model/fields.h"
 
 namespace reprise::store {
 
@@ -39,13 +38,13 @@ class ColumnNames {
     return static_cast<Column>(at);
   }
 
-  // The columns of a field list of model/fields.h, in its order; Column::none for a field without a
-  // column. They are looked up once for all rows.
-  template <class... Fields>
-  std::span<const Column> of(const std::tuple<Fields...>& fields) const {
+  // The columns of a field list of model/fields.h, whose for_each() is found by argument, in its
+  // order; Column::none for a field without a column. They are looked up once for all rows.
+  template <class Fields>
+  std::span<const Column> of(const Fields& fields) const {
     if (fields_ != &fields) {
       columns_.clear();
-      model::for_each(fields, [this](const auto& field) {
+      for_each(fields, [this](const auto& field) {
         columns_.push_back(field.column.empty() ? Column::none : at(field.column));
       });
       fields_ = &fields;

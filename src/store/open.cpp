@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/call.h"
-#include "store/chain/files.h"
+#include "store/chain/codec.h"
 #include "store/chatdir/layout.h"
-#include "store/context/files.h"
+#include "store/context/codec.h"
 #include "store/postgres/url.h"
 #include "store/sessions/places.h"
 

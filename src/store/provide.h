@@ -5,6 +5,7 @@
 #include <concepts>
 
 #include "reprise/capabilities.h"
+#include "reprise/store.h"  // IWYU pragma: export
 
 namespace reprise::store {
 

@@ -6,6 +6,7 @@
 #include "model/fields.h"
 #include "model/json_fields.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise::store {
 namespace {

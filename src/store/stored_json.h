@@ -5,6 +5,7 @@
 
 #include "base/json_write.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise::store {
 

@@ -6,6 +6,7 @@
 #include <map>  // IWYU pragma: export
 
 #include "reprise/capabilities.h"  // IWYU pragma: export
+#include "reprise/store.h"         // IWYU pragma: export
 #include "store/usage_sum.h"       // IWYU pragma: export
 
 namespace reprise::store {

@@ -8,7 +8,6 @@
 #include "chain/chain_fixture.h"
 #include "reprise/store.h"
 #include "store/document/document_format.h"
-#include "store/document/file_session.h"
 #include "support/build.h"
 #include "support/print.h"
 

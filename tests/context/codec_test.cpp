@@ -11,7 +11,6 @@
 #include "store/context/entry.h"
 #include "store/context/members.h"
 #include "store/document/document_format.h"
-#include "store/document/file_session.h"
 #include "store/stored_session.h"
 #include "support/build.h"
 #include "support/must.h"

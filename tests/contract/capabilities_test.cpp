@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "contract/store_contract.h"
+#include "reprise/store.h"
 
 namespace reprise::test {
 namespace {

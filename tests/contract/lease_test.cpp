@@ -17,6 +17,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/outbox.h"
+#include "reprise/store.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"

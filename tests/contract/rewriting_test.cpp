@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "support/build.h"
 #include "support/must.h"
 

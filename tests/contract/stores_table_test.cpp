@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "support/build.h"
 #include "support/must.h"

@@ -6,6 +6,7 @@
 // MESSAGE is its JSON. All calls are passed on unchanged.
 
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 
 namespace reprise::e2e {
 

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "support/build.h"
 #include "support/must.h"
 

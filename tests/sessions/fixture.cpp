@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "reprise/session.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 #include "support/build.h"

@@ -3,7 +3,7 @@
 // A session file written by the original program, and small ones composed of parts.
 
 #include "reprise/session.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/sessions/session_json.h"
 
 namespace reprise::test {

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "sessions/fixture.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/sessions/session_json.h"
 #include "store/stored_session.h"
 #include "support/build.h"

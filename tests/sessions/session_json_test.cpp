@@ -8,7 +8,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "sessions/fixture.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/stored_session.h"
 #include "support/build.h"
 #include "support/must.h"

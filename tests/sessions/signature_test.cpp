@@ -10,7 +10,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sessions/fixture.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

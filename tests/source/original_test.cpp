@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/export.h"
+#include "reprise/open_store.h"
 #include "reprise/sessions.h"
 #include "session/import.h"
 #include "source/source_fixture.h"

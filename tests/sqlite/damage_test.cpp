@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"

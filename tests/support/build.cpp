@@ -1,6 +1,7 @@
 #include "support/build.h"
 
 #include "base/text.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "support/must.h"
 

@@ -17,6 +17,7 @@
 #include "cli/app/update.h"
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/store_opener.h"
 #include "cli/repl/menu.h"
 
 namespace reprise::cli::app {

@@ -7,11 +7,12 @@
 #include <mutex>
 
 #include "cli/app/effect.h"
-#include "cli/app/event.h"        // IWYU pragma: export
-#include "cli/app/event_queue.h"  // IWYU pragma: export
+#include "cli/app/event.h"  // IWYU pragma: export
 #include "reprise/tool.h"
 
 namespace reprise::cli::app {
+
+class EventQueue;
 
 // Thread-safe.
 class Consents {

@@ -6,6 +6,7 @@
 #include "cli/app/picker/picker.h"  // IWYU pragma: export
 #include "cli/app/screen.h"         // IWYU pragma: export
 #include "cli/repl/slash.h"
+#include "reprise/message.h"
 #include "store/usage_sum.h"
 
 namespace reprise::cli::app {

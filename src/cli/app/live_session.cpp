@@ -4,8 +4,11 @@
 #include <mutex>
 #include <set>
 
+#include "base/text.h"
 #include "cli/app/consents.h"
+#include "cli/app/event_queue.h"
 #include "cli/program/tool_consent.h"
+#include "cli/repl/chat_session.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -87,6 +90,8 @@ Result<HistoryPart> read_history(ChatSession& session, Seq before, std::int64_t 
   }
   return part;
 }
+
+LiveSession::LiveSession(const Parts& parts) : parts_(parts), agreed_(parts.context) {}
 
 LiveSession::~LiveSession() {
   stop();

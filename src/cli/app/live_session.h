@@ -6,16 +6,22 @@
 #include <atomic>
 #include <mutex>
 
-#include "cli/app/consents.h"
 #include "cli/app/effect.h"       // IWYU pragma: export
 #include "cli/app/event.h"        // IWYU pragma: export
 #include "cli/program/context.h"  // IWYU pragma: export
 #include "cli/program/tool_consent.h"
-#include "cli/repl/chat_session.h"  // IWYU pragma: export
-#include "reprise/conversation.h"   // IWYU pragma: export
+#include "reprise/conversation.h"  // IWYU pragma: export
+#include "reprise/sessions.h"      // IWYU pragma: export
 #include "store/usage_sum.h"
 
+namespace reprise::cli {
+class ChatSession;
+}
+
 namespace reprise::cli::app {
+
+class Consents;
+class EventQueue;
 
 // A part of the transcript.
 struct HistoryPart {
@@ -36,7 +42,7 @@ class LiveSession {
     Consents& consents;
     Context& context;  // the program's
   };
-  explicit LiveSession(const Parts& parts) : parts_(parts), agreed_(parts.context) {}
+  explicit LiveSession(const Parts& parts);
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;

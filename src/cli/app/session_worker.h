@@ -12,6 +12,7 @@
 #include "cli/app/consents.h"
 #include "cli/app/effect.h"        // IWYU pragma: export
 #include "cli/app/event.h"         // IWYU pragma: export
+#include "cli/app/event_queue.h"   // IWYU pragma: export
 #include "cli/app/live_session.h"  // IWYU pragma: export
 #include "cli/program/context.h"   // IWYU pragma: export
 #include "cli/program/last_list.h"

@@ -5,9 +5,12 @@
 
 #include "base/encode.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "cli/app/session_worker.h"
 #include "cli/commands/prompt.h"
+#include "cli/repl/chat_session.h"
+#include "cli/settings/program_config.h"
 #include "model/attachment.h"
 
 namespace reprise::cli::app {

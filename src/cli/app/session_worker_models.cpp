@@ -7,6 +7,7 @@
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "cli/app/session_worker.h"
+#include "cli/repl/chat_session.h"
 #include "provider/local_servers.h"
 
 namespace reprise::cli::app {

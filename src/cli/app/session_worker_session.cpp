@@ -4,7 +4,10 @@
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/app/session_worker.h"
+#include "cli/repl/chat_session.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/settings.h"
 #include "model/attachment.h"
 

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
+#include "reprise/message.h"
 
 namespace reprise::cli::app {
 namespace session_screens_for_test {

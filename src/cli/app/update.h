@@ -6,6 +6,7 @@
 #include "cli/app/effect.h"  // IWYU pragma: export
 #include "cli/app/keys.h"
 #include "cli/app/state.h"  // IWYU pragma: export
+#include "reprise/message.h"
 
 namespace reprise::cli::app {
 

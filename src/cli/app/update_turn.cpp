@@ -5,6 +5,7 @@
 
 #include "cli/app/update.h"
 #include "cli/output/clipboard.h"
+#include "reprise/message.h"
 #include "store/usage_sum.h"
 
 namespace reprise::cli::app {

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/answer_output.h"
@@ -12,6 +13,7 @@
 #include "cli/program/interrupts.h"
 #include "cli/program/tool_consent.h"
 #include "cli/settings/context_file.h"
+#include "cli/settings/program_config.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "base/json_write.h"
 #include "cli/commands/command.h"
+#include "cli/program/store_opener.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::cli {

@@ -1,7 +1,9 @@
 // reprise chat: a conversation of several turns.
 
+#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/repl/chat.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/provider_model.h"
 #include "cli/settings/provider_names.h"
 

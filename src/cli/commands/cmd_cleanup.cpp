@@ -5,6 +5,7 @@
 #include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/moment.h"
 
 namespace reprise::cli {

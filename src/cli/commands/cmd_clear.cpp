@@ -2,6 +2,7 @@
 
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli {
 namespace {

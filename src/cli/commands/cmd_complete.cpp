@@ -11,6 +11,7 @@
 #include "cli/commands/stores_around.h"
 #include "cli/output/session_json.h"
 #include "cli/program/completions.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/config_keys.h"
 #include "cli/settings/conversation_choice.h"
 #include "cli/settings/provider_names.h"

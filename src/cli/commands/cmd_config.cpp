@@ -9,12 +9,15 @@
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/app/outside_editor.h"
 #include "cli/commands/command.h"
 #include "cli/output/table.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_write.h"
+#include "cli/settings/program_config.h"
 #include "provider/kinds.h"
+#include "reprise/open_store.h"
 #include "store/context/defaults.h"
 
 namespace reprise::cli {

@@ -6,6 +6,7 @@
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/settings.h"
 #include "engine/copy.h"
 #include "engine/outbox_replay.h"

@@ -15,6 +15,7 @@
 #include "base/terminal_text.h"
 #include "cli/commands/stores_around.h"
 #include "cli/program/help_text.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/config.h"
 #include "cli/settings/provider_model.h"
 #include "cli/settings/provider_names.h"

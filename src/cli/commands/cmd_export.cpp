@@ -8,6 +8,7 @@
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/store_opener.h"
 #include "reprise/export.h"
 #include "reprise/sessions.h"
 

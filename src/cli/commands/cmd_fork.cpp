@@ -2,6 +2,7 @@
 
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
+#include "cli/program/store_opener.h"
 #include "reprise/sessions.h"
 
 namespace reprise::cli {

@@ -13,6 +13,7 @@
 #include "cli/output/table.h"
 #include "cli/program/folder_watch.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/store_opener.h"
 #include "session/import.h"
 
 namespace reprise::cli {

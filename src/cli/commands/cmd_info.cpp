@@ -10,6 +10,7 @@
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
+#include "cli/program/store_opener.h"
 #include "model/json_fields.h"
 #include "model/known_time.h"
 #include "session/import.h"

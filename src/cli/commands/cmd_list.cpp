@@ -8,6 +8,7 @@
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
+#include "cli/program/store_opener.h"
 #include "reprise/sessions.h"
 #include "session/import.h"
 #include "store/query.h"

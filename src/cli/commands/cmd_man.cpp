@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "cli/program/help_text.h"
+#include "cli/program/store_opener.h"
 #include "cli/repl/slash.h"
+#include "cli/settings/settings.h"
 
 namespace reprise::cli {
 namespace {

@@ -4,7 +4,9 @@
 
 #include "base/json_write.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/request_choice.h"
 
 namespace reprise::cli {

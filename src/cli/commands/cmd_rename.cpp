@@ -4,6 +4,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/session_json.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli {
 namespace {

@@ -6,6 +6,7 @@
 #include "cli/commands/command.h"
 #include "cli/output/hit_lines.h"
 #include "cli/program/search_files.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/moment.h"
 #include "reprise/search.h"
 #include "session/import.h"

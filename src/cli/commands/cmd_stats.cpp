@@ -10,6 +10,7 @@
 #include "cli/output/table.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/search_files.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/moment.h"
 #include "cli/settings/settings.h"
 #include "model/json_fields.h"

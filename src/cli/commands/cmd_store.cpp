@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/json_write.h"
 #include "cli/commands/command.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/moment.h"
 #include "cli/settings/settings.h"
 #include "reprise/capabilities.h"

@@ -9,6 +9,7 @@
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace reprise::cli {
 namespace {

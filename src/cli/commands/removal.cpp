@@ -5,6 +5,7 @@
 
 #include "cli/output/session_json.h"
 #include "cli/program/search_files.h"
+#include "cli/program/store_opener.h"
 #include "session/outbox.h"
 
 namespace reprise::cli {

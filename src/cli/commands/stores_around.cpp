@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <system_error>
 
+#include "cli/settings/program_config.h"
+#include "reprise/open_store.h"
+
 namespace reprise::cli {
 namespace {
 

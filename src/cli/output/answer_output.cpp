@@ -1,6 +1,7 @@
 #include "cli/output/answer_output.h"
 
 #include "base/grapheme.h"
+#include "base/text.h"
 #include "cli/output/session_json.h"
 #include "model/json_fields.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 

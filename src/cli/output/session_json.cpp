@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
 #include "reprise/select.h"

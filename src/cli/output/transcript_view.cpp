@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/app/markdown.h"
 #include "cli/app/wrap.h"
 #include "cli/output/session_json.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cli/program/find_session.h"
+#include "cli/program/store_opener.h"
 #include "reprise/sessions.h"
 #include "session/import.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "cli/program/store_opener.h"
 #include "cli/program/tool_consent.h"
 #include "reprise/sessions.h"
 #include "session/outbox.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/grapheme.h"
+#include "base/text.h"
 
 namespace reprise::cli {
 namespace {

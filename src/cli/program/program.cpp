@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/program/help_text.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli {
 namespace {

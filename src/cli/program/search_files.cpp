@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/context_file.h"
 
 namespace reprise::cli {

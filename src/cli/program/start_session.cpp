@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/output/session_json.h"
 #include "cli/program/find_session.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/conversation_choice.h"
 #include "cli/settings/moment.h"
 #include "cli/settings/request_choice.h"

@@ -5,8 +5,8 @@
 #include "base/text.h"  // IWYU pragma: export
 #include "cli/program/last_list.h"
 #include "cli/program/store_watch.h"
-#include "cli/settings/program_config.h"
-#include "reprise/open_source.h"  // IWYU pragma: export
+#include "cli/settings/program_config.h"  // IWYU pragma: export
+#include "reprise/open_source.h"          // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -3,7 +3,9 @@
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "cli/settings/config.h"
+#include "cli/settings/program_config.h"
 
 namespace reprise::cli {
 namespace {
@@ -81,6 +83,13 @@ std::string consent_json(const Remembered& remembered) {
 }
 
 }  // namespace
+
+ToolConsents::ToolConsents(Context& context)
+    : ToolConsents(context.config().state_folder() / "consents.json", context.globals().yes) {
+  if (const auto settings = context.config().settings(); settings) {
+    trusted_ = (*settings)->trust;
+  }
+}
 
 ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& ask) {
   const std::string reach = reach_of(call.name);

@@ -8,8 +8,7 @@
 #include <set>
 
 #include "cli/program/context.h"  // IWYU pragma: export
-#include "cli/settings/settings.h"
-#include "reprise/tool.h"  // IWYU pragma: export
+#include "reprise/tool.h"         // IWYU pragma: export
 
 namespace reprise::cli {
 
@@ -19,12 +18,7 @@ class ToolConsents {
  public:
   using Ask = std::function<Choice(const ToolUseBlock& call)>;
 
-  explicit ToolConsents(Context& context)
-      : ToolConsents(context.config().state_folder() / "consents.json", context.globals().yes) {
-    if (const auto settings = context.config().settings(); settings) {
-      trusted_ = (*settings)->trust;
-    }
-  }
+  explicit ToolConsents(Context& context);
   // Files in and below the folders of `trusted` may be read without asking.
   ToolConsents(std::filesystem::path file, bool allow_all, std::vector<std::string> trusted = {})
       : file_(std::move(file)), allow_all_(allow_all), trusted_(std::move(trusted)) {}

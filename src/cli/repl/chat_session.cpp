@@ -4,8 +4,11 @@
 #include <array>
 
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
+#include "cli/program/start_session.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/settings.h"
 #include "export/transcript.h"
 
@@ -44,6 +47,33 @@ ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
     // Not repeated: the new session already has the mode's prompt.
     flags_.mode.reset();
   }
+}
+
+ChatSession::~ChatSession() = default;
+ChatSession::ChatSession(ChatSession&& other) noexcept = default;
+
+Conversation& ChatSession::conversation() {
+  return *started_->conversation;
+}
+
+Provider& ChatSession::provider() {
+  return *started_->provider;
+}
+
+Store* ChatSession::store() {
+  return started_->store;
+}
+
+const SessionId& ChatSession::id() const {
+  return started_->conversation->session().info.id;
+}
+
+const std::optional<Author>& ChatSession::author() const {
+  return started_->author;
+}
+
+const std::string& ChatSession::model() const {
+  return started_->model;
 }
 
 Session ChatSession::now() {

@@ -3,35 +3,41 @@
 // The session of a conversation, and its slash commands. Commands that change what the model sees
 // (another model, system prompt or history) rebuild the conversation from the store.
 
-#include "cli/program/context.h"        // IWYU pragma: export
-#include "cli/program/start_session.h"  // IWYU pragma: export
-#include "cli/repl/slash.h"             // IWYU pragma: export
-#include "cli/settings/run_flags.h"     // IWYU pragma: export
-#include "reprise/conversation.h"       // IWYU pragma: export
-#include "reprise/sessions.h"           // IWYU pragma: export
+#include "cli/program/context.h"     // IWYU pragma: export
+#include "cli/repl/slash.h"          // IWYU pragma: export
+#include "cli/settings/run_flags.h"  // IWYU pragma: export
+#include "reprise/conversation.h"    // IWYU pragma: export
+#include "reprise/sessions.h"        // IWYU pragma: export
 
 namespace reprise::cli {
+
+struct StartedSession;
 
 class ChatSession {
  public:
   // `flags` and `approver` are those that start_session() made `started` with.
   ChatSession(Context& context, RunFlags flags, Approver approver,
               std::unique_ptr<StartedSession> started);
+  ~ChatSession();
+  ChatSession(ChatSession&& other) noexcept;
+  ChatSession& operator=(ChatSession&&) = delete;
+  ChatSession(const ChatSession&) = delete;
+  ChatSession& operator=(const ChatSession&) = delete;
 
   Context& context() { return context_; }
-  Conversation& conversation() { return *started_->conversation; }
-  Provider& provider() { return *started_->provider; }
+  Conversation& conversation();
+  Provider& provider();
   // Its name in messages (session_json.h), and its short id.
   std::string name();
   std::string brief_id();
-  Store* store() { return started_->store; }
+  Store* store();
   // It existed before this run.
   bool resumed() const { return !fresh_; }
-  const SessionId& id() const { return started_->conversation->session().info.id; }
+  const SessionId& id() const;
   // The author of questions, if known.
-  const std::optional<Author>& author() const { return started_->author; }
+  const std::optional<Author>& author() const;
   // The current model.
-  const std::string& model() const { return started_->model; }
+  const std::string& model() const;
   // Whether it is in the store. A session is stored with its first message, by a store without
   // messages with its first answer, and before if a command needs it.
   bool is_saved();

@@ -1,4 +1,5 @@
 #include "cli/commands/removal.h"
+#include "cli/program/store_opener.h"
 #include "cli/repl/chat.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"

@@ -8,6 +8,7 @@
 #include "cli/output/answer_output.h"
 #include "cli/output/clipboard.h"
 #include "cli/output/session_json.h"
+#include "cli/settings/program_config.h"
 
 namespace reprise::cli {
 

@@ -9,6 +9,8 @@
 
 #include "base/file.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/start_session.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli {
 namespace {

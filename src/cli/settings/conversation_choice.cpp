@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cli/settings/provider_choice.h"
 #include "engine/builtin_tools.h"
 #include "reprise/capabilities.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/http.h"
+#include "base/text.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/provider_model.h"
 #include "cli/settings/provider_server.h"
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 
 namespace reprise::cli {

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "base/http.h"
+#include "base/text.h"
 
 namespace reprise::cli {
 namespace {

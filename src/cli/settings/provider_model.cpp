@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "base/http.h"
+#include "base/text.h"
 #include "cli/settings/provider_server.h"
 
 namespace reprise::cli {

@@ -5,6 +5,8 @@
 
 #include "base/http.h"
 #include "base/json_scan.h"
+#include "base/text.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 
 namespace reprise::cli {

@@ -2,6 +2,8 @@
 
 #include "base/file.h"
 #include "base/http.h"
+#include "base/text.h"
+#include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 #include "provider/key_mask.h"
 #include "provider/request_options.h"

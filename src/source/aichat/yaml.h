@@ -2,7 +2,7 @@
 
 // Converts YAML to JSON with libyaml, which is loaded at the first call.
 
-#include "reprise/json.h"
+#include "reprise/types.h"
 
 namespace reprise::source::aichat {
 

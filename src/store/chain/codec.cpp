@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "store/document/document_format.h"
-#include "store/document/file_session.h"
 #include "store/document/member_lines.h"
 #include "store/stored_session.h"
 

@@ -31,4 +31,7 @@ std::string encode_row(const StoredSession& stored);
 // The same for a row that was read: the order of its members and their values are unchanged.
 std::string respell_row(std::string_view json);
 
+// Whether the file exists and is an index of conversations. False for a damaged file.
+Result<bool> is_chain_file(const std::filesystem::path& file);
+
 }  // namespace reprise::store::chain

@@ -1,4 +1,5 @@
-#include "store/chain/files.h"
+// The files of an index of conversations: FILE itself, FILE.lock, and FILE.trash (the trashed rows,
+// in a file of the same format, which the original program does not read).
 
 #include <algorithm>
 #include <set>
@@ -11,7 +12,6 @@
 #include "store/chain/codec.h"
 #include "store/document/document_format.h"
 #include "store/document/document_store.h"
-#include "store/document/file_session.h"
 #include "store/document/one_file.h"
 #include "store/paths.h"
 #include "store/stored_session.h"
@@ -66,6 +66,25 @@ StoredSession merge_rows(const StoredSession& ours, const StoredSession& found) 
   }
   return all;
 }
+
+class ChainFiles final : public OneFile {
+ public:
+  using OneFile::OneFile;
+
+  SourceCapabilities holds() const override {
+    return {.messages = false, .many_folders = false, .blocks = false, .message_details = false};
+  }
+  Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
+  Result<std::string> encode(Document& document) const override;
+  Document merge(const Document& written, Document found) const override;
+  Result<> check_append(const std::vector<Message>& messages) const override;
+  Appended after_append(StoredSession& stored, const AppendOptions& options,
+                        const Appended& appended) const override;
+
+ private:
+  std::filesystem::path trash_of(const SessionId& id) const override;
+  Result<std::vector<std::filesystem::path>> trashed() const override;
+};
 
 }  // namespace
 
@@ -136,19 +155,13 @@ Document ChainFiles::merge(const Document& written, Document found) const {
 }
 
 Result<bool> is_chain_file(const fs::path& file) {
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
-  if (kind != FileKind::file) {
-    return false;
-  }
-  REPRISE_ASSIGN(const std::string bytes, read_file(file));
-  json::Scanner scanner(bytes);
   bool has_list = false;
-  const bool whole =
-      scanner.kind() == json::Kind::object && scanner.object([&](std::string_view name) {
-        has_list |= name == "conversations" && scanner.kind() == json::Kind::array;
-        return scanner.skip();
-      });
-  return whole && scanner.end() && has_list;
+  REPRISE_ASSIGN(const bool is_object,
+                 is_object_file(file, [&has_list](std::string_view name, json::Scanner& scanner) {
+                   has_list |= name == "conversations" && scanner.kind() == json::Kind::array;
+                   return scanner.skip();
+                 }));
+  return is_object && has_list;
 }
 
 }  // namespace store::chain

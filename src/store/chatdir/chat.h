@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "reprise/store.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"

@@ -3,6 +3,7 @@
 // The metadata of a chat: reprise.json in its folder, a small file that is replaced as a whole.
 // Chats of the original program have none; their metadata is derived from other files.
 
+#include "reprise/store.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/stored_session.h"

@@ -3,6 +3,7 @@
 // Writes to one chat; the caller holds its lock. A batch takes effect when its last line is
 // written; all other changes of the same write are in that line, or follow from it.
 
+#include "reprise/store.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/schema.h"

@@ -4,6 +4,7 @@
 // append-only log of its messages.
 
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/provide.h"

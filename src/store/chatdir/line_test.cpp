@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/file_window.h"

@@ -4,16 +4,14 @@
 // a consistent copy while others continue to write. Takes no locks, because the directory may be
 // read-only.
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "base/file.h"
 #include "reprise/types.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
-#include "store/document/documents.h"
 
 namespace reprise::store::chatdir {
 

@@ -38,4 +38,7 @@ Result<std::string> encode(const Origin& origin, Document& document);
 // unchanged if it continues `written`, or holds another conversation.
 Document merge(const Origin& origin, const Document& written, Document found);
 
+// Whether the file exists and has the members of a context file. False for a damaged file.
+Result<bool> is_context_file(const std::filesystem::path& file);
+
 }  // namespace reprise::store::context

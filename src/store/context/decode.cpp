@@ -12,7 +12,6 @@
 #include "store/context/entry.h"
 #include "store/context/members.h"
 #include "store/document/document_format.h"
-#include "store/document/file_session.h"
 #include "store/document/milliseconds.h"
 #include "store/document/sidecar.h"
 #include "store/stored_json.h"

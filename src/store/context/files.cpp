@@ -1,4 +1,6 @@
-#include "store/context/files.h"
+// The files of a context store: FILE itself, FILE.lock, FILE.answer (the text of a running answer),
+// FILE.trash/ID.json (a trashed conversation, as a file of the same format), and
+// FILE.trash/ID.json.answer (its running answer, if it was trashed together with the file).
 
 #include <algorithm>
 #include <system_error>
@@ -15,8 +17,37 @@
 
 namespace reprise {
 namespace store::context {
+namespace {
 
 namespace fs = std::filesystem;
+
+class ContextFiles final : public OneFile {
+ public:
+  // The file's path must be absolute and not a link.
+  explicit ContextFiles(Origin origin) : OneFile(origin.file), origin_(std::move(origin)) {}
+
+  SourceCapabilities holds() const override {
+    return {.many_sessions = false, .many_folders = false, .open_questions = false};
+  }
+  bool holds_whole_turns() const override { return true; }
+  std::filesystem::path pending_file() const override;
+  std::filesystem::path partial_file(const SessionId& id) const override;
+  std::filesystem::path partial_in_trash(const SessionId& id) const override;
+  std::string pending_bytes_for(const std::filesystem::path& copy,
+                                std::string bytes) const override;
+  std::string aside_suffix() const override;
+  Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
+  Result<std::string> encode(Document& document) const override;
+  Document merge(const Document& written, Document found) const override;
+
+ private:
+  std::filesystem::path trash_of(const SessionId& id) const override;
+  Result<std::vector<std::filesystem::path>> trashed() const override;
+
+  const Origin origin_;
+};
+
+}  // namespace
 
 // Uses the time rather than a number, since other programs that repair the file would not agree on
 // the next number.

@@ -6,8 +6,9 @@
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "reprise/open_store.h"
-#include "store/context/files.h"
+#include "store/context/codec.h"
 #include "store/context/members.h"
+#include "store/document/one_file.h"
 
 namespace reprise {
 namespace {
@@ -89,29 +90,21 @@ bool has_foreign_messages(json::Scanner& scanner) {
 }  // namespace
 
 Result<bool> store::context::is_context_file(const fs::path& file) {
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
-  if (kind != FileKind::file) {
-    return false;
-  }
-  REPRISE_ASSIGN(const std::string bytes, read_file(file));
-  json::Scanner scanner(bytes);
   bool has_conversation = false;
   bool is_foreign = false;  // such as an export of goose
   int settings = 0;
-  if (scanner.kind() != json::Kind::object) {
-    return false;
-  }
-  const bool whole = scanner.object([&](std::string_view name) {
-    settings += is_default(name) ? 1 : 0;
-    is_foreign |= name == "working_dir" || name == "session_type";
-    if (name != kConversation || scanner.kind() != json::Kind::array) {
-      return scanner.skip();
-    }
-    has_conversation = true;
-    is_foreign |= has_foreign_messages(scanner);
-    return !scanner.failed();
-  });
-  return whole && scanner.end() && !is_foreign && (has_conversation || settings > 2);
+  REPRISE_ASSIGN(const bool is_object,
+                 is_object_file(file, [&](std::string_view name, json::Scanner& scanner) {
+                   settings += is_default(name) ? 1 : 0;
+                   is_foreign |= name == "working_dir" || name == "session_type";
+                   if (name != kConversation || scanner.kind() != json::Kind::array) {
+                     return scanner.skip();
+                   }
+                   has_conversation = true;
+                   is_foreign |= has_foreign_messages(scanner);
+                   return !scanner.failed();
+                 }));
+  return is_object && !is_foreign && (has_conversation || settings > 2);
 }
 
 Result<fs::path> find_context_file(const fs::path& folder) {

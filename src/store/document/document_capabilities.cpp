@@ -9,7 +9,6 @@
 #include "store/document/document_store.h"
 #include "store/document/document_write.h"
 #include "store/document/documents.h"
-#include "store/document/file_session.h"
 #include "store/document/partial_file.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
@@ -25,30 +24,30 @@ Result<> DocumentStore::create_with(const Session& session, std::vector<Message>
   REPRISE_TRY(check_new_session(session));
   FileSession file = new_file_session(session);
   REPRISE_TRY(write_messages(file.stored, {}, std::move(messages), {}));
-  return documents_.add(std::move(file));
+  return documents_->add(std::move(file));
 }
 
 Result<Appended> DocumentStore::replace_suffix(const SessionId& id, Seq from,
                                                std::vector<Message> messages,
                                                AppendOptions options) {
-  return write_document(*files_, documents_, id, {from, std::move(messages), options});
+  return write_document(*files_, *documents_, id, {from, std::move(messages), options});
 }
 
 Result<std::int64_t> DocumentStore::count_replaced(const SessionId& id) {
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   return std::ssize(found.session->stored.replaced);
 }
 
 Result<ReadReport> DocumentStore::read_replaced(const SessionId& id, const MessageSink& sink) {
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   return deliver_replaced(found.session->stored, sink);
 }
 
 Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answer,
                                     std::span<const Block> delta) {
   // Locked so that the answer cannot end, and another one start, in between.
-  REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  REPRISE_ASSIGN(const LockFile::Hold hold, documents_->lock());
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   const auto& running = found.session->stored.partial;
   if (!running || running->answer != answer) {
     return std::unexpected(answer_not_running(id, answer));
@@ -58,8 +57,8 @@ Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answ
 
 Result<> DocumentStore::renew_lease(const SessionId& id, const OperationId& answer,
                                     const Lease& lease) {
-  REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  REPRISE_ASSIGN(const LockFile::Hold hold, documents_->lock());
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   const auto& running = found.session->stored.partial;
   if (!running || running->answer != answer) {
     return std::unexpected(answer_not_running(id, answer));
@@ -68,7 +67,7 @@ Result<> DocumentStore::renew_lease(const SessionId& id, const OperationId& answ
 }
 
 Result<std::optional<Partial>> DocumentStore::find_partial(const SessionId& id) {
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   std::optional<Partial> running = found.session->stored.partial;
   if (running) {
     REPRISE_ASSIGN(const auto lease, read_lease(files_->partial_file(id), running->answer));
@@ -87,7 +86,7 @@ Result<> DocumentStore::add_response(const Session& session, const Message& answ
   const AppendOptions options{.operation = operation};
   const auto add = [&]() -> Result<> {
     REPRISE_TRY(
-        write_document(*files_, documents_, session.info.id, {std::nullopt, {bare}, options}));
+        write_document(*files_, *documents_, session.info.id, {std::nullopt, {bare}, options}));
     return {};
   };
   if (auto added = add(); added || added.error().code != Code::not_found) {
@@ -97,13 +96,13 @@ Result<> DocumentStore::add_response(const Session& session, const Message& answ
   FileSession file = new_file_session(session);
   REPRISE_ASSIGN(const Appended written, write_messages(file.stored, Seq{0}, {bare}, options));
   files_->after_append(file.stored, options, written);
-  auto created = documents_.add(std::move(file));
+  auto created = documents_->add(std::move(file));
   // conflict: another program created it first.
   return created || created.error().code != Code::conflict ? std::move(created) : add();
 }
 
 Result<std::vector<Todo>> DocumentStore::todos(const SessionId& id) {
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   return found.session->stored.todos;
 }
 
@@ -116,12 +115,12 @@ Result<std::vector<Todo>> DocumentStore::edit_todos(
     file.stored.todos = todos;
     return Outcome::changed;
   };
-  REPRISE_TRY(documents_.edit(id, change));
+  REPRISE_TRY(documents_->edit(id, change));
   return todos;
 }
 
 Result<> DocumentStore::archive(const SessionId& id, Time /*when*/) {
-  return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+  return documents_->edit(id, [](FileSession& file) -> Result<Outcome> {
     SessionInfo& info = file.stored.session.info;
     REPRISE_ASSIGN(const bool is_to_do, check_archive(info));
     info.state = SessionState::archived;
@@ -130,7 +129,7 @@ Result<> DocumentStore::archive(const SessionId& id, Time /*when*/) {
 }
 
 Result<> DocumentStore::unarchive(const SessionId& id) {
-  return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+  return documents_->edit(id, [](FileSession& file) -> Result<Outcome> {
     SessionInfo& info = file.stored.session.info;
     REPRISE_ASSIGN(info.state, state_unarchived(info));
     return Outcome::changed;
@@ -138,8 +137,8 @@ Result<> DocumentStore::unarchive(const SessionId& id) {
 }
 
 Result<> DocumentStore::trash(const SessionId& id, Time /*when*/) {
-  return documents_.make_room([&] {
-    return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+  return documents_->make_room([&] {
+    return documents_->edit(id, [](FileSession& file) -> Result<Outcome> {
       SessionState& state = file.stored.session.info.state;
       if (state == SessionState::trashed) {
         return Outcome::unchanged;
@@ -151,7 +150,7 @@ Result<> DocumentStore::trash(const SessionId& id, Time /*when*/) {
 }
 
 Result<> DocumentStore::restore(const SessionId& id) {
-  return documents_.edit(id, [&id](FileSession& file) -> Result<Outcome> {
+  return documents_->edit(id, [&id](FileSession& file) -> Result<Outcome> {
     if (file.stored.session.info.state != SessionState::trashed) {
       return std::unexpected(not_in_trash(id));
     }
@@ -161,39 +160,39 @@ Result<> DocumentStore::restore(const SessionId& id) {
 }
 
 Result<> DocumentStore::purge(const SessionId& id) {
-  return documents_.make_room([&] { return documents_.remove(id); });
+  return documents_->make_room([&] { return documents_->remove(id); });
 }
 
 Result<std::vector<Remnant>> DocumentStore::remnants() {
-  return documents_.remnants();
+  return documents_->remnants();
 }
 
 Result<Signature> DocumentStore::signature(const SessionId& id) {
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
-  return documents_.signature(found);
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
+  return documents_->signature(found);
 }
 
 Result<> DocumentStore::accept(const SessionId& id) {
-  return documents_.edit(
+  return documents_->edit(
       id, [](FileSession& /*file*/) -> Result<Outcome> { return Outcome::changed; },
       Documents::Trust::anyhow);
 }
 
 Result<> DocumentStore::begin(const Session& session) {
   REPRISE_TRY(check_new_session(session));
-  return documents_.begin(new_file_session(session));
+  return documents_->begin(new_file_session(session));
 }
 
 Result<VerifyReport> DocumentStore::verify() {
-  return DocumentMaintenance(*files_, documents_).verify();
+  return DocumentMaintenance(*files_, *documents_).verify();
 }
 
 Result<VerifyReport> DocumentStore::repair_into(const std::filesystem::path& target) {
-  return DocumentMaintenance(*files_, documents_).repair_into(target);
+  return DocumentMaintenance(*files_, *documents_).repair_into(target);
 }
 
 Result<> DocumentStore::backup(const std::filesystem::path& target) {
-  return DocumentMaintenance(*files_, documents_).backup(target);
+  return DocumentMaintenance(*files_, *documents_).backup(target);
 }
 
 }  // namespace reprise::store

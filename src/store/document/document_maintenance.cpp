@@ -10,7 +10,6 @@
 #include "reprise/capabilities.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
-#include "store/document/file_session.h"
 #include "store/document/pending_turn.h"
 #include "store/document/quarantine.h"
 #include "store/paths.h"
@@ -104,6 +103,9 @@ Result<> write_file(const fs::path& file, const std::string& bytes) {
 }
 
 }  // namespace
+
+DocumentMaintenance::DocumentMaintenance(const DocumentFormat& files, Documents& documents)
+    : files_(files), documents_(documents), progress_(documents.options().on_progress) {}
 
 void DocumentMaintenance::tell(std::string_view work, std::int64_t done, std::size_t total) const {
   if (progress_) {

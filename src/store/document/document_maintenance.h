@@ -5,16 +5,17 @@
 #include <map>
 #include <set>
 
+#include "base/file.h"
 #include "reprise/capabilities.h"
-#include "store/document/document_format.h"
-#include "store/document/documents.h"
 
 namespace reprise::store {
 
+class DocumentFormat;
+class Documents;
+
 class DocumentMaintenance {
  public:
-  DocumentMaintenance(const DocumentFormat& files, Documents& documents)
-      : files_(files), documents_(documents), progress_(documents.options().on_progress) {}
+  DocumentMaintenance(const DocumentFormat& files, Documents& documents);
 
   Result<VerifyReport> verify();
   Result<VerifyReport> repair_into(const std::filesystem::path& target);

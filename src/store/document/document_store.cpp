@@ -7,7 +7,6 @@
 #include "store/document/document_format.h"
 #include "store/document/document_write.h"
 #include "store/document/documents.h"
-#include "store/document/file_session.h"
 #include "store/own_process.h"
 #include "store/provide.h"
 #include "store/query.h"
@@ -50,16 +49,18 @@ Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) 
 
 DocumentStore::DocumentStore(std::unique_ptr<DocumentFormat> files, const StoreOptions& options)
     : files_(std::move(files)),
-      documents_(*files_, options),
+      documents_(std::make_unique<Documents>(*files_, options)),
       capabilities_(capabilities_in(*this, *files_)) {}
+
+DocumentStore::~DocumentStore() = default;
 
 Result<> DocumentStore::create(const Session& session) {
   REPRISE_TRY(check_new_session(session));
-  return documents_.add(new_file_session(session));
+  return documents_->add(new_file_session(session));
 }
 
 Result<std::optional<Session>> DocumentStore::find(const SessionId& id) {
-  REPRISE_ASSIGN(const auto found, documents_.find(id));
+  REPRISE_ASSIGN(const auto found, documents_->find(id));
   if (!found) {
     return std::nullopt;
   }
@@ -73,7 +74,7 @@ Result<std::optional<Session>> DocumentStore::find(const SessionId& id) {
 }
 
 Result<> DocumentStore::update(const SessionId& id, const SessionPatch& patch) {
-  return documents_.edit(id, [&patch](FileSession& file) -> Result<Documents::Outcome> {
+  return documents_->edit(id, [&patch](FileSession& file) -> Result<Documents::Outcome> {
     REPRISE_TRY(apply_patch(file.stored.session, patch));
     return Documents::Outcome::changed;
   });
@@ -82,7 +83,7 @@ Result<> DocumentStore::update(const SessionId& id, const SessionPatch& patch) {
 Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
   REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
   std::vector<Damage> damage;
-  REPRISE_ASSIGN(std::vector<SessionInfo> infos, documents_.infos(damage));
+  REPRISE_ASSIGN(std::vector<SessionInfo> infos, documents_->infos(damage));
   std::erase_if(infos, [&checked](const SessionInfo& info) { return !matches(info, checked); });
   for (SessionInfo& info : infos) {
     if (!info.answering) {
@@ -101,12 +102,12 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
 
 Result<Appended> DocumentStore::append(const SessionId& id, std::vector<Message> messages,
                                        AppendOptions options) {
-  return write_document(*files_, documents_, id, {std::nullopt, std::move(messages), options});
+  return write_document(*files_, *documents_, id, {std::nullopt, std::move(messages), options});
 }
 
 Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,
                                        const MessageSink& sink) {
-  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   const StoredSession& stored = found.session->stored;
   const Span span = clamp(range, stored.session.info.head);
   for (std::int64_t done = 0; done < span.to - span.from; ++done) {

@@ -5,10 +5,11 @@
 
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
-#include "store/document/document_format.h"
-#include "store/document/documents.h"
 
 namespace reprise::store {
+
+class DocumentFormat;
+class Documents;
 
 class DocumentStore final : public Store,
                             public Beginning,
@@ -25,6 +26,9 @@ class DocumentStore final : public Store,
  public:
   // Creates nothing until something is written.
   DocumentStore(std::unique_ptr<DocumentFormat> files, const StoreOptions& options);
+  ~DocumentStore() override;
+  DocumentStore(const DocumentStore&) = delete;
+  DocumentStore& operator=(const DocumentStore&) = delete;
 
   // document_store.cpp
   Result<> create(const Session& session) override;
@@ -66,7 +70,7 @@ class DocumentStore final : public Store,
 
  private:
   const std::unique_ptr<DocumentFormat> files_;
-  Documents documents_;
+  const std::unique_ptr<Documents> documents_;
   const Capabilities capabilities_;
 };
 

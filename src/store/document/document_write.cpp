@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
-#include "store/document/file_session.h"
 #include "store/document/partial_file.h"
 #include "store/document/pending_turn.h"
 #include "store/document/quarantine.h"

@@ -3,10 +3,11 @@
 // Appends to a document, or replaces its end, according to the rules of stores.
 
 #include "reprise/store.h"
-#include "store/document/document_format.h"
-#include "store/document/documents.h"
 
 namespace reprise::store {
+
+class DocumentFormat;
+class Documents;
 
 // An append, or, if `from` is set, a replacement of the messages from there on.
 struct DocumentWrite {

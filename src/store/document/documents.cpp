@@ -15,7 +15,6 @@
 #include "reprise/open_store.h"
 #include "store/call.h"
 #include "store/document/document_format.h"
-#include "store/document/file_session.h"
 #include "store/document/partial_file.h"
 #include "store/paths.h"
 #include "store/rules.h"
@@ -30,10 +29,6 @@ namespace fs = std::filesystem;
 // used.
 constexpr int kTries = 10;
 constexpr std::chrono::milliseconds kPause{1};
-
-std::int64_t nanoseconds(const timespec& time) {
-  return (static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000) + time.tv_nsec;
-}
 
 auto place_of(const Document& document, const SessionId& id) {
   return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
@@ -73,12 +68,6 @@ void add_message(StoredSession& stored, Message message) {
   info.head = info.head.next();
   count_usage(stored, message);
   stored.log->own.push_back(std::make_shared<const Message>(std::move(message)));
-}
-
-Result<FileIdentity> identify(const fs::path& file) {
-  REPRISE_ASSIGN(const struct stat status, get_status(file));
-  return FileIdentity{status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
-                      nanoseconds(status.st_ctim)};
 }
 
 Result<Documents::Loaded> Documents::load(const fs::path& file) {

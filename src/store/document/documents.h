@@ -11,32 +11,18 @@
 //      again before it is replaced, and what this object wrote is merged with what they wrote
 //      (DocumentFormat::merge). The window between this check and the rename is microseconds.
 
-#include <sys/types.h>
-
 #include <map>
 #include <mutex>
 #include <set>
 
+#include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "store/document/document_format.h"
-#include "store/document/file_session.h"
 
 namespace reprise::store {
-
-// Distinguishes a file from the one that replaced it.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  off_t size = 0;
-  std::int64_t modified_ns = 0;
-  std::int64_t changed_ns = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-// not_found if the file does not exist.
-Result<FileIdentity> identify(const std::filesystem::path& file);
 
 // Thread-safe.
 class Documents {

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
-#include "store/document/file_session.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

@@ -10,7 +10,6 @@
 #include "reprise/session.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
-#include "store/document/file_session.h"
 #include "store/document/pending_turn.h"
 #include "store/rules.h"
 

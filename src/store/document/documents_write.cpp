@@ -9,7 +9,6 @@
 #include "reprise/open_store.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
-#include "store/document/file_session.h"
 #include "store/document/quarantine.h"
 
 namespace reprise::store {

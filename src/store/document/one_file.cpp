@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/paths.h"
 
 namespace reprise::store {
@@ -65,6 +65,21 @@ Result<> check_one_file(const OneFile& files, const fs::path& named, const Store
     return fail(Code::not_found, cat("there is no file ", named.string()));
   }
   return {};
+}
+
+Result<bool> is_object_file(
+    const fs::path& file,
+    const std::function<bool(std::string_view name, json::Scanner& scanner)>& read_member) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+  if (kind != FileKind::file) {
+    return false;
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file));
+  json::Scanner scanner(bytes);
+  const bool whole =
+      scanner.kind() == json::Kind::object &&
+      scanner.object([&](std::string_view name) { return read_member(name, scanner); });
+  return whole && scanner.end();
 }
 
 }  // namespace reprise::store

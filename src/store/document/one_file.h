@@ -3,6 +3,7 @@
 // The paths of a format with a single file: FILE itself, FILE.lock for writers, FILE.answer with
 // the text of a running answer, and FILE.trash, whose form depends on the format.
 
+#include "base/json_scan.h"
 #include "reprise/open_store.h"
 #include "store/document/document_format.h"
 
@@ -34,5 +35,11 @@ class OneFile : public DocumentFormat {
 // When opening for reading only: not_found if neither the file nor a file beside it exists.
 Result<> check_one_file(const OneFile& files, const std::filesystem::path& named,
                         const StoreOptions& options);
+
+// Whether the file exists and is one intact JSON object. `read_member` reads or skips the value of
+// each member, as for Scanner::object().
+Result<bool> is_object_file(
+    const std::filesystem::path& file,
+    const std::function<bool(std::string_view name, json::Scanner& scanner)>& read_member);
 
 }  // namespace reprise::store

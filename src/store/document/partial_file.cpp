@@ -13,6 +13,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "store/delta.h"
 #include "store/stored_json.h"

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <span>
 
+#include "reprise/message.h"
 #include "reprise/session.h"
 
 namespace reprise::store {

@@ -12,6 +12,7 @@
 // of a new session also contains that session, which is not in the file either: as a document of
 // the format with only this session, in a member "begun".
 
+#include "reprise/store.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "reprise/environment.h"
+#include "reprise/store.h"
 #include "store/memory/blob_table.h"
 #include "store/provide.h"
 #include "store/stored_session.h"

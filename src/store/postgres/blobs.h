@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "store/postgres/connection.h"
-#include "store/postgres/database.h"
 
 namespace reprise::postgres {
+
+class Database;
 
 // Adds statements that examine a bounded number of blobs, and remove those that are unreferenced
 // and were not put within kBlobPinned.

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "reprise/store.h"
-#include "store/postgres/database.h"
+#include "reprise/source.h"
 
 namespace reprise::postgres {
+
+class Database;
 
 Result<SessionPage> list_sessions(Database& database, const SessionQuery& query);
 

@@ -56,6 +56,14 @@ Capabilities PostgresStore::capabilities_here() {
   return all;
 }
 
+PostgresStore::PostgresStore(std::unique_ptr<Database> database) : owned_(std::move(database)) {}
+
+PostgresStore::~PostgresStore() = default;
+
+Key PostgresStore::key(const SessionId& id) const {
+  return {database_.tenant(), id};
+}
+
 Result<> PostgresStore::create(const Session& session) {
   REPRISE_TRY(store::check_new_session(session));
   const std::string name = operation_name();

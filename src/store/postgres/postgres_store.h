@@ -3,11 +3,13 @@
 // The store for one PostgreSQL database (docs/formats/postgres.md).
 
 #include "reprise/capabilities.h"
-#include "store/postgres/database.h"
+#include "reprise/store.h"
 #include "store/postgres/sessions.h"
 #include "store/provide.h"
 
 namespace reprise::postgres {
+
+class Database;
 
 class PostgresStore final : public Store,
                             public Rewriting,
@@ -24,7 +26,10 @@ class PostgresStore final : public Store,
                             public WordIndex,
                             public Tenants {
  public:
-  explicit PostgresStore(std::unique_ptr<Database> database) : owned_(std::move(database)) {}
+  explicit PostgresStore(std::unique_ptr<Database> database);
+  ~PostgresStore() override;
+  PostgresStore(const PostgresStore&) = delete;
+  PostgresStore& operator=(const PostgresStore&) = delete;
 
   // postgres_store.cpp
   Result<> create(const Session& session) override;
@@ -97,7 +102,7 @@ class PostgresStore final : public Store,
   Result<VerifyReport> verify() override;
 
  private:
-  Key key(const SessionId& id) const { return {database_.tenant(), id}; }
+  Key key(const SessionId& id) const;
   Capabilities capabilities_here();
 
   const std::unique_ptr<Database> owned_;

@@ -1,9 +1,12 @@
 #pragma once
 
-#include "reprise/store.h"
-#include "store/postgres/database.h"
+#include <span>
+
+#include "reprise/source.h"
 
 namespace reprise::postgres {
+
+class Database;
 
 // Like Store::read(). If the connection breaks, reading continues on another one at the same
 // message.

@@ -1,6 +1,7 @@
 #include "store/postgres/running_answers.h"
 
 #include "base/text.h"
+#include "store/postgres/sessions.h"
 
 namespace reprise::postgres {
 namespace {

@@ -13,10 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "store/postgres/sessions.h"
-#include "store/postgres/values.h"
-
 namespace reprise::postgres {
+
+struct Key;
 
 struct Piece {
   std::int64_t n = 0;  // its position in the answer, from 1

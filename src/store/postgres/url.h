@@ -7,7 +7,12 @@
 //   list_from=standby    lists may come from a standby, which can be slightly behind.
 //   set_tenant=yes       each transaction sends its tenant to the server, for row-level security.
 
-#include "reprise/open_store.h"
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
 
 namespace reprise::postgres {
 

@@ -10,7 +10,7 @@
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/sessions/spelling.h"
 
 namespace reprise::store::sessions {

@@ -5,8 +5,11 @@
 #include <map>
 #include <span>
 
-#include "reprise/json.h"
-#include "store/document/file_session.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+struct SpelledPart;
+}
 
 namespace reprise::store::sessions {
 

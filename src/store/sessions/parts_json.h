@@ -4,7 +4,7 @@
 // They are formatted for depth one of the file.
 
 #include "reprise/store.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 
 namespace reprise::store::sessions {
 

@@ -6,10 +6,21 @@
 
 #include <filesystem>
 
-#include "reprise/store.h"
-#include "store/sessions/session_json.h"
+#include "reprise/source.h"
 
 namespace reprise::store::sessions {
+
+// The id and state according to the file's path.
+struct Placed {
+  SessionId id;
+  SessionState state;
+  SessionState before = SessionState::active;  // of a trashed session
+
+  // Whether it is active, or was before it was trashed.
+  bool is_open() const {
+    return (state == SessionState::trashed ? before : state) == SessionState::active;
+  }
+};
 
 struct PlacedFile {
   std::filesystem::path file;

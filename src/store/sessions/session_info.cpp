@@ -8,7 +8,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "reprise/session.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/session_json.h"
 

@@ -11,9 +11,10 @@
 #include <filesystem>
 
 #include "reprise/session.h"
-#include "store/sessions/session_json.h"
 
 namespace reprise::store::sessions {
+
+struct Placed;
 
 inline constexpr std::int64_t kFileBytesMax = std::int64_t{10} << 20;
 

@@ -13,22 +13,12 @@
 #include <array>
 
 #include "reprise/session.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/sessions/signature.h"
 
 namespace reprise::store::sessions {
 
-// The id and state according to the file's path.
-struct Placed {
-  SessionId id;
-  SessionState state;
-  SessionState before = SessionState::active;  // of a trashed session
-
-  // Whether it is active, or was before it was trashed.
-  bool is_open() const {
-    return (state == SessionState::trashed ? before : state) == SessionState::active;
-  }
-};
+struct Placed;
 
 // corrupt if it is not a session file, unsupported for a later version. Other damage is in the
 // session's `damage`.

@@ -5,7 +5,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"

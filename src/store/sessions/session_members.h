@@ -6,10 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "store/document/file_session.h"
+#include "reprise/session.h"
 #include "store/sessions/members.h"
 #include "store/sessions/signature.h"
-#include "store/stored_session.h"
+
+namespace reprise::store {
+struct FileSession;
+struct StoredSession;
+}  // namespace reprise::store
 
 namespace reprise::store::sessions {
 

@@ -4,7 +4,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "store/document/file_session.h"
+#include "store/document/document_format.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"

@@ -12,7 +12,6 @@
 #include "reprise/open_store.h"
 #include "store/document/document_format.h"
 #include "store/document/document_store.h"
-#include "store/document/file_session.h"
 #include "store/paths.h"
 #include "store/sessions/places.h"
 #include "store/sessions/session_info.h"

@@ -1,6 +1,7 @@
 // Archived sessions are rows in that state, which lists omit unless requested.
 
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"

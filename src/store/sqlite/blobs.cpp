@@ -5,6 +5,7 @@
 #include "base/encode.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
+#include "reprise/store.h"
 #include "store/blob_pieces.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"

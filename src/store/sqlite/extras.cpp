@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/rules.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"

@@ -7,6 +7,7 @@
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
+#include "reprise/store.h"
 #include "store/append_rules.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"

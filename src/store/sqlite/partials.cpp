@@ -1,5 +1,6 @@
 
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/delta.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"

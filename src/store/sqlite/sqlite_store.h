@@ -3,6 +3,7 @@
 // The store for one SQLite database (docs/formats/sqlite.md).
 
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/provide.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/original.h"

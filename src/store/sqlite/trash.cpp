@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "reprise/store.h"
 #include "store/blob_pieces.h"
 #include "store/paths.h"
 #include "store/rules.h"

@@ -5,6 +5,7 @@
 #include "base/terminal_text.h"
 #include "cli/app/session_worker.h"
 #include "cli/program/search_files.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -1,0 +1,36 @@
+// The parts of a context, which are made in this order: each uses those before it.
+#include "cli/program/context.h"
+
+#include "cli/program/store_opener.h"
+#include "cli/settings/program_config.h"
+
+namespace reprise::cli {
+
+Context::Context(const Globals& globals, const ProcessEnvironment& environment, Output& out,
+                 Output& err)
+    : globals_(globals),
+      environment_(environment),
+      voice_(globals, out, err),
+      config_(std::make_unique<ProgramConfig>(globals, environment, voice_)),
+      stores_(std::make_unique<StoreOpener>(*config_, voice_)) {}
+
+Context::Context(Context& parent, std::filesystem::path folder, bool same_store)
+    : globals_(parent.globals_),
+      environment_(parent.environment_),
+      voice_(&parent.voice_),
+      config_(
+          std::make_unique<ProgramConfig>(*parent.config_, std::move(folder), same_store, voice_)),
+      stores_(std::make_unique<StoreOpener>(*parent.stores_, *config_, voice_)) {}
+
+Context::~Context() = default;
+
+bool Context::is_coloured(bool is_terminal) const {
+  const auto& when = globals_.color;
+  if (globals_.no_color || when == "never") {
+    return false;
+  }
+  return when == "always" || (is_terminal && !environment_.find("NO_COLOR") &&
+                              environment_.find("TERM").value_or("dumb") != "dumb");
+}
+
+}  // namespace reprise::cli
