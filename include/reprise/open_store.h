@@ -69,6 +69,7 @@ struct StoreKind {
   // nowhere.
   std::array<std::string_view, 2> in_project = {};
   std::string_view in_home = {};
+  std::string_view provider = {};  // the default for its sessions; "" for any
   // Whether a file or folder is of this kind, detected by content. Null: never found at a path.
   Result<bool> (*is_at)(const std::filesystem::path& place) = nullptr;
   // `place` is what follows "NAME:" in a URL.
@@ -77,6 +78,8 @@ struct StoreKind {
 
 // All kinds, in the order in which paths are probed. Static storage.
 std::span<const StoreKind> store_kinds();
+// The kind that the scheme of a URL names, whatever follows; null for an unknown one.
+const StoreKind* find_store_kind(std::string_view url);
 
 // The URL of a store of that kind in a folder, under its default name ("sqlite:/tmp/a/reprise.db").
 // "" for a kind without a place in a folder.

@@ -211,16 +211,20 @@ struct ProviderOptions {
 
 // A kind of provider, and its defaults.
 struct ProviderKind {
-  std::string_view name;           // "anthropic"
-  std::string_view protocol;       // for display
-  std::string_view key_variable;   // the environment's variables; "" where none is read
-  std::string_view url_variable;   //
+  std::string_view name;          // "anthropic"
+  std::string_view protocol;      // for display
+  std::string_view key_variable;  // the environment's variables; "" where none is read
+  std::string_view url_variable;  //
+  // The variable that makes this kind the default; if those of several are set, the last kind's.
+  std::string_view chosen_by = {};
   std::string_view default_url;    // the provider's own base URL; "" for one without a server
   std::string_view default_model;  // current as of `as_of`; models are withdrawn after some time
   std::string_view dev_model;      // a cheaper one
   std::string_view as_of;          // "2026-11-23"; "" for models that are never withdrawn
   // Creates the codec of its protocol; null for the built-in one.
   std::unique_ptr<provider::Codec> (*codec)(const ProviderOptions& options);
+
+  bool has_server() const { return !default_url.empty(); }
 };
 
 // All kinds, in display order. Static storage.

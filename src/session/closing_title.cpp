@@ -39,7 +39,8 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
                      .first_prompt = first.question,
                      .answered = !first.answer.empty(),
                      .interrupted = options.interrupted};
-  if (options.ask && provider.name() != "echo") {
+  const ProviderKind* const kind = find_provider_kind(provider.name());
+  if (options.ask && (kind == nullptr || kind->has_server())) {
     facts.ask = [&] {
       if (options.on_asking) {
         options.on_asking();

@@ -114,6 +114,7 @@ constexpr StoreKind kKinds[] = {
      .place = Place::file,
      .usual_name = "conversations.json",
      .in_project = {"src/cli/conversations.json"},
+     .provider = store::chain::kProvider,
      .is_at = store::chain::is_chain_file,
      .open = open_chain},
     {.name = "context",
@@ -144,13 +145,6 @@ constexpr StoreKind kKinds[] = {
     {.name = "memory", .form = "memory:", .open = open_memory},
 };
 
-const StoreKind* kind_of(std::string_view scheme) {
-  const auto* const found = std::ranges::find_if(kKinds, [&](const StoreKind& kind) {
-    return !scheme.empty() && (kind.name == scheme || kind.alias == scheme);
-  });
-  return found == std::end(kKinds) ? nullptr : found;
-}
-
 std::string known_forms() {
   return joined(kKinds, &StoreKind::form);
 }
@@ -179,17 +173,14 @@ Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& op
 }
 
 Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreOptions& options) {
-  const std::size_t colon = url.find(':');
-  if (colon != std::string_view::npos) {
-    if (const StoreKind* const kind = kind_of(url.substr(0, colon)); kind != nullptr) {
-      return kind->open(url.substr(colon + 1), options);
-    }
+  if (const StoreKind* const kind = find_store_kind(url); kind != nullptr) {
+    return kind->open(url.substr(url.find(':') + 1), options);
   }
   REPRISE_ASSIGN(const FileKind kind, kind_behind(url));
   if (kind != FileKind::none) {
     return open_at(url, options);
   }
-  if (colon == std::string_view::npos) {
+  if (!url.contains(':')) {
     return fail(Code::invalid_argument,
                 cat("no store at ", url, "; to create it, write sqlite:", url));
   }
@@ -202,6 +193,18 @@ Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreO
 
 std::span<const StoreKind> store_kinds() {
   return kKinds;
+}
+
+const StoreKind* find_store_kind(std::string_view url) {
+  const std::size_t colon = url.find(':');
+  if (colon == std::string_view::npos) {
+    return nullptr;
+  }
+  const std::string_view scheme = url.substr(0, colon);
+  const auto* const found = std::ranges::find_if(kKinds, [&](const StoreKind& kind) {
+    return !scheme.empty() && (kind.name == scheme || kind.alias == scheme);
+  });
+  return found == std::end(kKinds) ? nullptr : found;
 }
 
 std::string url_in_folder(const StoreKind& kind, const path& folder) {
@@ -235,7 +238,7 @@ std::string without_password(std::string_view url) {
 
 bool is_same_store_server(std::string_view a, std::string_view b) {
   const auto server = [](std::string_view url) {
-    const StoreKind* const kind = kind_of(url.substr(0, url.find(':')));
+    const StoreKind* const kind = find_store_kind(url);
     return kind != nullptr && kind->place == Place::server ? postgres::servers_in(url)
                                                            : std::string();
   };

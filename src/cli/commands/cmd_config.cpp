@@ -13,9 +13,11 @@
 #include "cli/app/outside_editor.h"
 #include "cli/commands/command.h"
 #include "cli/output/table.h"
+#include "cli/program/store_opener.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_write.h"
 #include "cli/settings/program_config.h"
+#include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
 #include "reprise/open_store.h"
 #include "store/context/defaults.h"
@@ -345,7 +347,7 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::filesystem::path file,
                    find_context_file(context.config().working_dir()));
     REPRISE_TRY(store::context::create_context_file(
-        file, find_provider_kind("openai-chat")->default_model));
+        file, find_provider_kind(kCompatibleKind)->default_model));
     context.voice().remark(cat("wrote ", file.string(), "; it will hold the conversation: ",
                                "keep it out of version control unless others may read it"));
     context.voice().remark("use it with --store context: in this folder and below");

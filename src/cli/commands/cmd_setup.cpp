@@ -20,6 +20,7 @@
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/provider_model.h"
+#include "cli/settings/provider_names.h"
 #include "engine/fixed_messages.h"
 #include "engine/message_of.h"
 
@@ -68,7 +69,7 @@ class Setup final : public Command {
                            }});
     Answers answers;
     REPRISE_ASSIGN(answers.candidate, ask_provider(*settings));
-    if (answers.candidate.provider.name != "echo") {
+    if (answers.candidate.provider.kind->has_server()) {
       REPRISE_TRY(ask_key(*settings, answers));
       REPRISE_TRY(ask_model(answers));
       REPRISE_TRY(try_it(answers));
@@ -110,7 +111,7 @@ class Setup final : public Command {
   // Local servers that respond, then providers whose key is set.
   std::vector<ProviderCandidate> candidates(const Settings& settings) {
     std::vector<ProviderCandidate> all;
-    const auto chat = find_provider(settings, "openai-chat");
+    const auto chat = find_provider(settings, kCompatibleKind);
     for (const LocalServer& server : local_servers(*context_, kSetupServerTimeout)) {
       if (!chat) {
         break;
@@ -142,7 +143,7 @@ class Setup final : public Command {
     const bool is_local = http::is_local_url(provider.own_url);
     return {.provider = provider,
             .description =
-                provider.name == "echo" ? "built in, repeats what you say; for trying"
+                !provider.kind->has_server() ? "built in, repeats what you say; for trying"
                 : variable.empty()
                     ? cat(provider.kind->protocol, " at ", provider.own_url)
                     : cat(provider.kind->protocol, "; key in ", variable, has_key ? " (set)" : ""),

@@ -11,6 +11,7 @@
 #include "cli/program/store_opener.h"
 #include "cli/settings/conversation_choice.h"
 #include "cli/settings/moment.h"
+#include "cli/settings/provider_names.h"
 #include "cli/settings/request_choice.h"
 #include "reprise/sessions.h"
 #include "session/instructions.h"
@@ -48,7 +49,7 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
     context.voice().remark(
         cat("the session has no model: ", choice.model, " answers; choose another with --model"));
   }
-  if (request.has_pdf_by_url && choice.name == "openai-chat") {
+  if (request.has_pdf_by_url && choice.name == kCompatibleKind) {
     return fail(Code::unsupported,
                 "openai-chat takes no PDF by URL: download it and attach the file");
   }

@@ -1,7 +1,6 @@
 #include "cli/program/store_opener.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/file.h"
 #include "cli/output/age.h"
@@ -13,9 +12,6 @@
 
 namespace reprise::cli {
 namespace {
-
-// Stores that are a file or a folder.
-constexpr std::string_view kPlaces[] = {"sqlite", "chatdir", "sessions", "context", "chain"};
 
 constexpr std::size_t kNumberDigitsMax = 4;
 constexpr std::int64_t kSlowCallMs = 1'000;
@@ -110,7 +106,9 @@ Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
     return false;
   }
   const std::filesystem::path place = whole.substr(colon + 1, whole.rfind('?') - colon - 1);
-  if (place.empty() || std::ranges::find(kPlaces, whole.substr(0, colon)) == std::end(kPlaces)) {
+  const StoreKind* const kind = find_store_kind(whole);
+  if (place.empty() || kind == nullptr ||
+      (kind->place != StoreKind::Place::file && kind->place != StoreKind::Place::folder)) {
     return false;
   }
   REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
@@ -124,8 +122,8 @@ Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
     folder = folder.parent_path();  // the path ends in '/', as in "notes/"
   }
   if (!folder.empty()) {
-    REPRISE_ASSIGN(const FileKind kind, kind_behind(folder));
-    if (kind == FileKind::none) {
+    REPRISE_ASSIGN(const FileKind at_folder, kind_behind(folder));
+    if (at_folder == FileKind::none) {
       return fail(Code::not_found,
                   cat("cannot create the store ", place.native(), ": there is no folder ",
                       folder.native(), "; correct the path, or create the folder first"));

@@ -118,8 +118,7 @@ Result<const Settings*> ProgramConfig::settings() {
   return &*settings_;
 }
 
-// Applies the settings of a context file. A chain: store is an index of OpenAI's response ids, so
-// that is its default provider.
+// Applies the settings of a context file, and the default provider of the store's kind.
 Result<> ProgramConfig::take_store_settings(Settings& settings) {
   const std::string url = whole_store_url(opening_url(settings));
   const std::filesystem::path& folder = same_store_ ? parent_->working_dir() : working_dir();
@@ -131,8 +130,9 @@ Result<> ProgramConfig::take_store_settings(Settings& settings) {
       voice_.warn_once(warning);
     }
   }
-  if (url.starts_with("chain:") && !settings.provider) {
-    settings.provider = "openai-responses";
+  const StoreKind* const kind = find_store_kind(url);
+  if (kind != nullptr && !kind->provider.empty() && !settings.provider) {
+    settings.provider = kind->provider;
     settings.origin.insert_or_assign("provider", url);
   }
   return {};

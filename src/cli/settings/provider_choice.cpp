@@ -1,6 +1,7 @@
 #include "cli/settings/provider_choice.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/http.h"
 #include "base/text.h"
@@ -11,27 +12,23 @@
 namespace reprise::cli {
 namespace {
 
-// From the settings, else by the keys in the environment; "" if nothing is set.
+// From the settings, else by the variables in the environment; "" if nothing is set.
 std::string usual_provider(const ProcessEnvironment& environment, const RunFlags& flags,
                            const Settings& settings) {
-  if (flags.base_url) {
-    return "openai-chat";
-  }
-  if (settings.provider) {
+  if (!flags.base_url && settings.provider) {
     return *settings.provider;
   }
-  if (std::ranges::any_of(settings.tops, [](const TopSettings& top) {
+  if (flags.base_url || std::ranges::any_of(settings.tops, [](const TopSettings& top) {
         return !top.provider && top.own.base_url;
       })) {
-    return "openai-chat";
+    return std::string(kCompatibleKind);
   }
-  if (environment.find("ANTHROPIC_API_KEY")) {
-    return "anthropic";
+  for (const ProviderKind& kind : provider_kinds() | std::views::reverse) {
+    if (!kind.chosen_by.empty() && environment.find(kind.chosen_by)) {
+      return std::string(kind.name);
+    }
   }
-  if (environment.find("OPENAI_BASE_URL")) {
-    return "openai-chat";
-  }
-  return environment.find("OPENAI_API_KEY") ? "openai-responses" : "";
+  return "";
 }
 
 class Chooser {
@@ -77,7 +74,7 @@ class Chooser {
       return unknown(usual);
     }
     choice.name = provider->kind->name;
-    choice.options.base_url = choice.name == "echo" ? "" : usual_url(from_, *provider);
+    choice.options.base_url = provider->kind->has_server() ? usual_url(from_, *provider) : "";
     choice.model = named_model(*provider, choice);
     if (choice.model.empty() && is_own_server(*provider->kind, choice.options.base_url)) {
       choice.model = provider->kind->default_model;
@@ -126,8 +123,7 @@ class Chooser {
     const std::string& written = session_->info.provider;
     const auto own = find_provider(settings_, written);
     if (own) {
-      const bool has_server = own->kind->name != "echo";
-      return has_server || !flags_.base_url ? own->name : "";
+      return own->kind->has_server() || !flags_.base_url ? own->name : "";
     }
     return written.empty() ? std::string(provider_of_model(session_->info.model)) : "";
   }
@@ -164,7 +160,7 @@ class Chooser {
     ProviderChoice choice;
     choice.name = provider->kind->name;
     choice.is_sessions_own = is_sessions(*provider);
-    if (choice.name != "echo") {
+    if (provider->kind->has_server()) {
       REPRISE_TRY(check_refusal(*provider));
       REPRISE_TRY(reach(from_, *provider, choice));
     }
@@ -192,7 +188,7 @@ class Chooser {
                   cat("no model for ", provider.name, ": give --model, or set model in [providers.",
                       provider.name, "]"));
     }
-    if (choice.name == "echo") {
+    if (!provider.kind->has_server()) {
       return std::string(provider.kind->default_model);
     }
     return model_of_server(context_, *provider.kind, flags_, choice);
@@ -236,7 +232,9 @@ class Chooser {
 }  // namespace
 
 bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings) {
-  return flags.provider.value_or(usual_provider(context.environment(), flags, settings)) != "echo";
+  const ProviderKind* const kind = find_provider_kind(
+      flags.provider.value_or(usual_provider(context.environment(), flags, settings)));
+  return kind == nullptr || kind->has_server();
 }
 
 Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,

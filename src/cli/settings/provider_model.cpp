@@ -6,6 +6,7 @@
 
 #include "base/http.h"
 #include "base/text.h"
+#include "cli/settings/provider_names.h"
 #include "cli/settings/provider_server.h"
 
 namespace reprise::cli {
@@ -104,7 +105,8 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
   from.context.voice().remark(
       model.empty() ? cat("asking ", usable->name, " at ", usable->base_url)
                     : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
-  ProviderChoice choice{.name = "openai-chat", .model = model, .options = {}, .warnings = {}};
+  ProviderChoice choice{
+      .name = std::string(kCompatibleKind), .model = model, .options = {}, .warnings = {}};
   choice.options.base_url = usable->base_url;
   return choice;
 }

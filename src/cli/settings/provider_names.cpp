@@ -9,8 +9,6 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::string_view kChat = "openai-chat";
-
 struct Server {
   std::string_view name;
   std::string_view url;
@@ -34,25 +32,25 @@ constexpr Server kServers[] = {
 // Other names for them, as stored by programs.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"claude", "anthropic"},         {"gemini", "google"},
-    {"lm_studio", "lmstudio"},       {"openai", kChat},
+    {"lm_studio", "lmstudio"},       {"openai", kCompatibleKind},
     {"hugging_face", "huggingface"},
 };
 
 constexpr std::pair<std::string_view, std::string_view> kModels[] = {
     {"claude", "anthropic"},
     {"gpt-oss", ""},
-    {"gpt", kChat},
-    {"chatgpt", kChat},
-    {"o1", kChat},
-    {"o3", kChat},
-    {"o4", kChat},
+    {"gpt", kCompatibleKind},
+    {"chatgpt", kCompatibleKind},
+    {"o1", kCompatibleKind},
+    {"o3", kCompatibleKind},
+    {"o4", kCompatibleKind},
     {"gemini", "google"},
     {"grok", "xai"},
     {"deepseek-chat", "deepseek"},
     {"deepseek-reasoner", "deepseek"},
 };
 
-NamedProvider of_server(const Server& server, std::string_view protocol = kChat) {
+NamedProvider of_server(const Server& server, std::string_view protocol = kCompatibleKind) {
   return {.kind = find_provider_kind(protocol),
           .name = std::string(server.name),
           .own_url = std::string(server.url),
@@ -74,8 +72,9 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
   }
   const auto protocol_of = [&settings](std::string_view section) {
     const auto own = settings.providers.find(section);
-    return own == settings.providers.end() ? std::string(kChat)
-                                           : own->second.protocol.value_or(std::string(kChat));
+    return own == settings.providers.end()
+               ? std::string(kCompatibleKind)
+               : own->second.protocol.value_or(std::string(kCompatibleKind));
   };
   if (const auto* const server = std::ranges::find(kServers, canonical, &Server::name);
       server != std::end(kServers)) {
@@ -94,7 +93,7 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
 }
 
 std::optional<NamedProvider> find_provider_at(const ProviderKind& kind, std::string_view url) {
-  if (kind.name != kChat) {
+  if (kind.name != kCompatibleKind) {
     return std::nullopt;
   }
   const auto* const server = std::ranges::find_if(

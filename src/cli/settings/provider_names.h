@@ -8,6 +8,9 @@
 
 namespace reprise::cli {
 
+// The kind whose protocol other servers use.
+inline constexpr std::string_view kCompatibleKind = "openai-chat";
+
 struct NamedProvider {
   const ProviderKind* kind;  // determines the protocol
   std::string name;          // as in [providers.NAME]
