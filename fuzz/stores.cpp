@@ -14,50 +14,20 @@
 #include "fuzzing.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
-#include "store/chatdir/layout.h"
+#include "support/store_files.h"
 
 using reprise::fuzz::require;
 
 namespace {
 
 namespace fs = std::filesystem;
-using reprise::Result;
 using reprise::Store;
-
-constexpr std::string_view kId = "01990000-0000-7000-8000-000000000001";
-constexpr std::string_view kChat = "chats/chat/01990000-0000-7000-8000-000000000001/";
+using reprise::test::kDatabaseFile;
+using reprise::test::kStoreFiles;
+using reprise::test::StoreFile;
 
 // Each requires reading the whole file in some stores, and the first few are like the others.
 constexpr std::size_t kSessionsMax = 4;
-
-struct Kind {
-  std::string name;
-  std::string file;  // the file with the input
-  std::string_view store;
-};
-constexpr std::string_view kDatabase = "database";
-
-std::string archive_name() {
-  return *reprise::store::chatdir::archive_name(*reprise::SessionId::parse(kId));
-}
-
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {
-      {"chat_log", std::string(kChat) + "messages.jsonl", "chatdir"},
-      {"chat_facts", std::string(kChat) + "reprise.json", "chatdir"},
-      {"chat_archive", "chats/archive/" + archive_name() + "/chat.zip", "chatdir"},
-      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json", "sessions"},
-      {"chain", "conversations.json", "chain"},
-      {"context", "openai.json", "context"},
-      {std::string(kDatabase), "reprise.db", "sqlite"},
-  };
-  return all;
-}
-
-Result<std::unique_ptr<Store>> open_in(const fs::path& folder, std::string_view store) {
-  const auto kind = std::ranges::find(reprise::store_kinds(), store, &reprise::StoreKind::name);
-  return reprise::open_store(reprise::url_in_folder(*kind, folder));
-}
 
 const fs::path& work_folder() {
   static const fs::path folder = [] {
@@ -72,13 +42,13 @@ const fs::path& work_folder() {
   return folder;
 }
 
-const Kind& kind_of(std::string_view name) {
-  const auto found = std::ranges::find(kinds(), name, &Kind::name);
-  require(found != kinds().end(), "usage: fuzz_stores --kind=KIND");
+const StoreFile& file_of(std::string_view name) {
+  const auto* const found = std::ranges::find(kStoreFiles, name, &StoreFile::name);
+  require(found != kStoreFiles.end(), "usage: fuzz_stores --kind=KIND");
   return *found;
 }
 
-const Kind* chosen = nullptr;
+const StoreFile* chosen = nullptr;
 
 void clear_folder() {
   for (const auto& entry : fs::directory_iterator(work_folder())) {
@@ -99,7 +69,7 @@ std::string make_database() {
   {
     const auto store = reprise::open_sqlite_store(work_folder() / "made.db");
     require(store.has_value(), "no database");
-    const auto id = *reprise::SessionId::parse(kId);
+    const auto id = *reprise::SessionId::parse(reprise::test::kStoreFilesId);
     require((*store)->create({.info = {.id = id, .title = "Leagues"}}) &&
                 (*store)->append(
                     id, {message_with("How long is a league?"), message_with("And a mile?")}, {}) &&
@@ -144,8 +114,8 @@ void add_message(Store& store, const reprise::SessionInfo& info) {
   (void)store.append(info.id, {message_with("one more")}, {});
 }
 
-void use(const Kind& kind) {
-  const auto store = open_in(work_folder(), kind.store);
+void use(const StoreFile& file) {
+  const auto store = reprise::open_store(reprise::test::store_url_of(file, work_folder()));
   if (!store) {
     return;
   }
@@ -172,7 +142,7 @@ void use(const Kind& kind) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const bool is_unchanged = after[i].size() >= before[i].size() &&
                               std::equal(before[i].begin(), before[i].end(), after[i].begin());
-    require(is_unchanged || kind.name == kDatabase, "a message that could be read is gone");
+    require(is_unchanged || file.name == kDatabaseFile, "a message that could be read is gone");
   }
 }
 
@@ -183,7 +153,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   constexpr std::string_view kFlag = "--kind=";
   for (const char* const word : std::span(*argv, static_cast<std::size_t>(*argc))) {
     if (std::string_view(word).starts_with(kFlag)) {
-      chosen = &kind_of(std::string_view(word).substr(kFlag.size()));
+      chosen = &file_of(std::string_view(word).substr(kFlag.size()));
     }
   }
   require(chosen != nullptr, "usage: fuzz_stores --kind=KIND");
@@ -193,7 +163,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input = reprise::fuzz::text_of(data, size);
   const std::string content =
-      chosen->name == kDatabase ? changed_database(input) : std::string(input);
+      chosen->name == kDatabaseFile ? changed_database(input) : std::string(input);
   clear_folder();
   const fs::path file = work_folder() / chosen->file;
   fs::create_directories(file.parent_path());

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <ios>
 #include <iterator>
@@ -11,33 +10,14 @@
 #include <stdexcept>
 
 #include "base/text.h"
-#include "reprise/open_store.h"
+#include "support/store_files.h"
 
 namespace reprise::rel {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The path of the input in the folder of the trial, and its URL as a store.
-struct Kind {
-  std::string name;  // its folder in the corpus
-  std::string file;
-  std::string_view store;
-};
-
-const std::array<Kind, 7>& kinds() {
-  static const std::string chat = "chats/chat/01990000-0000-7000-8000-000000000001/";
-  static const std::array<Kind, 7> all = {{
-      {"chat_log", chat + "messages.jsonl", "chatdir"},
-      {"chat_facts", chat + "reprise.json", "chatdir"},
-      {"chat_archive", "chats/archive/gb5og-0-jrc-p34-1/chat.zip", "chatdir"},
-      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json", "sessions"},
-      {"chain", "conversations.json", "chain"},
-      {"context", "openai.json", "context"},
-      {"database", "reprise.db", "sqlite"},
-  }};
-  return all;
-}
+using test::kStoreFiles;
 
 std::string repeated(std::string_view piece, std::size_t count) {
   std::string out;
@@ -133,15 +113,15 @@ const std::vector<std::string>& poisons() {
 }
 
 HostileStores::HostileStores(const fs::path& corpus, std::string database) {
-  for (std::size_t which = 0; which + 1 < kinds().size(); ++which) {
-    for (const auto& entry : fs::directory_iterator(corpus / kinds()[which].name)) {
+  for (std::size_t which = 0; which + 1 < kStoreFiles.size(); ++which) {
+    for (const auto& entry : fs::directory_iterator(corpus / kStoreFiles[which].name)) {
       seeds_.emplace_back(which, read_bytes(entry.path()));
     }
   }
   if (database.empty()) {
     throw std::runtime_error("no database was made");
   }
-  seeds_.emplace_back(kinds().size() - 1, std::move(database));
+  seeds_.emplace_back(kStoreFiles.size() - 1, std::move(database));
   std::ranges::sort(seeds_);
 }
 
@@ -149,15 +129,15 @@ std::string HostileStores::put(unsigned number, const fs::path& folder) const {
   std::minstd_rand dice(number + 1);
   const auto& [which, seed] = seeds_[number % seeds_.size()];
   // Sometimes uses a file as one of another kind.
-  const Kind& kind = kinds()[dice() % 10 == 0 ? dice() % kinds().size() : which];
-  const fs::path file = folder / kind.file;
+  const auto& target = kStoreFiles[dice() % 10 == 0 ? dice() % kStoreFiles.size() : which];
+  const fs::path file = folder / target.file;
   fs::create_directories(file.parent_path());
   if (number % 50 == 0) {
     make_special(file, dice);
   } else {
     std::ofstream(file, std::ios::binary) << mutated(seed, dice);
   }
-  return url_in_folder(*std::ranges::find(store_kinds(), kind.store, &StoreKind::name), folder);
+  return store_url_of(target, folder);
 }
 
 }  // namespace reprise::rel

@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
+#include "store/chatdir/layout.h"
 #include "support/must.h"
+#include "support/store_files.h"
 #include "support/temporary_folder.h"
 
 namespace reprise::test {
@@ -68,6 +72,21 @@ TEST(StoresTable, MatchesTheCapabilities) {
   const std::string page = must(read_file(std::filesystem::path(PROJECT_DOCS) / "stores.md"));
   const std::string expected = table();
   EXPECT_NE(page.find(expected), std::string::npos) << "docs/stores.md lacks:\n" << expected;
+}
+
+TEST(StoreFiles, CoverEveryKind) {
+  for (const StoreKind& kind : store_kinds()) {
+    if (kind.place == StoreKind::Place::file || kind.place == StoreKind::Place::folder) {
+      EXPECT_TRUE(std::ranges::contains(kStoreFiles, kind.name, &StoreFile::kind)) << kind.name;
+    }
+  }
+}
+
+TEST(StoreFiles, NameTheArchiveOfTheChat) {
+  const auto name = store::chatdir::archive_name(must(SessionId::parse(kStoreFilesId)));
+  const auto* const archive = std::ranges::find(kStoreFiles, "chat_archive", &StoreFile::name);
+  ASSERT_TRUE(name);
+  EXPECT_EQ(archive->file, cat("chats/archive/", *name, "/chat.zip"));
 }
 
 }  // namespace
