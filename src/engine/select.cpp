@@ -213,26 +213,6 @@ class Selector {
 
 }  // namespace
 
-Result<std::string> unique_short_id(Source& source, const SessionId& id) {
-  std::string brief = short_id(id);
-  if (brief == id.str()) {
-    return brief;
-  }
-  REPRISE_ASSIGN(const SessionPage page,
-                 source.list({.states = {SessionState::active, SessionState::closed,
-                                         SessionState::archived, SessionState::trashed},
-                              .short_id_prefix = brief,
-                              .ungrouped = true,
-                              .limit = kPageMax}));
-  std::vector<SessionId> ids = {id};
-  for (const SessionInfo& info : page.sessions) {
-    if (info.id != id) {
-      ids.push_back(info.id);
-    }
-  }
-  return short_ids(ids).front();
-}
-
 Result<SessionInfo> select_session(Source& source, std::string_view sel, const Selection& how) {
   return Selector(source, trimmed(sel), how).select();
 }

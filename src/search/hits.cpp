@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "reprise/select.h"
 #include "search/catch_up.h"
 #include "search/document.h"
 #include "search/finder.h"
@@ -336,8 +337,9 @@ class Hits {
     if (!session || session->info.state == SessionState::trashed) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(std::string brief, candidate.store > 0 ? find_short_id(source, owner->id)
-                                                          : unique_short_id(owner->row, owner->id));
+    REPRISE_ASSIGN(std::string brief, candidate.store > 0
+                                          ? unique_short_id(source, owner->id)
+                                          : indexed_short_id(owner->row, owner->id));
     Seq copied;
     if (const auto& count_copied = sources_[owner->source].copied) {
       REPRISE_ASSIGN(copied, count_copied(owner->id));
@@ -345,28 +347,8 @@ class Hits {
     return Known{std::move(session->info), std::move(brief), owner->source, copied};
   }
 
-  // For a store with an index of short ids.
-  static Result<std::string> find_short_id(Source& source, const SessionId& id) {
-    std::vector<SessionId> ids = {id};
-    std::string brief = short_id(id);
-    if (brief == id.str()) {
-      return brief;
-    }
-    REPRISE_ASSIGN(const SessionPage page,
-                   source.list({.states = {SessionState::active, SessionState::closed,
-                                           SessionState::archived, SessionState::trashed},
-                                .short_id_prefix = brief,
-                                .ungrouped = true}));
-    for (const SessionInfo& other : page.sessions) {
-      if (other.id != id) {
-        ids.push_back(other.id);
-      }
-    }
-    return short_ids(ids).front();
-  }
-
   // Uses the index: asking the source would read all its ids.
-  Result<std::string> unique_short_id(std::int64_t source, const SessionId& id) {
+  Result<std::string> indexed_short_id(std::int64_t source, const SessionId& id) {
     std::vector<SessionId> ids = {id};
     const std::string brief = short_id(id);
     REPRISE_ASSIGN(auto rows, db_.query("SELECT id FROM sessions WHERE source = ? AND short_id = ?"

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "reprise/select.h"
 
 namespace reprise {
 
@@ -35,6 +36,26 @@ Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadR
   };
   REPRISE_TRY(source.read(id, range, collect));
   return messages;
+}
+
+Result<std::string> unique_short_id(Source& source, const SessionId& id) {
+  std::string brief = short_id(id);
+  if (brief == id.str()) {
+    return brief;
+  }
+  REPRISE_ASSIGN(const SessionPage page,
+                 source.list({.states = {SessionState::active, SessionState::closed,
+                                         SessionState::archived, SessionState::trashed},
+                              .short_id_prefix = brief,
+                              .ungrouped = true,
+                              .limit = kPageMax}));
+  std::vector<SessionId> ids = {id};
+  for (const SessionInfo& info : page.sessions) {
+    if (info.id != id) {
+      ids.push_back(info.id);
+    }
+  }
+  return short_ids(ids).front();
 }
 
 }  // namespace reprise

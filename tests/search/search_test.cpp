@@ -13,6 +13,7 @@
 #include "reprise/environment.h"
 #include "reprise/open_source.h"
 #include "reprise/open_store.h"
+#include "reprise/select.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -639,6 +640,61 @@ TEST_P(SearchTest, CallsThatTheProviderRan) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, SearchTest, testing::Values("memory", "postgres"),
                          [](const auto& param) { return param.param; });
+
+// A store that indexes its words itself, and finds one message whatever is searched.
+class WordStore final : public Source, public WordIndex {
+ public:
+  WordStore(Store& store, SessionId found) : store_(store), found_(std::move(found)) {
+    capabilities_ = store.capabilities();
+    capabilities_.word_index = this;
+  }
+  Result<std::optional<Session>> find(const SessionId& id) override { return store_.find(id); }
+  Result<SessionPage> list(const SessionQuery& query) override { return store_.list(query); }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return store_.read(id, range, sink);
+  }
+  const SourceCapabilities& capabilities() const override { return capabilities_; }
+  Result<bool> index_words(const std::function<WordEntry(const Message&)>& /*entry_of*/,
+                           const IndexProgress& /*on_progress*/) override {
+    return true;
+  }
+  Result<std::vector<WordHit>> find_words(const WordQuery& /*query*/, std::string_view after,
+                                          std::size_t /*limit*/) override {
+    std::vector<WordHit> hits;
+    if (after.empty()) {
+      hits.push_back({.session = found_, .seq = {}, .time = at(1), .place = "end"});
+    }
+    return hits;
+  }
+  Result<std::vector<double>> word_densities(const WordQuery& query) override {
+    return std::vector<double>(query.phrases.size(), 0.5);
+  }
+
+ private:
+  Store& store_;
+  SessionId found_;
+  SourceCapabilities capabilities_;
+};
+
+// More sessions share the usual digits than a page lists by default; the last one shares most.
+TEST(SearchHits, HaveTheShortIdsThatSelectSessions) {
+  const auto store = open_memory_store();
+  const SessionId found = test::session_id("01990000-0000-7000-8000-aaaaaaaa1234");
+  must(store->create(test::session(found.str(), at(2))));
+  must(store->append(found, {user("a word", at(2))}, {}));
+  must(store->create(test::session("01990000-0000-7000-8000-aaaaaaaa1235", at(1))));
+  for (int i = 10; i < 70; ++i) {
+    must(store->create(test::session(cat("01990000-0000-7000-8000-aaaaaaaaff", i), at(100 + i))));
+  }
+  WordStore words(*store, found);
+  const test::TemporaryFolder folder;
+  const auto index = must(SearchIndex::open(folder.path() / "search.db"));
+  const SearchSource all[] = {{"memory:words", &words}};
+  const SearchPage page = must(index->search(all, {.terms = must(parse_search("word"))}));
+  ASSERT_EQ(page.hits.size(), 1U);
+  EXPECT_EQ(page.hits.front().short_id, must(unique_short_id(*store, found)));
+  EXPECT_EQ(page.hits.front().short_id, "aaaaaaaa1234");
+}
 
 TEST(ParseSearch, RefusesWhatFindsNothing) {
   for (const std::string_view bad :
