@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -84,6 +85,7 @@ void ReplyOut::started(std::string_view response_id, std::string_view model) {
 }
 
 void ReplyOut::emit(Kind kind, std::string_view text) {
+  REPRISE_ASSERT(live_tool() == nullptr);  // one block is open at a time
   switch (kind) {
     case Kind::text:
       send(TextDelta{text});

@@ -45,7 +45,6 @@ class ReplyOut {
   void tool_input(std::int64_t key, std::string_view raw);          // a JSON string
   void tool_input_object(std::int64_t key, std::string_view json);  // the whole object
   void tool_end(std::int64_t key);
-  bool has_tool(std::int64_t key) const { return by_key_.contains(key); }
 
   // Emits the text so far: call it when more may take a while.
   void flush();

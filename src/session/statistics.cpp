@@ -198,8 +198,7 @@ class StatisticsCollector {
         is_counted_elsewhere(info, message.seq)) {
       return;
     }
-    const bool is_turn =
-        is_question(message) && !is_injected(message) && !is_repeated_ && !is_copied_turn(message);
+    const bool is_turn = is_question(message) && !is_repeated_ && !is_copied_turn(message);
     bool has_usage = message.usage.has_value();
     if (has_usage && !message.usage->request_id.empty()) {
       has_usage = requests_.insert(message.usage->request_id);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/zstd_library.h"
 #include "store/paths.h"
+#include "store/rules.h"
 #include "store/sqlite/private_folder.h"
 
 namespace reprise::source {
@@ -19,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kDamageMax = 1000;
 constexpr std::string_view kCompressedSuffix = ".zst";
 constexpr std::int64_t kUnpackedBytesMax = std::int64_t{16} << 30;
 

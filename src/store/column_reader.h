@@ -7,15 +7,10 @@
 #include "model/fields.h"
 #include "reprise/store.h"
 #include "store/column_names.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 
 namespace reprise::store {
-
-// The maximum length of a quoted damaged part.
-inline constexpr std::size_t kExcerptMax = 10'000;
-inline std::string excerpt_of(std::string_view bytes) {
-  return std::string(bytes.substr(0, kExcerptMax));
-}
 
 inline Time time_of(std::int64_t microseconds) {
   return Time(std::chrono::microseconds(microseconds));

@@ -1,10 +1,18 @@
 #pragma once
 
-// Checks and errors that all stores share.
+// Limits, checks and errors that all stores share.
 
 #include "reprise/store.h"
 
 namespace reprise::store {
+
+// The maximum number of damaged parts in a report.
+inline constexpr std::size_t kDamageMax = 1000;
+// The maximum length of damaged bytes in a report.
+inline constexpr std::size_t kExcerptMax = 10'000;
+inline std::string excerpt_of(std::string_view bytes) {
+  return std::string(bytes.substr(0, kExcerptMax));
+}
 
 // "no session ID", not_found.
 Error no_session(const SessionId& id);

@@ -85,6 +85,7 @@ Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Mes
   }
   REPRISE_TRY(check_write(stored, from, options));
   SessionInfo& info = stored.session.info;
+  REPRISE_ASSERT(from <= info.head);  // checked above: a log has no gaps
   if (from < info.head) {
     cut_log(stored, from.value);
   }

@@ -57,7 +57,6 @@ std::string settings_template() {
 )");
 }
 
-constexpr std::int64_t kConfigBytesMax = 1 << 20;
 constexpr std::string_view kReach[] = {"yes", "if trusted", "no"};  // by Reach
 
 std::string section_prefix(const ConfigKey& key) {

@@ -16,6 +16,7 @@
 #include "cli/commands/command.h"
 #include "cli/program/interrupts.h"
 #include "cli/repl/line_source.h"
+#include "cli/settings/config.h"
 #include "cli/settings/config_write.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
@@ -30,7 +31,6 @@ namespace {
 constexpr std::chrono::milliseconds kSetupServerTimeout{500};
 constexpr std::chrono::milliseconds kOfferTimeout{15'000};
 constexpr std::size_t kModelsShown = 20;
-constexpr std::size_t kSettingsBytesMax = 1 << 20;
 
 // A provider to choose from.
 struct ProviderCandidate {
@@ -294,7 +294,7 @@ class Setup final : public Command {
   Result<Exit> write(const Answers& answers) {
     const std::filesystem::path named = context_->config().sources().user_file;
     REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(named));
-    auto text = read_file(file, kSettingsBytesMax);
+    auto text = read_file(file, kConfigBytesMax);
     if (!text && text.error().code != Code::not_found) {
       return std::unexpected(text.error());
     }

@@ -13,7 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kProjectFile = ".reprise.toml";
-constexpr std::int64_t kConfigBytesMax = 1 << 20;
 
 Result<> read_file_of_settings(const fs::path& file, FileRank rank, LoadedSettings& out) {
   REPRISE_ASSIGN(const fs::path real, resolve_path(file));

@@ -9,6 +9,9 @@
 
 namespace reprise::cli {
 
+// The maximum size of a file of settings.
+inline constexpr std::int64_t kConfigBytesMax = 1 << 20;
+
 struct ConfigSources {
   std::filesystem::path user_file;     // may be missing
   bool user_file_required = false;     // named by a flag or variable

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "store/document/document_format.h"
 #include "store/document/member_lines.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chain {
@@ -41,7 +42,7 @@ class Reader {
 
  private:
   Damage damage(std::string_view reason) const {
-    return {file_.native(), std::string(reason), std::string(bytes_.substr(0, kExcerptMax))};
+    return {file_.native(), std::string(reason), excerpt_of(bytes_)};
   }
 
   void set_aside(std::string_view reason) {
@@ -90,7 +91,7 @@ class Reader {
     const auto number = document_.sessions.size() + document_.raw_entries.size() + 1;
     document_.damage.push_back({cat(file_.native(), ": row ", number),
                                 stored ? "another row has its id" : stored.error().message,
-                                std::string(raw.substr(0, kExcerptMax))});
+                                excerpt_of(raw)});
     document_.raw_entries.push_back(
         {static_cast<std::int64_t>(document_.sessions.size()), json::take(raw)});
   }

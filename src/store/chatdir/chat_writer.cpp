@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "model/known_time.h"
@@ -220,6 +221,8 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
 
 Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOptions& options) {
   const LogState log = log_->state();
+  REPRISE_ASSERT(now_.session.info.head == log.head);  // the seq of the first line
+  REPRISE_ASSERT(!log.is_torn());                      // settle() has removed a torn end
   const std::string_view line_end = log.ends_line ? "" : "\n";
   const std::int64_t start = log.size + static_cast<std::int64_t>(line_end.size());
   REPRISE_ASSIGN(const std::string lines, encode(start, log.head, messages, options));

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kPlacesAtOnce = 1024;
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;  // larger reads waste time
-constexpr std::size_t kDamageMax = 1000;
 
 // A defect of a message's bytes.
 struct Flaw {

@@ -14,6 +14,7 @@
 #include "store/document/document_format.h"
 #include "store/document/milliseconds.h"
 #include "store/document/sidecar.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 
@@ -83,7 +84,7 @@ class Reader {
 
  private:
   Damage damage(std::string_view reason) const {
-    return {origin_.file.native(), std::string(reason), std::string(bytes_.substr(0, kExcerptMax))};
+    return {origin_.file.native(), std::string(reason), excerpt_of(bytes_)};
   }
 
   void set_aside(std::string_view reason) {
@@ -160,7 +161,7 @@ class Reader {
     session_.raw_entries.push_back({encoded.count, json::take(raw)});
     session_.damage.push_back({cat(origin_.file.native(), ": conversation entry ", number),
                                "it is not a message; it stays in the file, but is not sent",
-                               std::string(raw.substr(0, kExcerptMax))});
+                               excerpt_of(raw)});
     return true;
   }
 

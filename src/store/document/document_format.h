@@ -9,9 +9,6 @@
 
 namespace reprise::store {
 
-// The maximum length of damaged bytes in a report.
-inline constexpr std::size_t kExcerptMax = 10'000;
-
 // An entry among the messages of the file that is not a message; it is written back in its place.
 struct RawEntry {
   std::int64_t before = 0;  // the seq of the following message

@@ -13,6 +13,7 @@
 #include "store/document/pending_turn.h"
 #include "store/document/quarantine.h"
 #include "store/paths.h"
+#include "store/rules.h"
 
 namespace reprise::store {
 namespace {
@@ -94,7 +95,7 @@ Result<> appear(
 
 Damage damage_of(const fs::path& file, const Error& error) {
   const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
-  return {file.native(), error.message, bytes ? bytes->substr(0, kExcerptMax) : ""};
+  return {file.native(), error.message, bytes ? excerpt_of(*bytes) : ""};
 }
 
 Result<> write_file(const fs::path& file, const std::string& bytes) {

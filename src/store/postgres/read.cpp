@@ -21,7 +21,6 @@ namespace {
 constexpr std::int64_t kFirstPage = 16;
 constexpr std::int64_t kPageMax = 256;
 constexpr std::size_t kPageBytes = std::size_t{1} << 18;
-constexpr std::size_t kDamageMax = 1000;
 
 // Messages are read in pages, each requested before the previous one is delivered. The sink may use
 // the store, on another connection; a page in progress must not block a server or a pooler

@@ -7,6 +7,7 @@
 #include "model/fields.h"
 #include "reprise/store.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 
 namespace reprise::postgres {
 namespace {

@@ -10,6 +10,7 @@
 #include "reprise/session.h"
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
+#include "store/rules.h"
 #include "store/sessions/members.h"
 #include "store/sessions/spelling.h"
 #include "store/stored_json.h"
@@ -214,8 +215,7 @@ TodoList read_todos(std::string_view raw) {
       return false;
     }
     const auto damaged = [&](std::string reason) {
-      list.damage.push_back({cat("todos[", index, "]"), std::move(reason),
-                             std::string(entry.substr(0, kExcerptMax))});
+      list.damage.push_back({cat("todos[", index, "]"), std::move(reason), excerpt_of(entry)});
     };
     if (auto todo = read_todo(entry); todo) {
       if (std::ranges::any_of(todo->extra, is_active_form)) {

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
+#include "store/rules.h"
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"
@@ -66,8 +67,8 @@ class Reader {
   SessionInfo& info() { return file_.stored.session.info; }
 
   void report(std::string_view where, std::string reason, std::string_view excerpt) {
-    file_.damage.push_back({cat(placed_.id.str(), ".json: ", where), std::move(reason),
-                            std::string(excerpt.substr(0, kExcerptMax))});
+    file_.damage.push_back(
+        {cat(placed_.id.str(), ".json: ", where), std::move(reason), excerpt_of(excerpt)});
   }
 
   // Reports the member, and preserves it among the unknown fields.

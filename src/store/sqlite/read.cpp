@@ -24,7 +24,6 @@ namespace {
 constexpr std::size_t kFirstPageRows = 8;
 constexpr std::size_t kPageRowsMax = 256;
 constexpr std::size_t kPageBytes = std::size_t{1} << 20;
-constexpr std::size_t kDamageMax = 1000;
 
 class Reading {
  public:

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/database.h"
