@@ -184,21 +184,20 @@ class ClaudeWriter final : public PairedWriter {
     std::string content;
     json::ArrayWriter array(content);
     Time last = message.created_at;
-    for (const Block& block : message.blocks) {
-      if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-        REPRISE_ASSIGN(const Outcome result, outcome(results, *call, message.created_at));
-        last = std::max(last, result.at);
-        array.item();
-        json::ObjectWriter object(content);
-        object.field("tool_use_id", call->id)
-            .field("type", "tool_result")
-            .field("content", result.text);
-        if (result.is_error) {
-          object.field("is_error", true);
-        }
-        object.close();
-      }
-    }
+    REPRISE_TRY(each_outcome(message, results,
+                             [&](const ToolUseBlock& call, const Outcome& result) -> Result<> {
+                               last = std::max(last, result.at);
+                               array.item();
+                               json::ObjectWriter object(content);
+                               object.field("tool_use_id", call.id)
+                                   .field("type", "tool_result")
+                                   .field("content", result.text);
+                               if (result.is_error) {
+                                 object.field("is_error", true);
+                               }
+                               object.close();
+                               return {};
+                             }));
     array.close();
     std::string inner;
     json::ObjectWriter(inner).field("role", "user").raw("content", content).close();

@@ -95,15 +95,13 @@ class CodexWriter final : public PairedWriter {
                                                   {"call_id", call->id}})));
       }
     }
-    for (const Block& block : message.blocks) {
-      if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-        REPRISE_ASSIGN(const Outcome result, outcome(results, *call, message.created_at));
-        now_ = moments_.next(result.at);
-        REPRISE_TRY(line("response_item", object({{"type", "function_call_output"},
-                                                  {"call_id", call->id},
-                                                  {"output", result.text}})));
-      }
-    }
+    REPRISE_TRY(
+        each_outcome(message, results, [&](const ToolUseBlock& call, const Outcome& result) {
+          now_ = moments_.next(result.at);
+          return line("response_item", object({{"type", "function_call_output"},
+                                               {"call_id", call.id},
+                                               {"output", result.text}}));
+        }));
     return usage(message);
   }
 

@@ -82,4 +82,15 @@ Result<PairedWriter::Outcome> PairedWriter::outcome(const CallResults& results,
                  .at = is_known(result.at) ? result.at : question_at};
 }
 
+Result<> PairedWriter::each_outcome(const Message& answer, const CallResults& results,
+                                    const OutcomeSink& write) {
+  for (const Block& block : answer.blocks) {
+    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+      REPRISE_ASSIGN(const Outcome result, outcome(results, *call, answer.created_at));
+      REPRISE_TRY(write(*call, result));
+    }
+  }
+  return {};
+}
+
 }  // namespace reprise::exporting

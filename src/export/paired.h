@@ -3,6 +3,7 @@
 // For formats that store each call with its result, or require one: a message with calls is held
 // back until all its results or another message arrive.
 
+#include <functional>
 #include <map>
 
 #include "export/tool_facts.h"  // IWYU pragma: export
@@ -39,6 +40,10 @@ class PairedWriter : public Writer {
     Time at;
   };
   Result<Outcome> outcome(const CallResults& results, const ToolUseBlock& call, Time question_at);
+  // Calls `write` for each call of an answer, in order, with its outcome.
+  using OutcomeSink = std::function<Result<>(const ToolUseBlock& call, const Outcome& result)>;
+  Result<> each_outcome(const Message& answer, const CallResults& results,
+                        const OutcomeSink& write);
 
  private:
   Result<> flush();

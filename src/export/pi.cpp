@@ -190,23 +190,17 @@ class PiWriter final : public PairedWriter {
   }
 
   Result<> result_entries(const Message& message, const CallResults& results) {
-    for (const Block& block : message.blocks) {
-      const auto* call = std::get_if<ToolUseBlock>(&block);
-      if (call == nullptr) {
-        continue;
-      }
-      REPRISE_ASSIGN(const Outcome result, outcome(results, *call, message.created_at));
+    return each_outcome(message, results, [&](const ToolUseBlock& call, const Outcome& result) {
       std::string text;
       json::ObjectWriter(text).field("type", "text").field("text", result.text).close();
-      REPRISE_TRY(message_entry(result.at, [&](json::ObjectWriter& object) {
+      return message_entry(result.at, [&](json::ObjectWriter& object) {
         object.field("role", "toolResult")
-            .field("toolCallId", call->id)
-            .field("toolName", call->name)
+            .field("toolCallId", call.id)
+            .field("toolName", call.name)
             .raw("content", cat("[", text, "]"))
             .field("isError", result.is_error);
-      }));
-    }
-    return {};
+      });
+    });
   }
 
   Moments moments_;

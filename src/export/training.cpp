@@ -100,21 +100,15 @@ class TrainingWriter final : public PairedWriter {
   }
 
   Result<> answer_results(const Message& message, const CallResults& results) {
-    for (const Block& block : message.blocks) {
-      const auto* call = std::get_if<ToolUseBlock>(&block);
-      if (call == nullptr) {
-        continue;
-      }
-      REPRISE_ASSIGN(const Outcome result, outcome(results, *call, message.created_at));
+    return each_outcome(message, results, [&](const ToolUseBlock& call, const Outcome& result) {
       std::string out;
       json::ObjectWriter(out)
           .field("role", "tool")
-          .field("tool_call_id", call->id)
+          .field("tool_call_id", call.id)
           .field("content", result.text)
           .close();
-      REPRISE_TRY(item(out));
-    }
-    return {};
+      return item(out);
+    });
   }
 
   // A string, or an array of parts if there are images; "" if there is no content.
