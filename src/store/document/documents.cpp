@@ -245,6 +245,11 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   return done;
 }
 
+Result<Documents::Draft> Documents::draft_at(const fs::path& file) {
+  REPRISE_ASSIGN(const auto loaded, if_there(load(file)));
+  return loaded ? Draft{*loaded->document, loaded->identity} : Draft{};
+}
+
 Result<> Documents::add(FileSession session) {
   const SessionId id = session.stored.session.info.id;
   const fs::path file = home_of(session.stored);
@@ -254,16 +259,10 @@ Result<> Documents::add(FileSession session) {
     if (there) {
       return std::unexpected(session_exists(id));
     }
-    Document document;
-    Target target{file, std::nullopt};
-    REPRISE_ASSIGN(const auto loaded, if_there(load(file)));
-    if (loaded) {
-      document = *loaded->document;
-      target.identity = loaded->identity;
-    }
-    document.sessions.push_back(session);
+    REPRISE_ASSIGN(Draft draft, draft_at(file));
+    draft.document.sessions.push_back(session);
     REPRISE_TRY(make_private_folders(folder_of(file)));
-    return write(target, std::move(document));
+    return write({file, draft.identity}, std::move(draft.document));
   });
 }
 

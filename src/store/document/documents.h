@@ -107,6 +107,8 @@ class Documents {
     std::optional<FileIdentity> identity;
   };
   Result<Draft> draft_of(const Found& found);
+  // Of a file as it is now; empty if there is none.
+  Result<Draft> draft_at(const std::filesystem::path& file);
   Result<bool> holds_turn_of(const SessionId& id) const;
   // Adds a pending turn to the file before its session is moved, because the file beside it is
   // shared by all sessions.

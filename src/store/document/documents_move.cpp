@@ -90,24 +90,18 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
 Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
                              std::size_t place) {
   REPRISE_TRY(make_private_folders(folder_of(to)));
-  Document there;
-  Target target{to, std::nullopt};
-  REPRISE_ASSIGN(const auto loaded, if_there(load(to)));
-  if (loaded) {
-    there = *loaded->document;
-    target.identity = loaded->identity;
-  }
+  REPRISE_ASSIGN(Draft there, draft_at(to));
   const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
   const SessionId id = moved->stored.session.info.id;
   const fs::path held = files_.partial_file(id);
   if (to == files_.root()) {
     REPRISE_TRY(check_partial_place(id));
   }
-  std::erase_if(there.sessions,
+  std::erase_if(there.document.sessions,
                 [&id](const FileSession& session) { return session.stored.session.info.id == id; });
-  there.sessions.push_back(std::move(*moved));
+  there.document.sessions.push_back(std::move(*moved));
   document.sessions.erase(moved);
-  auto written = write(target, std::move(there));
+  auto written = write({to, there.identity}, std::move(there.document));
   if (!written && is_disk_full(written.error()) && may_be_linked(from.file, to, id)) {
     REPRISE_TRY(link_whole(from.file, to, id));
     written = true;
