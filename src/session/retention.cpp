@@ -127,6 +127,10 @@ Retained retain_sessions(Store& store, std::chrono::hours age,
     return done;
   }
   for (const SessionInfo& info : old->sessions) {
+    // Another program may have closed it while it was answering. A silent owner may still be alive.
+    if (info.answering && state_of(*info.answering) != OwnerState::gone) {
+      continue;
+    }
     if (const auto moved = trash->trash(info.id, now.time); !moved) {
       done.error = moved.error();
       return done;

@@ -6,7 +6,8 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "reprise/types.h"
+#include "reprise/open_store.h"
+#include "reprise/sessions.h"
 
 namespace reprise {
 namespace {
@@ -75,6 +76,23 @@ TEST_F(Believing, IgnoresAnUnreadableRecord) {
   ASSERT_TRUE(replace_file(folder_ / "state" / "clock.json", "{\"time\":\"some day"));
   EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
   EXPECT_FALSE(is_trusted(at(4000 * kDay, hours(0))));
+}
+
+TEST_F(Believing, LeavesSessionsThatAreAnswering) {
+  const auto store = open_memory_store();
+  const SessionId id = *SessionId::parse("01990000-0000-7000-8000-000000000001");
+  const OperationId answer = *OperationId::parse("answer");
+  const Time long_ago = system_clock().now() - 2 * kAge;
+  ASSERT_TRUE(store->create({.info = {.id = id, .created_at = long_ago, .updated_at = long_ago}}));
+  ASSERT_TRUE(store->append(
+      id, {},
+      {.begin_partial = PartialStart{
+           .answer = answer, .owner = this_process(), .provider = "echo", .model = "echo"}}));
+  ASSERT_TRUE(
+      store->update(id, {.state = SessionState::closed, .closed_at = std::optional(long_ago)}));
+  EXPECT_EQ(retain_sessions(*store, kAge, folder_ / "state").moved, 0U);
+  ASSERT_TRUE(store->append(id, {}, {.end_partial = answer}));
+  EXPECT_EQ(retain_sessions(*store, kAge, folder_ / "state").moved, 1U);
 }
 
 }  // namespace
