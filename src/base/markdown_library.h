@@ -4,6 +4,8 @@
 
 #include <md4c.h>
 
+#include <string_view>
+
 #include "base/late_library.h"
 #include "reprise/error.h"
 
@@ -15,5 +17,40 @@ struct MarkdownLibrary : LateFunctions {
 
 // unsupported, naming the package, when it is not installed.
 Result<const MarkdownLibrary*> markdown_library();
+
+// GitHub's Markdown without HTML, passed to a `Reader`: enter() and leave() for blocks and spans,
+// with their details, and text(). Parsing ends when enter() returns false.
+template <class Reader>
+MD_PARSER markdown_parser() {
+  // md4c may ignore a positive result.
+  return {.abi_version = 0,
+          .flags = MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS |
+                   MD_FLAG_TABLES | MD_FLAG_NOHTML,
+          .enter_block =
+              [](MD_BLOCKTYPE type, void* detail, void* reader) {
+                return static_cast<Reader*>(reader)->enter(type, detail) ? 0 : -1;
+              },
+          .leave_block =
+              [](MD_BLOCKTYPE type, void* detail, void* reader) {
+                static_cast<Reader*>(reader)->leave(type, detail);
+                return 0;
+              },
+          .enter_span =
+              [](MD_SPANTYPE type, void* detail, void* reader) {
+                return static_cast<Reader*>(reader)->enter(type, detail) ? 0 : -1;
+              },
+          .leave_span =
+              [](MD_SPANTYPE type, void* detail, void* reader) {
+                static_cast<Reader*>(reader)->leave(type, detail);
+                return 0;
+              },
+          .text =
+              [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* reader) {
+                static_cast<Reader*>(reader)->text(type, {text, size});
+                return 0;
+              },
+          .debug_log = nullptr,
+          .syntax = nullptr};
+}
 
 }  // namespace reprise

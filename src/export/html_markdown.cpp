@@ -73,7 +73,7 @@ class MarkdownHtml {
     return depth_ <= kDepthMax;
   }
 
-  void leave(MD_SPANTYPE type) {
+  void leave(MD_SPANTYPE type, const void* /*detail*/) {
     --depth_;
     if (type == MD_SPAN_A || type == MD_SPAN_IMG) {
       if (is_link_.back()) {
@@ -186,37 +186,6 @@ class MarkdownHtml {
   std::string language_;
 };
 
-MD_PARSER events() {
-  return {.abi_version = 0,
-          .flags = MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS |
-                   MD_FLAG_TABLES | MD_FLAG_NOHTML,
-          .enter_block =
-              [](MD_BLOCKTYPE type, void* detail, void* user) {
-                return static_cast<MarkdownHtml*>(user)->enter(type, detail) ? 0 : -1;
-              },
-          .leave_block =
-              [](MD_BLOCKTYPE type, void* detail, void* user) {
-                static_cast<MarkdownHtml*>(user)->leave(type, detail);
-                return 0;
-              },
-          .enter_span =
-              [](MD_SPANTYPE type, void* detail, void* user) {
-                return static_cast<MarkdownHtml*>(user)->enter(type, detail) ? 0 : -1;
-              },
-          .leave_span =
-              [](MD_SPANTYPE type, void*, void* user) {
-                static_cast<MarkdownHtml*>(user)->leave(type);
-                return 0;
-              },
-          .text =
-              [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* user) {
-                static_cast<MarkdownHtml*>(user)->text(type, {text, size});
-                return 0;
-              },
-          .debug_log = nullptr,
-          .syntax = nullptr};
-}
-
 std::string as_plain_text(std::string_view text) {
   return cat("<pre class=\"text\">", html_text(text), "</pre>\n");
 }
@@ -230,7 +199,7 @@ std::string html_of_markdown(std::string_view text, LineEnds line_ends) {
   }
   const std::string safe = terminal_text(text);
   MarkdownHtml html(line_ends);
-  const MD_PARSER parser = events();
+  const MD_PARSER parser = markdown_parser<MarkdownHtml>();
   if ((*library)->parse(safe.data(), static_cast<MD_SIZE>(safe.size()), &parser, &html) != 0) {
     return as_plain_text(text);
   }

@@ -32,7 +32,8 @@ class MarkdownLines {
  public:
   explicit MarkdownLines(std::size_t width) : blocks_(width) {}
 
-  void enter(MD_BLOCKTYPE type, const void* detail) {
+  // False if the tables have too many cells.
+  bool enter(MD_BLOCKTYPE type, const void* detail) {
     switch (type) {
       case MD_BLOCK_QUOTE:
         flush();
@@ -80,11 +81,10 @@ class MarkdownLines {
       default:
         break;
     }
+    return cells_ <= kCellsMax;
   }
 
-  bool has_too_many_cells() const { return cells_ > kCellsMax; }
-
-  void leave(MD_BLOCKTYPE type) {
+  void leave(MD_BLOCKTYPE type, const void* /*detail*/) {
     switch (type) {
       case MD_BLOCK_QUOTE:
       case MD_BLOCK_LI:
@@ -117,8 +117,9 @@ class MarkdownLines {
     }
   }
 
-  void enter(MD_SPANTYPE type) {
+  bool enter(MD_SPANTYPE type, const void* /*detail*/) {
     spans_.push_back(std::exchange(style_, style_within(type, style_)));
+    return true;
   }
 
   void leave(MD_SPANTYPE type, const void* detail) {
@@ -234,40 +235,6 @@ class MarkdownLines {
   std::string language_;
 };
 
-MD_PARSER parser() {
-  return {.abi_version = 0,
-          .flags = MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS |
-                   MD_FLAG_TABLES | MD_FLAG_NOHTML,
-          .enter_block =
-              [](MD_BLOCKTYPE type, void* detail, void* user) {
-                auto& lines = *static_cast<MarkdownLines*>(user);
-                lines.enter(type, detail);
-                return lines.has_too_many_cells() ? -1 : 0;  // md4c may ignore a positive value
-              },
-          .leave_block =
-              [](MD_BLOCKTYPE type, void*, void* user) {
-                static_cast<MarkdownLines*>(user)->leave(type);
-                return 0;
-              },
-          .enter_span =
-              [](MD_SPANTYPE type, void*, void* user) {
-                static_cast<MarkdownLines*>(user)->enter(type);
-                return 0;
-              },
-          .leave_span =
-              [](MD_SPANTYPE type, void* detail, void* user) {
-                static_cast<MarkdownLines*>(user)->leave(type, detail);
-                return 0;
-              },
-          .text =
-              [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* user) {
-                static_cast<MarkdownLines*>(user)->text(type, {text, size});
-                return 0;
-              },
-          .debug_log = nullptr,
-          .syntax = nullptr};
-}
-
 }  // namespace
 
 std::vector<Line> markdown_lines(std::string_view text, std::size_t width) {
@@ -277,7 +244,7 @@ std::vector<Line> markdown_lines(std::string_view text, std::size_t width) {
   }
   const std::string safe = terminal_text(text);
   MarkdownLines lines(width);
-  const MD_PARSER events = parser();
+  const MD_PARSER events = markdown_parser<MarkdownLines>();
   if ((*library)->parse(safe.data(), static_cast<MD_SIZE>(safe.size()), &events, &lines) != 0) {
     return wrap_text(text, kPlain, width);
   }
