@@ -137,7 +137,7 @@ std::vector<fs::path> files_below(const fs::path& folder, int depth,
 
 void add_damage(ReadReport& report, Damage damage) {
   ++report.damaged;
-  if (report.damage.size() < kDamageMax) {
+  if (report.damage.size() < store::kDamageMax) {
     report.damage.push_back(std::move(damage));
   }
 }

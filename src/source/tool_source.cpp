@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "source/branches.h"
 #include "source/file.h"
+#include "source/values.h"
 #include "store/query.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"

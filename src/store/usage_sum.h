@@ -4,7 +4,11 @@
 
 #include <set>
 
-#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise {
+struct Message;
+}
 
 namespace reprise::store {
 

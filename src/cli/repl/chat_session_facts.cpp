@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
+#include "cli/program/start_session.h"
 #include "cli/repl/chat_session.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/settings.h"

@@ -238,7 +238,7 @@ void Reading::expect(std::int64_t seq) {
 
 void Reading::report(Damage damage) {
   ++report_.damaged;
-  if (report_.damage.size() < kDamageMax) {
+  if (report_.damage.size() < store::kDamageMax) {
     report_.damage.push_back(std::move(damage));
   }
 }

@@ -172,7 +172,7 @@ Result<> Reading::take(Connection& connection, const Statement& row) {
   }
   if (damage) {
     ++report_.damaged;
-    if (report_.damage.size() < kDamageMax) {
+    if (report_.damage.size() < store::kDamageMax) {
       report_.damage.push_back(*std::move(damage));
     }
   }
