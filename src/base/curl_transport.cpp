@@ -183,7 +183,8 @@ Error refused_connection(const Transfer& transfer, const std::string& host) {
   const bool by_proxy = !is_this_machine(transfer.request.url) && has_proxy();
   return {Code::io,
           by_proxy ? cat("nothing answers at ", host, ", or not at the proxy: check HTTPS_PROXY")
-                   : cat("nothing answers at ", host, ": check that it runs and the base URL"),
+                   : cat("nothing answers at ", host,
+                         ": check that the server is running and the base URL is correct"),
           os_errno == 0 ? ECONNREFUSED : static_cast<int>(os_errno)};
 }
 

@@ -239,7 +239,7 @@ TEST(CurlTransport, NothingListening) {
   EXPECT_EQ(sent.error().code, Code::io);
   EXPECT_EQ(sent.error().os_errno, ECONNREFUSED);
   EXPECT_EQ(sent.error().message,
-            cat("nothing answers at 127.0.0.1:", port, ": check that it runs and the base URL"));
+            cat("nothing answers at 127.0.0.1:", port, ": check that the server is running and the base URL is correct"));
   EXPECT_EQ(received.heads, 0);
 }
 

@@ -227,9 +227,8 @@ void LeaseKeeper::refused() {
 }
 
 Error LeaseKeeper::error(std::string_view consequence) const {
-  return {Code::conflict,
-          cat("another process has taken over session ", session_.str(),
-              ", because this one was silent for too long; ", consequence, "; ask again")};
+  return {Code::conflict, cat("another process has taken over session ", session_.str(),
+                              ", because this one was unresponsive; ", consequence, "; ask again")};
 }
 
 }  // namespace reprise

@@ -260,7 +260,7 @@ class Planner {
       REPRISE_ASSIGN(const Sample sample, take_sample(slice));
       plan_.view.bytes_estimate = sample.bytes_estimate;
       plan_.notes.push_back(cat("request: begins with message ", start->seq.value,
-                                ", as the model took no more before"));
+                                ", because the model rejected more"));
     }
     return {};
   }

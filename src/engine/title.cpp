@@ -37,13 +37,13 @@ std::string_view without_quotes(std::string_view title) {
 Result<std::string> acceptable_title(std::string_view answer) {
   const std::string_view title = without_quotes(trimmed(answer));
   if (!has_words(title)) {
-    return fail(Code::invalid_argument, "the model gave an empty title");
+    return fail(Code::invalid_argument, "the model returned an empty title");
   }
   if (title.find_first_of("\r\n") != std::string_view::npos) {
-    return fail(Code::invalid_argument, "the model gave a title of several lines");
+    return fail(Code::invalid_argument, "the model returned a title of several lines");
   }
   if (title.size() > kModelTitleBytesMax) {
-    return fail(Code::invalid_argument, "the model gave a title that is too long");
+    return fail(Code::invalid_argument, "the model returned a title that is too long");
   }
   return one_line(title);
 }

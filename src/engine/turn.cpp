@@ -13,14 +13,15 @@
 namespace reprise {
 namespace {
 
-// "waiting 4 s: server is busy (429), try 2 of 5"
+// "waiting 4 s: server is busy (429), attempt 2 of 5"
 std::string waiting_line(const Retrying& retry) {
   const auto tenths = (retry.pause.count() + 50) / 100;
   const bool is_whole = tenths >= 100 || tenths % 10 == 0;
   const std::string seconds =
       is_whole ? cat((tenths + 5) / 10) : cat(tenths / 10, ".", tenths % 10);
-  return cat("waiting ", seconds, " s: ", retry.reason.empty() ? retry.why.message : retry.reason,
-             retry.tries_max == 0 ? "" : cat(", try ", retry.next_try, " of ", retry.tries_max));
+  return cat(
+      "waiting ", seconds, " s: ", retry.reason.empty() ? retry.why.message : retry.reason,
+      retry.tries_max == 0 ? "" : cat(", attempt ", retry.next_try, " of ", retry.tries_max));
 }
 
 constexpr std::string_view kGoOn =

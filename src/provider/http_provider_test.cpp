@@ -68,7 +68,7 @@ TEST(HttpProvider, MapsStatusesToErrors) {
        "model.test refused the request (404): no such model; `reprise models` lists the ones "
        "available"},
       {413, "too big", Code::too_long,
-       "model.test refused the length of the request (413): too big"},
+       "model.test rejected the request as too long (413): too big"},
       {422, R"([{"error":{"message":"listed"}}])", Code::invalid_argument,
        "model.test refused the request (422): listed"},
       {429, R"({"message":"slow down"})", Code::rate_limited,

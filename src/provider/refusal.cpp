@@ -212,7 +212,7 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
   const RefusedPart refused = what_is_refused(body);
   if (status == 413 || refused == RefusedPart::length) {
     return {Code::too_long,
-            join(cat(host, " refused the length of the request (", status, ")"), reason, "")};
+            join(cat(host, " rejected the request as too long (", status, ")"), reason, "")};
   }
   if (refused == RefusedPart::images && status != 429) {
     return {Code::unsupported, join(cat(host, " refused an image (", status, ")"), reason, "")};

@@ -56,7 +56,7 @@ TEST_F(AppPickerTerminalTest, UsesNumbersOfTheLastListShown) {
   type("n");
   await("A new session in");
   type("/resume 2\r");
-  await("is of a list shown");
+  await("is from a list shown");
   type("/resume delete 2\r");
   type("\x04");
   EXPECT_EQ(end(), 0);

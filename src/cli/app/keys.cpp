@@ -62,7 +62,7 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
     {Action::erase_to_end, "Ctrl-K", "delete to the end of the line"},
     {Action::erase_to_start, "Ctrl-U", "delete to the start of the line"},
     {Action::yank, "Ctrl-Y", "insert what was deleted last"},
-    {Action::help, "F1", "show the commands and the most used keys"},
+    {Action::help, "F1", "show commands and keys"},
     {Action::redraw, "Ctrl-L", "redraw the screen"},
     {Action::suspend, "Ctrl-Z", "suspend; `fg` in the shell resumes it"},
 });

@@ -106,7 +106,7 @@ Result<> SessionWorker::close_other_session(const std::string& working_dir) {
   close(tab, *live, false);
   if (!name.empty()) {
     say(Announcement::Kind::notice,
-        cat("saved and closed '", name, "': this store keeps one session of a folder open"));
+        cat("saved and closed '", name, "': this store allows one open session per folder"));
   }
   return {};
 }

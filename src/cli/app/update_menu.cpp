@@ -102,7 +102,7 @@ void offer_questions(State& state, const QuestionsListed& listed) {
     const auto& [seq, text] = listed.questions[static_cast<std::size_t>(i)];
     const bool forks = menu.kind == Menu::Kind::fork;
     menu.items.push_back({.name = text,
-                          .help = forks ? "the copy ends before this" : "taken back from here on",
+                          .help = forks ? "copy up to here" : "taken back from here on",
                           .number = forks ? seq.value : count - i});
   }
   if (menu.kind == Menu::Kind::fork) {

@@ -28,7 +28,7 @@ Result<bool> offer_provider(Context& context, RunFlags& flags) {
         cat("No provider is set up, and no local model server answers.\n\n"
             "  s  set one up now (reprise setup)\n"
             "  l  look again for a local server, such as Ollama or LM Studio\n"
-            "  e  try the built-in model echo, which repeats what you say\n"
+            "  e  try the built-in model echo, which repeats your message\n"
             "  q  quit\n\n"
             "Or set ",
             key_variables(" or "), " and start again.\n"));

@@ -11,7 +11,7 @@ namespace {
 class Close final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {}, .arguments = {{"SEL", "the sessions", &sels_, true}}};
+    return {.options = {}, .arguments = {{"SEL", kSessionsHelp, &sels_, true}}};
   }
 
   Result<Exit> run(Context& context) override {

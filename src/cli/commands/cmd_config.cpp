@@ -27,8 +27,8 @@ namespace {
 
 std::string settings_template() {
   const ProviderKind& kind = *find_provider_kind("anthropic");
-  return cat(R"(# Settings of reprise. Flags and variables beat this file; a project's
-# .reprise.toml beats it, too, in what it may set. All keys: docs/config.md.
+  return cat(R"(# Settings of reprise. Flags and variables override this file; a project's
+# .reprise.toml overrides it, too, in what it may set. All keys: docs/config.md.
 
 # Who answers: )",
              provider::kind_names(), R"(.
@@ -122,7 +122,7 @@ class ConfigCommand final : public Command {
     if (action == "trust") {
       return words_.size() <= 1 ? "" : "config trust takes one folder";
     }
-    return words_.empty() ? "" : "only get, set and trust take more words";
+    return words_.empty() ? "" : "only get, set and trust take arguments";
   }
 
   Result<Exit> get(Context& context) const {

@@ -160,7 +160,7 @@ class CopyCommand final : public Command {
     for (const std::string& loss : copied->losses) {
       losses.item();
       json::append_string(rows_, loss);
-      context.voice().warn(cat("not copied of ", session_name(source, info), ": ", loss));
+      context.voice().warn(cat(session_name(source, info), ": not copied: ", loss));
     }
     losses.close();
     object.close();

@@ -12,7 +12,7 @@ class Delete final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"--purge", "", "remove for good, even from the trash", &purge_}},
-            .arguments = {{"SEL", "the sessions", &sels_, true}}};
+            .arguments = {{"SEL", kSessionsHelp, &sels_, true}}};
   }
 
   Result<Exit> run(Context& context) override {

@@ -66,7 +66,7 @@ class Export final : public Command {
     const ExportFormat& format = chosen_format(context.globals().json);
     if (into_tool_ && format.tool.empty()) {
       return context.voice().wrong_usage(
-          cat("--into-tool needs --format with a tool's, and ", format.name, " is of none"));
+          cat("--into-tool needs the format of a tool; ", format.name, " is not one"));
     }
     if (!output_ && into_tool_) {
       return to_tool(context, *source, sessions, format);
@@ -120,7 +120,7 @@ class Export final : public Command {
     REPRISE_ASSIGN(const auto owner, find_owner_of(named, variables(context)));
     if (owner && !into_tool_) {
       return fail(Code::invalid_argument, cat(named.string(), " is in the folder of ", *owner,
-                                              "; --into-tool writes there all the same"));
+                                              "; --into-tool writes there anyway"));
     }
     return {};
   }
@@ -150,7 +150,7 @@ class Export final : public Command {
   // Reports losses of the format and damage.
   void report(Context& context, const SessionInfo& info, const Exported& exported) {
     for (const std::string& loss : exported.losses) {
-      context.voice().warn(cat("not exported of ", session_name(*source_, info), ": ", loss));
+      context.voice().warn(cat(session_name(*source_, info), ": not exported: ", loss));
     }
     for (const Damage& part : exported.damage) {
       context.voice().warn(cat(part.where, ": ", part.reason));

@@ -51,7 +51,7 @@ std::string last_answer(const Exchange& last) {
 class Info final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+    return {.options = {}, .arguments = {{"SEL", kSessionHelp, &sel_, true}}};
   }
 
   Result<Exit> run(Context& context) override {

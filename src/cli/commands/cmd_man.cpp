@@ -106,10 +106,10 @@ Keys. They are never stored or shown.
 The editor for a long message.
 .TP
 \fBREPRISE_PAGER\fR, \fBPAGER\fR
-What `reprise show` on a terminal is read with; less without them, and none with cat.
+The pager of `reprise show` on a terminal; default less, disabled with cat.
 .TP
 \fBNO_COLOR\fR
-Turns colour off, as --color never does.
+Turns colour off, like --color never.
 .SH FILES
 .TP
 \fI$XDG_CONFIG_HOME/reprise/config.toml\fR

@@ -13,7 +13,7 @@ class Rename final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {},
-            .arguments = {{"SEL", "the session", &sel_, true},
+            .arguments = {{"SEL", kSessionHelp, &sel_, true},
                           {"TITLE", "its new title", &words_, true}}};
   }
 
@@ -41,7 +41,7 @@ class Pin final : public Command {
   explicit Pin(bool pinned) : pinned_(pinned) {}
 
   ArgumentTable arguments() override {
-    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+    return {.options = {}, .arguments = {{"SEL", kSessionHelp, &sel_, true}}};
   }
 
   Result<Exit> run(Context& context) override {

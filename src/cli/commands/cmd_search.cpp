@@ -188,8 +188,7 @@ class SearchMessages final : public Command {
       if (!done) {
         context.voice().warn(cat("newer messages are not searched: ", done.error().message));
       } else if (!*done) {
-        context.voice().remark(
-            "another process is indexing; messages it has not reached are not found yet");
+        context.voice().remark("another process is indexing; the newest messages may be missing");
       }
     }
   }

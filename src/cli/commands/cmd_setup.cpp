@@ -93,7 +93,7 @@ class Setup final : public Command {
       return fail(Code::invalid_argument,
                   "setup needs answers on standard input, a line each: the provider, the variable "
                   "that holds its key (or ! and a command that prints it), and the model; an empty "
-                  "line takes what is proposed");
+                  "line accepts the default");
     }
     const std::string text(trimmed(input.text));
     return text.empty() ? std::string(usual) : text;
@@ -143,7 +143,7 @@ class Setup final : public Command {
     const bool is_local = http::is_local_url(provider.own_url);
     return {.provider = provider,
             .description =
-                !provider.kind->has_server() ? "built in, repeats what you say; for trying"
+                !provider.kind->has_server() ? "built in, repeats your message; for testing"
                 : variable.empty()
                     ? cat(provider.kind->protocol, " at ", provider.own_url)
                     : cat(provider.kind->protocol, "; key in ", variable, has_key ? " (set)" : ""),
@@ -153,7 +153,7 @@ class Setup final : public Command {
 
   Result<ProviderCandidate> ask_provider(const Settings& settings) {
     const std::vector<ProviderCandidate> all = candidates(settings);
-    print("Who is to answer?");
+    print("choose a provider:");
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::string& name = all[i].provider.name;
       print(cat(i < 9 ? "  " : " ", i + 1, "  ", name,
@@ -267,7 +267,7 @@ class Setup final : public Command {
     const std::string usual =
         default_model(*answers.candidate.provider.kind, false, server_of(answers), offered);
     REPRISE_ASSIGN(answers.model, ask("model", usual));
-    return answers.model.empty() ? fail(Code::invalid_argument, "no model was named") : Result<>();
+    return answers.model.empty() ? fail(Code::invalid_argument, "no model given") : Result<>();
   }
 
   Result<> try_it(const Answers& answers) {

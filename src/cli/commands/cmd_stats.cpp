@@ -186,7 +186,7 @@ class Stats final : public Command {
 
   void print(Context& context, const Statistics& all) const {
     if (all.rows.empty()) {
-      context.voice().remark("nothing was used");
+      context.voice().remark("no usage recorded");
       return;
     }
     Output& out = context.voice().out();
@@ -197,8 +197,8 @@ class Stats final : public Command {
     out.write(has_bars ? with_bars(text, all.rows, is_coloured) : text);
     const PriceList& usual = usual_prices();
     if (all.total.usage.cost) {
-      context.voice().remark(
-          cat("costs are the providers' own, else by prices of ", usual.as_of, " and your own"));
+      context.voice().remark(cat("costs come from the provider, or from the prices of ",
+                                 usual.as_of, " and your own"));
     }
     if (all.total.unpriced > 0) {
       context.voice().remark(cat(counted(all.total.unpriced, "request"),

@@ -18,7 +18,7 @@ class TodoCommand final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {},
-            .arguments = {{"SEL", "the session", &sel_, true},
+            .arguments = {{"SEL", kSessionHelp, &sel_, true},
                           {"ACTION",
                            "add TEXT, set N STATUS or done N; without one, show the list",
                            &action_,

@@ -26,7 +26,7 @@ std::string path_of(const std::string& url) {
 class Verify final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--repair", "", "write what can be read into a new store", &repair_}},
+    return {.options = {{"--repair", "", "write everything readable to a new store", &repair_}},
             .arguments = {}};
   }
 
@@ -81,7 +81,7 @@ class Verify final : public Command {
       context.voice().remark(cat("use it with `--store ", repaired,
                                  "`, or always with `reprise config set store ", repaired, "`"));
     } else if (!report.damage.empty()) {
-      context.voice().remark("`reprise verify --repair` writes a store with all that can be read");
+      context.voice().remark("`reprise verify --repair` writes everything readable to a new store");
     }
   }
 

@@ -107,7 +107,7 @@ constexpr CommandEntry kCommands[] = {
          "existing file is replaced only with --force. What a format cannot hold is listed on "
          "standard error.\n\n"
          "md and html are for reading; json is everything; jsonl is chat messages to train models "
-         "on; the others are for the tools of these names. Their own folders are written to only "
+         "on; the others are named after their tools. Their own folders are written to only "
          "with --into-tool, which also finds the place there.",
      .examples = "reprise export last > notes.md\n"
                  "reprise export last -o notes.html\n"
@@ -268,8 +268,8 @@ constexpr CommandEntry kCommands[] = {
          "holds its key or, after !, a command that prints it, and for the model. It sends one "
          "short request, and only if that is answered writes the user's settings; what else "
          "stands in the file stays. Keys are never stored or shown.\n\n"
-         "Without a terminal the three answers are lines of standard input; an empty line takes "
-         "what is proposed.",
+         "Without a terminal the three answers are lines of standard input; an empty line "
+         "accepts the default.",
      .examples = "reprise setup\n"
                  "printf 'anthropic\\n!pass show anthropic\\n\\n' | reprise setup",
      .make = make_setup},
@@ -302,7 +302,7 @@ constexpr CommandEntry kCommands[] = {
          "them. "
          "set changes one line of your settings and keeps all others. edit opens them in $VISUAL "
          "or "
-         "$EDITOR and saves them only if they are right. trust accepts the settings of the project "
+         "$EDITOR and saves them only if they are valid. trust accepts the settings of the project "
          "in this folder, or of the folder named. init never overwrites a file.",
      .examples = "reprise config\n"
                  "reprise config set model claude-sonnet-5-5\n"
@@ -328,7 +328,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_help},
     {.name = "__complete",
      .group = CommandGroup::set_up,
-     .summary = "print what may stand for the last word",
+     .summary = "print completions for the last word",
      .description = "",
      .examples = "reprise __complete -- show ''",
      .make = make_complete,
@@ -362,7 +362,7 @@ std::string unknown_command(std::string_view name) {
   }
   const std::string_view suggestion = nearest(name, names);
   return suggestion.empty() ? cat("unknown command '", name, "'")
-                            : cat("unknown command '", name, "'; did you mean ", suggestion, "?");
+                            : cat("unknown command '", name, "'; did you mean '", suggestion, "'?");
 }
 
 }  // namespace reprise::cli

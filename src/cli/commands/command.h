@@ -35,10 +35,16 @@ struct CommandEntry {
   bool hidden = false;
 };
 
+// The help of SEL.
+inline constexpr std::string_view kSessionHelp =
+    "a number from the last list, an id or a title; last is the newest";
+inline constexpr std::string_view kSessionsHelp =
+    "numbers from the last list, ids or titles; last is the newest";
+
 // The table of all commands.
 std::span<const CommandEntry> all_commands();
 const CommandEntry* find_command(std::string_view name);
-// "unknown command 'lsit'; did you mean list?"
+// "unknown command 'lsit'; did you mean 'list'?"
 std::string unknown_command(std::string_view name);
 
 // Each is defined in its own file.

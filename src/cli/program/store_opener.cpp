@@ -159,10 +159,9 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   auto opened = open_store(url, options);
   if (!opened && !is_owner && opened.error().code == Code::unauthorized &&
       without_password(url) == url) {
-    opened.error().message += owner.empty()
-                                  ? "; store_key_command belongs to no store: set store next to it"
-                                  : cat("; store_key_command belongs to ", without_password(owner),
-                                        " and to no other server");
+    opened.error().message +=
+        owner.empty() ? "; store_key_command belongs to no store: set store next to it"
+                      : cat("; store_key_command is only for ", without_password(owner));
   }
   return opened;
 }
@@ -288,7 +287,7 @@ Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Us
   if (list && number && use == Use::change && *number <= count &&
       is_old(*list, system_clock().now())) {
     return fail(Code::invalid_argument,
-                cat("number ", *number, " is of a list shown ",
+                cat("number ", *number, " is from a list shown ",
                     age_text(list->shown_at, system_clock().now()), kListAgain));
   }
   auto found =

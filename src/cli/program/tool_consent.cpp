@@ -135,10 +135,9 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
     return {};
   }
   return context.voice().agree_once(
-      cat("let tools work in ", folder.native(), ", which the session names?"),
-      cat("tools would work in ", folder.native(),
-          ", which the session names and which is not below this folder; start there, or allow it "
-          "with --yes"),
+      cat("let tools work in ", folder.native(), ", the session's folder?"),
+      cat("the session's folder ", folder.native(),
+          " is outside the current folder; start there, or use --yes"),
       cat("no tools in ", folder.native()));
 }
 

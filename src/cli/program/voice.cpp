@@ -145,7 +145,8 @@ void Voice::report(const Error& error) {
 
 Exit Voice::wrong_usage(std::string_view message) {
   if (usage_.empty()) {
-    report({Code::invalid_argument, cat(message, "; see `reprise help`")});
+    report({Code::invalid_argument, cat(message, message.ends_with('?') ? " (see `reprise help`)"
+                                                                        : "; see `reprise help`")});
     return Exit::usage;
   }
   report({Code::invalid_argument, std::string(message)});
@@ -204,8 +205,8 @@ Result<bool> Voice::confirm(std::string_view question) {
     return true;
   }
   if (!can_ask()) {
-    return fail(Code::invalid_argument,
-                cat(question, " no terminal to ask on; use --yes to confirm"));
+    return fail(Code::invalid_argument, cat("refusing to ", question.substr(0, question.rfind('?')),
+                                            " without --yes (no terminal to ask)"));
   }
   begin_speaking();
   (void)out_.flush();  // a failure is reported at the end

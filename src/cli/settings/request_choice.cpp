@@ -66,7 +66,7 @@ RequestOptions supported_options(Context& context, const RequestOptions& options
       std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
     } else {
       context.voice().warn(
-          cat("the setting ", option.name, " is left out: ", provider, " has no field for it"));
+          cat("the setting ", option.name, " is ignored: ", provider, " does not support it"));
     }
   }
   return out;
@@ -88,8 +88,8 @@ Result<> set(RequestOptions& options, const std::string& assignment) {
   }
   if (provider::find_request_option(name) == nullptr) {
     return fail(Code::invalid_argument,
-                cat("--set knows no '", name, "'; available: ", option_names(),
-                    "; other fields of a request stand in [providers.NAME.extra]"));
+                cat("unknown option '", name, "' for --set; available: ", option_names(),
+                    "; other fields of a request go in [providers.NAME.extra]"));
   }
   return provider::set_option(options, name, std::string_view(assignment).substr(equals + 1));
 }
@@ -106,7 +106,7 @@ Result<RequestOptions> options_of(const RunFlags& flags) {
     REPRISE_ASSIGN(const std::string text, read_named_file(*flags.schema, kSchemaBytesMax));
     if (const auto taken = provider::set_option(out, "schema", trimmed(text)); !taken) {
       return fail(Code::invalid_argument,
-                  cat(*flags.schema, " holds no JSON Schema: it must be ", "one JSON object"));
+                  cat(*flags.schema, " is not a JSON Schema (a JSON object)"));
     }
   }
   return out;

@@ -273,10 +273,10 @@ class Writer {
 
 Result<std::string> encode(const Origin& origin, Document& document) {
   if (document.sessions.size() > 1) {
-    return fail(Code::unsupported,
-                cat(origin.file.native(),
-                    " holds one conversation, and has one: clear it first, or take "
-                    "another file"));
+    return fail(
+        Code::unsupported,
+        cat(origin.file.native(),
+            " already holds a conversation, and can hold only one; clear it or use another file"));
   }
   return Writer(origin, document).run();
 }

@@ -188,7 +188,7 @@ Result<> Repairing::copy_sessions() {
                   return {};
                 }
                 return keep_damage({row_place(file_, "sessions", row.integer("rowid")),
-                                    "it does not fit into the new database", ""},
+                                    "it cannot be restored", ""},
                                    row.bytes("id"));
               });
 }
@@ -227,15 +227,15 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
 Result<> Repairing::copy_table(std::string_view table) {
   REPRISE_ASSIGN(const auto columns, columns_of(table));
   const std::string sql = insert_sql(table, columns);
-  return each(cat("SELECT ", select_columns(columns), " FROM ", table), table,
-              [&](const Statement& row) -> Result<> {
-                REPRISE_TRY(insert(sql, row, columns.size()));
-                return target_.changes() != 0
-                           ? Result<>()
-                           : keep_damage({cat(file_, ": ", table),
-                                          "it has rows that do not fit into the new database", ""},
-                                         "");
-              });
+  return each(
+      cat("SELECT ", select_columns(columns), " FROM ", table), table,
+      [&](const Statement& row) -> Result<> {
+        REPRISE_TRY(insert(sql, row, columns.size()));
+        return target_.changes() != 0
+                   ? Result<>()
+                   : keep_damage(
+                         {cat(file_, ": ", table), "it has rows that cannot be restored", ""}, "");
+      });
 }
 
 // Copies a table of the original program, if it exists.

@@ -143,18 +143,18 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
 
 std::string_view empty_text(const Picker& picker) {
   if (picker.texts && trimmed(picker.filter.text()).empty()) {
-    return "Type words that a message has.";
+    return "type to search messages";
   }
   if (picker.loading) {
     return picker.texts ? "searching…" : "loading…";
   }
   if (!picker.rows.empty() || picker.texts) {
-    return "Nothing matches.";
+    return "nothing matches";
   }
   if (picker.others) {
     return "No other tool has sessions here.";
   }
-  return picker.trash ? "The trash is empty." : kNothingSaved;
+  return picker.trash ? "the trash is empty" : kNothingSaved;
 }
 
 void render_list(Screen& screen, const State& state, const Picker& picker,
@@ -245,7 +245,7 @@ void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const std::string_view before =
       end_within(std::string_view(line.text()).substr(0, line.cursor()), room > 1 ? room - 1 : 0);
   if (line.empty() && !picker.new_title) {
-    screen.put({1, start}, picker.texts ? "Type to search" : "Type to filter", kDim);
+    screen.put({1, start}, picker.texts ? "type to search" : "type to filter", kDim);
   } else {
     const std::size_t column = screen.put({1, start}, before, kPlain);
     screen.put({1, column}, std::string_view(line.text()).substr(line.cursor()), kPlain);
@@ -266,7 +266,7 @@ std::string counted(const Picker& picker) {
   }
   return cat(
       grouped(static_cast<std::int64_t>(count)), picker.complete ? "" : "+",
-      filtered ? (count == 1 ? " matches" : " match") : (count == 1 ? " session" : " sessions"));
+      filtered ? (count == 1 ? " match" : " matches") : (count == 1 ? " session" : " sessions"));
 }
 
 }  // namespace

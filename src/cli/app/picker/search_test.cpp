@@ -265,7 +265,7 @@ TEST(Picker, ListsTheBestMatchesAndMoreOnDemand) {
   key(state, "End");
   key(state, "End");
   EXPECT_EQ(state.picker->selected, 1233U);
-  EXPECT_NE(shown(state).find(" 1,234 match "), std::string::npos);
+  EXPECT_NE(shown(state).find(" 1,234 matches "), std::string::npos);
   key(state, "Ctrl-U");
   key(state, "Ctrl-S");
   EXPECT_NE(shown(state).find(" newest 500 of 1,234 "), std::string::npos);

@@ -217,7 +217,7 @@ Result<std::string> SessionWorker::numbered(const std::string& sel) {
   }
   if (is_old(*numbers_, parts_.context.clock().now())) {
     return fail(Code::invalid_argument,
-                cat("number ", number, " is of a list shown ",
+                cat("number ", number, " is from a list shown ",
                     age_text(numbers_->shown_at, parts_.context.clock().now()),
                     "; see /resume list, or name the session by its id"));
   }

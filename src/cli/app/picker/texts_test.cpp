@@ -35,7 +35,7 @@ PickerRow message(std::string id, std::int64_t seq, std::string snippet) {
 TEST(PickerTexts, SearchesAsTheUserTypes) {
   State state = picking_texts();
   EXPECT_NE(shown(state).find("Search all messages"), std::string::npos);
-  EXPECT_NE(shown(state).find("Type words that a message has."), std::string::npos);
+  EXPECT_NE(shown(state).find("type to search messages"), std::string::npos);
   EXPECT_EQ(shown(state).find("a session"), std::string::npos);
   const auto first = only<SearchTexts>(type(state, "needle"));
   EXPECT_EQ(first.words, "needle");
