@@ -7,6 +7,7 @@
 #include "store/document/document_format.h"
 #include "store/document/document_write.h"
 #include "store/document/documents.h"
+#include "store/document/partial_file.h"
 #include "store/own_process.h"
 #include "store/provide.h"
 #include "store/query.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
@@ -10,6 +11,7 @@
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"
+#include "store/sessions/places.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 #include "store/sessions/spelling.h"

@@ -10,6 +10,7 @@
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"
+#include "store/sessions/places.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/session_members.h"
 #include "store/stored_session.h"
