@@ -239,7 +239,8 @@ TEST(CurlTransport, NothingListening) {
   EXPECT_EQ(sent.error().code, Code::io);
   EXPECT_EQ(sent.error().os_errno, ECONNREFUSED);
   EXPECT_EQ(sent.error().message,
-            cat("nothing answers at 127.0.0.1:", port, ": check that the server is running and the base URL is correct"));
+            cat("nothing answers at 127.0.0.1:", port,
+                ": check that the server is running and the base URL is correct"));
   EXPECT_EQ(received.heads, 0);
 }
 

@@ -113,7 +113,8 @@ TEST(ChainCodec, ABadRowCostsOnlyItself) {
 
 std::ptrdiff_t count_of(std::string_view text, std::string_view part) {
   std::ptrdiff_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+  for (std::size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + 1)) {
     ++count;
   }
   return count;
@@ -124,8 +125,8 @@ std::ptrdiff_t count_of(std::string_view text, std::string_view part) {
 TEST(ChainCodec, RowsHaveBothTimesAndUnknownOnesStayUnknown) {
   Document document;
   for (const auto& [id, time] : {std::pair("known", at(5)), std::pair("unknown", Time{})}) {
-    document.sessions.push_back(FileSession{
-        {.session = {.info = {.id = test::session_id(id), .updated_at = time}}}});
+    document.sessions.push_back(
+        FileSession{{.session = {.info = {.id = test::session_id(id), .updated_at = time}}}});
   }
   const std::string written = write(document);
   EXPECT_EQ(written.find("1970-"), std::string::npos) << written;
