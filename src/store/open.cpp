@@ -180,7 +180,7 @@ Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreO
   if (kind != FileKind::none) {
     return open_at(url, options);
   }
-  if (!url.contains(':')) {
+  if (!url.empty() && !url.contains(':')) {
     return fail(Code::invalid_argument,
                 cat("no store at ", url, "; to create it, write sqlite:", url));
   }

@@ -64,7 +64,7 @@ TEST_F(OpenStore, OtherFilesAreRefusedAndTheKindsAreListed) {
   ASSERT_TRUE(replace_file(text, ""));
   expect_refused(text.string(), "sqlite:FILE");
   expect_refused(folder_.string(), "sqlite:FILE");
-  expect_refused((folder_ / "missing.db").string(), "sqlite:FILE");
+  expect_refused((folder_ / "missing.db").string(), "write sqlite:/");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "missing.db"));
   expect_refused("", "sqlite:FILE");
   expect_refused("postgrse://host/db", "sqlite:FILE");

@@ -198,7 +198,9 @@ std::string bytes_of(const fs::path& file) {
 std::map<std::string, std::string> contents(const fs::path& folder) {
   std::map<std::string, std::string> all;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    all[entry.path().native()] = entry.is_regular_file() ? bytes_of(entry.path()) : "";
+    // A backup has the links of a store, not what they lead to.
+    const bool is_file = !entry.is_symlink() && entry.is_regular_file();
+    all[entry.path().native()] = is_file ? bytes_of(entry.path()) : "";
   }
   return all;
 }

@@ -231,10 +231,11 @@ class Asker {
  private:
   int run(const std::string& words) const {
     // NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe): the project's own program.
-    const int status = std::system(
-        cat("cd '", home_.native(), "' && export HOME=. REPRISE_PROVIDER=echo REPRISE_STORE='",
-            url_, "' && '", REPRISE_PROGRAM, "' ", words, " >/dev/null 2>>said")
-            .c_str());
+    const int status =
+        std::system(cat("cd '", home_.native(),
+                        "' && export HOME=\"$PWD\" REPRISE_PROVIDER=echo REPRISE_STORE='", url_,
+                        "' && '", REPRISE_PROGRAM, "' ", words, " >/dev/null 2>>said")
+                        .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
   }
 

@@ -33,13 +33,13 @@ TEST_F(AppSessionsTerminalTest, OpensSeveralSessionsOfOneFolder) {
   type("\x0f");  // Ctrl-O
   await("filter");
   type("Gamma");
-  await("matche");
+  await("1 match");
   type("\r");
   await("Resumed");
   type("\x0f");
   await("filter");
   type("alpha");
-  await("matche");
+  await("1 match");
   type("\r");
   await("alpha-words");
   type("more-words\r");

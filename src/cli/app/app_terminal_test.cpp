@@ -51,11 +51,11 @@ TEST_F(AppTerminalTest, AsksBeforeToolsUseTheFolderOfASession) {
   start({"--tools", "read_file"});
   await("Reprise");
   type(cat("/resume ", id, "\r"));
-  await("names?");
+  await("folder?");
   type("n");
   await("tools");
   type(cat("/resume ", id, "\r"));
-  await("names?");
+  await("folder?");
   type("y");
   await("Resumed");
   type("\x04");
@@ -68,7 +68,7 @@ TEST_F(AppTerminalTest, LeavesWhileItAsksWhetherToolsMayWorkSomewhere) {
   start({"resume", "--all", "--tools", "read_file"});
   await("elsewhere");
   type("\r");
-  await("names?");
+  await("folder?");
   ASSERT_EQ(::kill(child(), SIGTERM), 0);
   EXPECT_EQ(end(), 130);
 }
