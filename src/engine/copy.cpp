@@ -264,8 +264,8 @@ class Copy {
     if (!origin || can_.forking == nullptr || !can_.messages) {
       return false;
     }
-    const auto parent = target_.find(origin->session);
-    if (!parent || !*parent || (*parent)->info.state == SessionState::trashed) {
+    const auto parent = target_.find(origin->session).value_or(std::nullopt);
+    if (!parent || parent->info.state == SessionState::trashed) {
       return false;
     }
     Seq at;

@@ -40,7 +40,7 @@ std::string question_text(const Message& question) {
       without_files.blocks.push_back(block);
     }
   }
-  std::string text = plain_text(without_files);
+  const std::string text = plain_text(without_files);
   return text.empty() ? names : text;
 }
 

@@ -36,6 +36,6 @@ struct Lesson {
   BodyChanges changes;
   std::string left_out;
 };
-std::optional<Lesson> learn(const BodyChanges& changes, const Refused& refused);
+std::optional<Lesson> learn(const BodyChanges& changes, const Refused& given);
 
 }  // namespace reprise::provider

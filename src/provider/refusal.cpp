@@ -137,12 +137,12 @@ std::string original_answer(std::string_view body) {
   return std::string(body);
 }
 
-std::string reason_in(std::string_view wrapped) {
-  const std::string body = original_answer(wrapped);
-  if (is_json(body)) {
-    return message_in(JsonView(body));
+std::string reason_in(std::string_view body) {
+  const std::string original = original_answer(body);
+  if (is_json(original)) {
+    return message_in(JsonView(original));
   }
-  const std::string_view text = trimmed(body);
+  const std::string_view text = trimmed(original);
   return text.starts_with('<') ? std::string() : std::string(text);
 }
 
@@ -177,6 +177,19 @@ std::string one_line_for(const Recipient& recipient, std::string_view text) {
   return one_line(masked(text, recipient.secrets), recipient.api_key);
 }
 
+std::string key_advice(const Recipient& recipient) {
+  if (!recipient.key_advice.empty()) {
+    return recipient.key_advice;
+  }
+  return cat(recipient.api_key.empty() ? "set " : "check the key in ", recipient.key_variable);
+}
+
+// Servers refuse images in many words, or in none: it is worth a try without them.
+bool may_be_images(const Recipient& recipient, int status) {
+  return recipient.has_images && !recipient.continued &&
+         (status == 400 || status == 415 || status == 422);
+}
+
 }  // namespace
 
 RefusedPart what_is_refused(std::string_view text) {
@@ -200,11 +213,8 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
                 "; set the base URL to where the provider answers")};
   }
   if (status == 401 || status == 403) {
-    const std::string advice = !recipient.key_advice.empty() ? recipient.key_advice
-                               : recipient.api_key.empty()
-                                   ? cat("set ", recipient.key_variable)
-                                   : cat("check the key in ", recipient.key_variable);
-    return {Code::unauthorized, join(cat(host, " refused the key (", status, ")"), reason, advice)};
+    return {Code::unauthorized,
+            join(cat(host, " refused the key (", status, ")"), reason, key_advice(recipient))};
   }
   if (recipient.continued && (status == 400 || status == 404) && previous_response_unknown(body)) {
     return {Code::expired, join(cat(host, " no longer knows the previous response"), reason, "")};
@@ -234,11 +244,9 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
   if (is_unknown) {
     advice = "`reprise models` lists the ones available";
   }
-  // Servers refuse images in many words, or in none: it is worth a try without them.
-  const bool may_be_images = recipient.has_images && !recipient.continued && !is_unknown &&
-                             (status == 400 || status == 415 || status == 422);
-  return {may_be_images ? Code::unsupported : Code::invalid_argument,
-          join(cat(host, " refused the request (", status, ")"), reason, advice)};
+  return {
+      !is_unknown && may_be_images(recipient, status) ? Code::unsupported : Code::invalid_argument,
+      join(cat(host, " refused the request (", status, ")"), reason, advice)};
 }
 
 // "model_not_found" (OpenAI), a not_found_error with "model: NAME" (Anthropic), or phrases ("model

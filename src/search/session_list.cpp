@@ -55,11 +55,11 @@ Result<> SessionList::load_all() {
   by_id_.clear();
   rows_.clear();
   REPRISE_TRY(load_rows());
-  SessionQuery query{.states = {SessionState::active, SessionState::closed, SessionState::archived,
-                                SessionState::trashed},
-                     .ungrouped = true,
-                     .children = true,
-                     .limit = kPageMax};
+  const SessionQuery query{.states = {SessionState::active, SessionState::closed,
+                                      SessionState::archived, SessionState::trashed},
+                           .ungrouped = true,
+                           .children = true,
+                           .limit = kPageMax};
   REPRISE_TRY(add_all(query));
   return load_branches();
 }

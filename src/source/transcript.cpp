@@ -81,21 +81,22 @@ struct Extent {
 };
 
 // Reads the first and the last bytes.
-Result<> read_both_ends(int fd, const FilePart& part, std::int64_t end, Extent& extent,
-                        Transcript& into, const RecordSink& take) {
+Result<> read_both_ends(int fd, const FilePart& part, Extent& extent, Transcript& into,
+                        const RecordSink& take) {
   into.is_whole = false;
   ReadReport cut;  // both pieces may cut a line
   REPRISE_TRY(
       for_each_record(fd, {part.file, part.begin, part.begin + kEndBytes}, false, cut, take));
   if (extent.needs_first_message && into.first_message == 0) {
     const std::int64_t begin = part.begin + kEndBytes;
-    const std::int64_t more_end = std::min(begin + kMoreBytes, end - extent.last_bytes);
+    const std::int64_t more_end = std::min(begin + kMoreBytes, part.end - extent.last_bytes);
     REPRISE_TRY(for_each_record(fd, {part.file, begin, more_end}, true, cut, take));
   }
   const std::uint64_t first_message = into.first_message;  // those at the end are not
   SessionInfo& info = into.session.info;
   const Time before = std::exchange(info.updated_at, Time{});
-  REPRISE_TRY(for_each_record(fd, {part.file, end - extent.last_bytes, end}, true, cut, take));
+  REPRISE_TRY(
+      for_each_record(fd, {part.file, part.end - extent.last_bytes, part.end}, true, cut, take));
   if (info.updated_at == Time{} && !part.is_inherited) {
     extent.is_enough = false;
     REPRISE_ASSIGN(const FileState state, state_of_file(part.file));
@@ -119,9 +120,10 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, E
   const RecordSink take = [&](const Record& record) { indexer.take(record, number); };
   if (extent.ends_only) {
     REPRISE_ASSIGN(const std::int64_t bytes, bytes_of(fd.get(), part.file));
-    const std::int64_t end = std::min(part.end, bytes);
-    if (end - part.begin > kEndBytes + extent.last_bytes) {
-      return read_both_ends(fd.get(), part, end, extent, into, take);
+    FilePart present = part;
+    present.end = std::min(part.end, bytes);
+    if (present.end - part.begin > kEndBytes + extent.last_bytes) {
+      return read_both_ends(fd.get(), present, extent, into, take);
     }
   }
   return for_each_record(fd.get(), part, false, into.report, take);

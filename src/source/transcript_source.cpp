@@ -98,7 +98,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     }
     for (auto& [located, head] : heads) {
       check(*located, note_fork(*located, head));
-      take(*head.info);
+      if (head.info) {
+        take(*head.info);
+      }
     }
     if (!query.branches) {  // branches need the whole files
       save_cache(all);
@@ -202,7 +204,9 @@ class TranscriptSource final : public Source, public OriginalReader {
         cache_.put(located.id, own, head);
       }
     }
-    head.info->forked_from = head.copied_from;
+    if (head.info) {
+      head.info->forked_from = head.copied_from;
+    }
     return {};
   }
 

@@ -120,12 +120,11 @@ constexpr CommandEntry kCommands[] = {
      .group = CommandGroup::read,
      .summary = "sum up turns, tokens and cost by day, model or project",
      .description =
-         "Every session but those in the trash. A request is counted once, however often it is "
-         "stored and however many forks share it. Cost is what the provider reported, else what "
-         "the "
-         "model costs by the setting `prices` or a small table of the providers' own prices; "
-         "requests without a known price are counted and named. On a terminal each row has a bar "
-         "of its tokens.",
+         "Counts all sessions that are not in the trash. A request is counted once, however often "
+         "it is stored and however many forks share it. Costs are those that the provider "
+         "reported, otherwise calculated from the setting `prices` or a small table of the "
+         "providers' prices; requests without a known price are counted and named. On a terminal, "
+         "each row has a bar of its tokens.",
      .examples = "reprise stats\n"
                  "reprise stats --by model --since '4 weeks'\n"
                  "reprise stats --all-sources --by source",

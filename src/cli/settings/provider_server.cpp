@@ -91,7 +91,7 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
     return usual;
   }
   // The session may come from somebody else, so the settings must name the server, too.
-  if (const std::string configured = configured_url(from, provider, before); !configured.empty()) {
+  if (std::string configured = configured_url(from, provider, before); !configured.empty()) {
     return configured;
   }
   if (is_local) {

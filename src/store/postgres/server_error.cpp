@@ -62,7 +62,7 @@ VerboseMessage parse_verbose(std::string_view message) {
   VerboseMessage parsed;
   while (!message.empty()) {
     const std::size_t end = std::min(message.find('\n'), message.size() - 1) + 1;
-    std::string_view line = message.substr(0, end);
+    const std::string_view line = message.substr(0, end);
     message.remove_prefix(end);
     const std::size_t gap = line.find(kGap);
     if (gap == std::string_view::npos) {

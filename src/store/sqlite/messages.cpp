@@ -181,19 +181,24 @@ Spelled spell(const Message& message, Time time) {
       message.extra.empty() ? std::nullopt : std::optional(store::extra_to_json(message.extra))};
 }
 
-// Inserts a part of the batch, given by its start and length (kRowsTogether, or one). `time` is
-// that of the message before it, if known.
+// Messages of a batch that are inserted together: kRowsTogether, or one.
+struct RowRange {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+  Time time;  // of the message before it, if known
+};
+
+// Inserts a part of the batch; `part.time` becomes that of its last message.
 Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
-                     std::pair<std::size_t, std::size_t> part, Time& time) {
-  const auto [begin, count] = part;
-  const InsertShape shape{.several = count > 1, .authors = has_authors(batch.messages)};
+                     RowRange& part) {
+  const InsertShape shape{.several = part.count > 1, .authors = has_authors(batch.messages)};
   REPRISE_ASSIGN(Statement rows, connection.prepare(insert_statement(shape)));
   std::vector<Spelled> spelled;
-  spelled.reserve(count);  // bound values must not move
-  for (std::size_t i = begin; i < begin + count; ++i) {
+  spelled.reserve(part.count);  // bound values must not move
+  for (std::size_t i = part.begin; i < part.begin + part.count; ++i) {
     const Message& message = batch.messages[i];
-    time = is_known(message.created_at) ? message.created_at : time;
-    const Spelled& texts = spelled.emplace_back(spell(message, time));
+    part.time = is_known(message.created_at) ? message.created_at : part.time;
+    const Spelled& texts = spelled.emplace_back(spell(message, part.time));
     rows.bind(id.str())
         .bind(first.next(static_cast<std::int64_t>(i)).value)
         .bind(stored_role(message))
@@ -236,10 +241,9 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
   if (has_authors(batch.messages)) {
     REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   }
-  for (std::size_t begin = 0; begin < size;) {
-    const std::size_t count = size - begin >= kRowsTogether ? kRowsTogether : 1;
-    REPRISE_TRY(insert_rows(connection, id, first, batch, {begin, count}, time));
-    begin += count;
+  for (RowRange part{.time = time}; part.begin < size; part.begin += part.count) {
+    part.count = size - part.begin >= kRowsTogether ? kRowsTogether : 1;
+    REPRISE_TRY(insert_rows(connection, id, first, batch, part));
   }
   for (const Message& message : batch.messages) {
     REPRISE_TRY(name_blobs(connection, id, message.blocks));

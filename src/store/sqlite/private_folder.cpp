@@ -28,8 +28,8 @@ bool try_lock(const Fd& file) {
 // Removes the folder if it is ours and its process is gone. Folders without a lock file, as made by
 // older versions, may be in use.
 void remove_abandoned(const fs::path& folder) {
-  const auto status = find_status(folder);
-  if (!status || !*status || !S_ISDIR((*status)->st_mode) || (*status)->st_uid != ::geteuid()) {
+  const auto status = find_status(folder).value_or(std::nullopt);
+  if (!status || !S_ISDIR(status->st_mode) || status->st_uid != ::geteuid()) {
     return;
   }
   const auto lock = open_file(folder / kInUseFile, O_RDWR);
