@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -156,7 +158,7 @@ TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {
   type("aa bb cc dd ee ff gg hh\r");
   await("answering");
   await("token");
-  await("cc");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // three words or more
   ASSERT_EQ(::kill(child(), SIGHUP), 0);
   EXPECT_EQ(end(), 130);
   const std::string listed = printed("list --json");
