@@ -6,7 +6,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -158,7 +157,10 @@ TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {
   type("aa bb cc dd ee ff gg hh\r");
   await("answering");
   await("token");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // three words or more
+  const auto deadline = std::chrono::steady_clock::now() + kTerminalPatience;
+  while (printed("show last --json").find(R"("state":"incomplete")") == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no part of the answer is stored";
+  }
   ASSERT_EQ(::kill(child(), SIGHUP), 0);
   EXPECT_EQ(end(), 130);
   const std::string listed = printed("list --json");
