@@ -115,6 +115,17 @@ TEST_F(ChainStore, ADamagedFileIsQuarantined) {
   EXPECT_EQ(must(read_file(folder_.path() / "conversations.json.bak.4")), "");
 }
 
+// It is not read, and it is not taken for damage, which would be moved away.
+TEST_F(ChainStore, AFileOfMoreThanOneGibibyteIsRefused) {
+  put(R"({"conversations": []})");
+  fs::resize_file(file_, (std::uintmax_t{1} << 30U) + 1);  // sparse
+  const auto store = open();
+  EXPECT_TRUE(fails(store->list({}), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->create(session("s")), Code::invalid_argument));
+  EXPECT_EQ(fs::file_size(file_), (std::uintmax_t{1} << 30U) + 1);
+  EXPECT_EQ(names(), (Texts{"conversations.json", "conversations.json.lock"}));
+}
+
 TEST_F(ChainStore, OneBadRowCostsOnlyItself) {
   put(R"({"conversations": [{"id": "a"}, 5, {"id": "b"}]})");
   const auto store = open();

@@ -386,6 +386,28 @@ TEST(ChatArchive, BombsAreRefusedAndNotWritten) {
   EXPECT_EQ(texts_of(*store, chat_id(1)).front().size(), 20'000'000U);
 }
 
+TEST(ChatArchive, OfMoreThan100000EntriesIsNeitherMadeNorUnpacked) {
+  const ChatDirectory directory;
+  const fs::path file = directory.root() / "chat.zip";
+  std::vector<ZipEntryBytes> entries;
+  for (std::int64_t i = 0; i < store::chatdir::kEntriesMax; ++i) {
+    entries.push_back({.name = std::to_string(i)});
+  }
+  directory.write(file, zip_of(entries));
+  EXPECT_EQ(must(must(ZipReader::open(file)).entries()).size(), entries.size());
+  entries.push_back({.name = "one more"});
+  directory.write(file, zip_of(entries));
+  EXPECT_TRUE(fails(must(ZipReader::open(file)).entries(), Code::corrupt));
+  EXPECT_EQ(must(must(ZipReader::open(file)).files()).size(), entries.size() - 1);
+
+  ZipWriter zip = must(ZipWriter::create(directory.root() / "new.zip", Packing::stored));
+  for (std::int64_t i = 0; i < store::chatdir::kEntriesMax; ++i) {
+    must(zip.add_bytes(entries[static_cast<std::size_t>(i)].name, file, ""));
+  }
+  EXPECT_TRUE(fails(zip.add_bytes("one more", file, ""), Code::unsupported));
+  EXPECT_TRUE(fails(zip.add_folder("folder/", directory.root()), Code::unsupported));
+}
+
 // Files planted while a zip is written must affect neither where its bytes are written nor what is
 // read.
 class ZipBesideLinks : public testing::Test {

@@ -201,6 +201,22 @@ TEST(OriginalChat, TheCostOfItsTurnsIsCountedIfRecorded) {
   EXPECT_EQ(used.price_source, "provider");
 }
 
+TEST(OriginalChat, TheCostIsInTheLast64KiBOfItsChunks) {
+  constexpr std::size_t kEndBytes = std::size_t{64} << 10U;
+  const std::string cost = R"({"type":"raw","rawValue":{"usage":{"cost":0.00002}}})";
+  for (const auto& [more, expected] :
+       {std::pair<std::size_t, std::optional<Money>>{0, Money{20'000}}, {1, std::nullopt}}) {
+    const ChatDirectory directory;
+    const SessionId id = directory.write_original();
+    const fs::path step = fs::path("chat") / kOriginalId / "steps" / "003";
+    directory.write(step / "usage.json", R"({"inputTokens":1})");
+    directory.write(step / "chunks.jsonl",
+                    cat(cost, "\n", std::string(kEndBytes - cost.size() - 1 + more, ' ')));
+    const auto store = directory.open({.access = Access::read});
+    EXPECT_EQ(must(get(*store, id)).usage.cost, expected) << more;
+  }
+}
+
 TEST(OriginalChat, MayBeWrittenByBothInTurn) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();

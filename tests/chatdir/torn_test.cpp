@@ -218,5 +218,23 @@ TEST(Backup, IsTheWholeDirectory) {
   EXPECT_TRUE(fails(store->capabilities().backup->backup(target), Code::conflict));
 }
 
+// Another program rewrites the messages whenever they are about to be copied.
+TEST(Backup, OfAChatThatChangesAllTheTimeIsBusy) {
+  const ChatDirectory directory;
+  int changes = 0;
+  const auto change = [&](const Progress& /*progress*/) {
+    const fs::path messages = directory.messages(chat_id(1));
+    must(replace_file(messages, directory.read(messages)));
+    ++changes;
+  };
+  must(directory.open()->create(chat_session(1)));
+  must(directory.open()->append(chat_id(1), {user("question")}, {}));
+  const fs::path target = directory.root().parent_path() / "copy";
+  const auto store = directory.open({.on_progress = change});
+  EXPECT_TRUE(fails(store->capabilities().backup->backup(target), Code::busy));
+  EXPECT_GT(changes, 10);
+  EXPECT_FALSE(fs::exists(target));
+}
+
 }  // namespace
 }  // namespace reprise::test

@@ -1,5 +1,6 @@
 #include "chatdir/zip_bytes.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,10 +10,18 @@
 namespace reprise::test {
 namespace {
 
+constexpr std::uint32_t kZip64Count = 0xFFFF;  // more entries are counted in a zip64 record
+
 void put(std::string& out, std::uint32_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) {
     out += static_cast<char>((value >> (8 * i)) & 0xFFU);
   }
+}
+
+// In eight bytes.
+void put_long(std::string& out, std::uint32_t value) {
+  put(out, value, 4);
+  put(out, 0, 4);
 }
 
 std::uint32_t crc_of(std::string_view bytes) {
@@ -62,10 +71,27 @@ std::string zip_of(const std::vector<ZipEntryBytes>& entries) {
   }
   const auto begin = static_cast<std::uint32_t>(out.size());
   out += directory;
+  const auto count = static_cast<std::uint32_t>(entries.size());
+  if (count >= kZip64Count) {
+    const auto end = static_cast<std::uint32_t>(out.size());
+    put(out, 0x06064b50, 4);
+    put_long(out, 44);
+    put(out, 45, 2);  // made by version 4.5, which is needed, too
+    put(out, 45, 2);
+    put_long(out, 0);  // of one disk
+    put_long(out, count);
+    put_long(out, count);
+    put_long(out, static_cast<std::uint32_t>(directory.size()));
+    put_long(out, begin);
+    put(out, 0x07064b50, 4);
+    put(out, 0, 4);
+    put_long(out, end);
+    put(out, 1, 4);
+  }
   put(out, 0x06054b50, 4);
   put(out, 0, 4);
-  put(out, static_cast<std::uint32_t>(entries.size()), 2);
-  put(out, static_cast<std::uint32_t>(entries.size()), 2);
+  put(out, std::min(count, kZip64Count), 2);
+  put(out, std::min(count, kZip64Count), 2);
   put(out, static_cast<std::uint32_t>(directory.size()), 4);
   put(out, begin, 4);
   put(out, 0, 2);

@@ -56,6 +56,21 @@ class ContextOnAFullDisk : public HardFiles {
 class ContextInTheTrash : public HardFiles {};
 class ContextInTwoPlaces : public HardFiles {};
 class ContextWithALongLine : public HardFiles {};
+class ContextOfMoreThanOneGibibyte : public HardFiles {};
+
+TEST_F(ContextOfMoreThanOneGibibyte, IsRefusedAndNotMovedAway) {
+  must(replace_file(file(), "{}"));
+  fs::resize_file(file(), (std::uintmax_t{1} << 30U) + 1);  // sparse
+  const auto store = open();
+  EXPECT_TRUE(fails(store->list({}), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->create(session("s")), Code::invalid_argument));
+  EXPECT_EQ(fs::file_size(file()), (std::uintmax_t{1} << 30U) + 1);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
+    EXPECT_TRUE(entry.path().filename() == "openai.json" ||
+                entry.path().filename() == "openai.json.lock")
+        << entry.path();
+  }
+}
 
 TEST_F(ContextOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
   const auto store = open();

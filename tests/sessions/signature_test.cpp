@@ -154,6 +154,17 @@ TEST_F(SignedStore, IsUnverifiableIfAllWereSignedOnAnotherHost) {
   EXPECT_EQ(signature("three"), Signature::verified);
 }
 
+TEST_F(SignedStore, IsComparedWithEightOthersAtMost) {
+  put_signed("one", "elsewhere");
+  for (const char* const name : {"a", "b", "c", "d", "e", "f", "g"}) {
+    put_signed(name, "elsewhere");
+  }
+  put_signed("z", host_name());
+  EXPECT_EQ(signature("one"), Signature::failed) << "the eighth was signed here";
+  put_signed("h", "elsewhere");
+  EXPECT_EQ(signature("one"), Signature::unverifiable) << "nobody asks the ninth";
+}
+
 TEST_F(SignedStore, SignsWhatItWrites) {
   must(replace_file(file(), file_with("")));
   const auto store = open();

@@ -187,6 +187,35 @@ TEST_F(OriginalTables, ArePurgedWithTheirSession) {
   EXPECT_EQ(plain.rows("SELECT session_id FROM session_snapshots"), Rows{});
 }
 
+// Tables of another program may allow them.
+TEST_F(OriginalTables, MissingTimesStayUnknownInARepairedCopy) {
+  const fs::path file = folder_.path() / "loose.db";
+  {
+    std::string tables(kFirstRelease);
+    constexpr std::string_view kStrict = "DATETIME NOT NULL";
+    for (std::size_t at = 0; (at = tables.find(kStrict, at)) != std::string::npos;) {
+      tables.replace(at, kStrict.size(), "DATETIME");
+    }
+    PlainDatabase plain(file);
+    plain.run(tables);
+    plain.run(
+        "INSERT INTO sessions(id, model, created_at, updated_at) VALUES('a', 'm', NULL, NULL)");
+    plain.run(
+        "INSERT INTO messages(session_id, seq, role, content, created_at)"
+        " VALUES('a', 0, 'user', '[{\"type\":\"text\",\"text\":\"hi\"}]', NULL)");
+  }
+  must(open_at(file, {.access = Access::read})
+           ->capabilities()
+           .repair->repair_into(folder_.path() / "repaired.db"));
+  const auto store = open_at(folder_.path() / "repaired.db");
+  const SessionInfo info = must(get(*store, a_)).info;
+  EXPECT_EQ(info.created_at, Time{});
+  EXPECT_EQ(info.updated_at, Time{});
+  const auto messages = must(read_all(*store, a_));
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages.front().created_at, Time{});
+}
+
 TEST_F(OriginalTables, AreInARepairedCopy) {
   const auto store = open_at(file_);
   must(store->capabilities().repair->repair_into(folder_.path() / "repaired.db"));

@@ -169,6 +169,21 @@ TEST_F(MessageLogTest, ALineThatIsTooLongCostsOnlyItself) {
   EXPECT_FALSE(log->state().is_torn());
 }
 
+TEST_F(MessageLogTest, AnObjectOverSeveralLinesMayHave16MiB) {
+  constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
+  const auto object = [](std::size_t bytes) {
+    const std::string begin = "{\"role\":\"user\",\n\"content\":\"";
+    return begin + std::string(bytes - begin.size() - 2, 'x') + "\"}";
+  };
+  const Loaded whole = load(object(kBytesMax) + "\n" + stored("after") + "\n");
+  ASSERT_EQ(whole.texts.size(), 2U);
+  EXPECT_EQ(whole.texts[1], "after");
+  EXPECT_EQ(whole.damage, Texts{});
+  const Loaded longer = load(object(kBytesMax + 1) + "\n" + stored("after") + "\n");
+  EXPECT_EQ(longer.texts, Texts{"after"});
+  EXPECT_FALSE(longer.damage.empty());
+}
+
 TEST_F(MessageLogTest, InvalidUnicodeIsShownAndReported) {
   const Loaded loaded =
       load(stored("a\xFF") + "\n" + stored("\\ud800") + "\n" + stored("fine") + "\n");

@@ -235,6 +235,10 @@ struct ZipWriter::State {
   // `name` is that of the file, `entry` that of its entry.
   Result<> describe(zip_uint64_t index, std::string_view name, std::string_view entry,
                     const struct stat& status) const {
+    if (index >= static_cast<zip_uint64_t>(kEntriesMax)) {
+      return fail(Code::unsupported, cat("cannot archive more than ", kEntriesMax,
+                                         " files and folders: ", target.file.native()));
+    }
     constexpr std::int64_t kSecondsMin = std::numeric_limits<std::int32_t>::min();
     constexpr std::int64_t kSecondsMax = std::numeric_limits<std::int32_t>::max();
     const std::int64_t seconds = status.st_mtim.tv_sec;

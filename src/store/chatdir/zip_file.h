@@ -36,7 +36,7 @@ class ZipWriter {
 
   // `name` is relative, with '/' between folders, of any bytes: if other systems might take it for
   // something else, the entry has another name and notes this one. Mode and modification time are
-  // those of `file`. unsupported if the total size could not be unpacked.
+  // those of `file`. unsupported if the total size or number could not be unpacked.
   Result<> add_file(std::string_view name, const std::filesystem::path& file);
   // The same with `bytes` instead of the file's contents.
   Result<> add_bytes(std::string_view name, const std::filesystem::path& file, std::string bytes);
@@ -67,7 +67,8 @@ class ZipReader {
     std::optional<timespec> modified = {};  // with nanoseconds if ZipWriter wrote it
   };
   // corrupt for a zip that is unsafe to unpack: absolute names or names that leave the folder,
-  // links, encrypted entries, duplicates, more than kUnpackedBytesMax or kUnpackedRatioMax.
+  // links, encrypted entries, duplicates, more than kUnpackedBytesMax, kUnpackedRatioMax or
+  // kEntriesMax.
   Result<std::vector<Entry>> entries() const;
 
   // Only the files, for reading without unpacking: unsafe entries are omitted, and the total size
