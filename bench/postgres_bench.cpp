@@ -2,7 +2,10 @@
 // server.
 //
 // usage: postgres_bench FOLDER URL_OF_SERVER PGBENCH [--smoke|--full] [--row
-// append|clients|read|tenants|streams|commands|list|partitions]
+// append|clients|read|tenants|streams|commands|list|partitions|citus]
+//
+// The row citus runs only if it is named. It needs a database `bench` on a Citus coordinator, with
+// the store's tables distributed by tenant (bench/run citus).
 
 #include <algorithm>
 #include <array>
@@ -28,13 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 using reprise::Message;
 
-constexpr int kClients = 16;
-
-// Text that needs no quoting for a shell, pgbench and the server.
-std::string plain_text() {
-  return std::string(500, 'x');
-}
-
 void one_client(const Server& server, const Scale& scale) {
   const std::string url = make_database(server, "appends");
   const auto store = open(url, "default");
@@ -49,26 +45,6 @@ void one_client(const Server& server, const Scale& scale) {
     ours.add(time_us([&] { append(*store, id); }));
   }
   print(row_of("pg", "append, 500 bytes, beside a bare INSERT", ours, limit, "us", at_most(1.3)));
-}
-
-// The transactions per second reported by pgbench; `options` are those of its script.
-double run_pgbench(const Server& server, const std::string& options, const std::string& url) {
-  const std::string command = server.pgbench + " -n -M prepared -j 2 -c " +
-                              std::to_string(kClients) + " " + options + " '" + url + "' 2>&1";
-  // NOLINTNEXTLINE(cert-env33-c): words of our own.
-  FILE* const output = ::popen(command.c_str(), "r");
-  require(output != nullptr, "pgbench does not start");
-  std::array<char, 4096> line{};
-  std::string printed;
-  double tps = 0;
-  while (std::fgets(line.data(), line.size(), output) != nullptr) {
-    printed += line.data();
-    // NOLINTNEXTLINE(cert-err34-c): a line that is another one is no number.
-    (void)std::sscanf(line.data(), "tps = %lf", &tps);
-  }
-  ::pclose(output);
-  require(tps > 0, printed);
-  return tps;
 }
 
 // The store's own statement for an append, for pgbench: the varying values are composed of its
@@ -90,11 +66,6 @@ std::string own_append() {
   return sql;
 }
 
-fs::path write_script(const fs::path& file, const std::string& statement) {
-  std::ofstream(file) << "\\set seq :seq + 1\n" << statement << ";\n";
-  return file;
-}
-
 void many_clients(const Server& server, const Scale& scale, const fs::path& folder) {
   const std::string url = make_database(server, "clients");
   BarePostgres(url).make_tables();
@@ -103,21 +74,16 @@ void many_clients(const Server& server, const Scale& scale, const fs::path& fold
                    "INSERT INTO bare_messages VALUES('s' || :client_id || '-' || :round, :seq, 1,"
                    " 'user', :text::bytea)");
   const fs::path own_script = write_script(folder / "own.sql", own_append());
-  std::vector<std::unique_ptr<reprise::Store>> stores;
-  std::vector<reprise::SessionId> ids;
+  std::vector<Client> clients;
   for (int client = 0; client < kClients; ++client) {
-    stores.push_back(open(url, "default"));
-    ids.push_back(add_session(*stores.back()));
+    std::unique_ptr<reprise::Store> store = open(url, "default");
+    const reprise::SessionId session = add_session(*store);
+    clients.push_back({std::move(store), session});
   }
   BarePostgres(url).run(
       "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us,"
       " updated_slot, state, folder) SELECT 'default', 'own-' || i, 0, 0, 0, 0, 0, '/' FROM "
       "generate_series(0, 15) AS i");
-  const auto append_many = [&](std::size_t client) {
-    for (int i = 0; i < scale.clients_appends; ++i) {
-      append(*stores[client], ids[client]);
-    }
-  };
   const auto pgbench = [&](int round, const fs::path& script) {
     return run_pgbench(server,
                        "-t " + std::to_string(scale.clients_appends) +
@@ -131,14 +97,7 @@ void many_clients(const Server& server, const Scale& scale, const fs::path& fold
   for (int round = 0; round < scale.rounds; ++round) {
     bare.add(pgbench(round, bare_script));
     own.add(pgbench(round, own_script));
-    const double all = time_us([&] {
-      std::vector<std::jthread> threads;
-      threads.reserve(kClients);
-      for (std::size_t client = 0; client < kClients; ++client) {
-        threads.emplace_back([&append_many, client] { append_many(client); });
-      }
-    });
-    ours.add(1e6 * kClients * scale.clients_appends / all);
+    ours.add(append_by_all(clients, scale.clients_appends));
   }
   print(row_of("pg", "append by 16 clients, pgbench with its statement", ours, own, "per s",
                at_least(0.8)));
@@ -179,6 +138,53 @@ void tenants(const Server& server, const Scale& scale) {
   print_absolute("pg", "open the sessions of another tenant", ours.median(), "us", at_most(100));
 }
 
+}  // namespace
+
+std::string plain_text() {
+  return std::string(500, 'x');
+}
+
+double run_pgbench(const Server& server, const std::string& options, const std::string& url) {
+  const std::string command = server.pgbench + " -n -M prepared -j 2 -c " +
+                              std::to_string(kClients) + " " + options + " '" + url + "' 2>&1";
+  // NOLINTNEXTLINE(cert-env33-c): words of our own.
+  FILE* const output = ::popen(command.c_str(), "r");
+  require(output != nullptr, "pgbench does not start");
+  std::array<char, 4096> line{};
+  std::string printed;
+  double tps = 0;
+  while (std::fgets(line.data(), line.size(), output) != nullptr) {
+    printed += line.data();
+    // NOLINTNEXTLINE(cert-err34-c): a line that is another one is no number.
+    (void)std::sscanf(line.data(), "tps = %lf", &tps);
+  }
+  ::pclose(output);
+  require(tps > 0, printed);
+  return tps;
+}
+
+fs::path write_script(const fs::path& file, const std::string& statement) {
+  std::ofstream(file) << "\\set seq :seq + 1\n" << statement << ";\n";
+  return file;
+}
+
+double append_by_all(const std::vector<Client>& clients, int appends) {
+  const double all = time_us([&] {
+    std::vector<std::jthread> threads;
+    threads.reserve(clients.size());
+    for (const Client& client : clients) {
+      threads.emplace_back([&client, appends] {
+        for (int i = 0; i < appends; ++i) {
+          append(*client.store, client.session);
+        }
+      });
+    }
+  });
+  return 1e6 * static_cast<double>(clients.size()) * appends / all;
+}
+
+namespace {
+
 int run(const std::vector<std::string>& words) {
   require(words.size() >= 4, "usage: see the head of postgres_bench.cpp");
   Scale scale;
@@ -215,6 +221,9 @@ int run(const std::vector<std::string>& words) {
   }
   if (is_selected("partitions")) {
     partitions(server, scale);
+  }
+  if (std::ranges::count(words, "citus") > 0) {
+    citus(server, scale, words[1]);
   }
   return 0;
 }

@@ -12,8 +12,6 @@
 namespace bench {
 namespace {
 
-constexpr int kPage = 20;
-
 // The size of a database.
 struct Size {
   std::int64_t sessions;
