@@ -63,6 +63,7 @@ std::string alt_name(wchar_t character) {
 }
 
 void KeyCollector::key(std::string_view name, bool after_escape) {
+  in_sequence_ = false;
   if (after_escape && !paste_) {
     if (const std::string with_alt = cat("Alt-", name); find_action(with_alt)) {
       events_.emplace_back(KeyPressed{with_alt});
@@ -89,6 +90,14 @@ void KeyCollector::character(wchar_t character, bool after_escape) {
     std::string bytes;
     utf8::append(bytes, static_cast<char32_t>(character));
     text(bytes);
+    return;
+  }
+  if (in_sequence_ && character >= L' ' && character < 0x7F) {
+    in_sequence_ = character < L'@';
+    return;
+  }
+  in_sequence_ = after_escape && character == L'[';
+  if (in_sequence_) {
     return;
   }
   if (after_escape) {
@@ -125,6 +134,7 @@ void KeyCollector::text(std::string_view bytes) {
 }
 
 std::vector<Event> KeyCollector::take() {
+  in_sequence_ = false;
   return std::exchange(events_, {});
 }
 

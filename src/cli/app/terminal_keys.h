@@ -39,6 +39,7 @@ class KeyCollector {
  public:
   // `after_escape`: an Esc preceded it, as Alt sends it.
   void key(std::string_view name, bool after_escape = false);
+  // The rest of an unknown control sequence (ECMA-48, "CSI") is ignored: its key does nothing.
   void character(wchar_t character, bool after_escape);
   std::vector<Event> take();
 
@@ -47,6 +48,7 @@ class KeyCollector {
 
   std::vector<Event> events_;
   std::optional<std::string> paste_;  // while a paste is being read
+  bool in_sequence_ = false;          // after Esc and '[', up to the final character
 };
 
 }  // namespace reprise::cli::app

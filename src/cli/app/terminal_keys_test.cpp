@@ -68,5 +68,29 @@ TEST(KeyCollector, DistinguishesAltFromEscAndAKey) {
   EXPECT_EQ(words(collector), "[Alt-Backspace][Alt-Up][Esc][PgUp][Esc]{}");
 }
 
+// Esc would stop an answer, and the rest would be typed into the message.
+TEST(KeyCollector, IgnoresUnknownControlSequences) {
+  KeyCollector collector;
+  const auto sequence = [&collector](std::wstring_view rest) {
+    collector.character(L'[', true);
+    characters(collector, rest);
+  };
+  sequence(L"1;8A");  // Ctrl-Alt-Shift-Up
+  characters(collector, L"a[1;8A");
+  sequence(L"<64;1;1M");  // the wheel, in another encoding
+  sequence(L"I");         // the window has got the focus
+  characters(collector, L"b");
+  EXPECT_EQ(words(collector), "a[1;8Ab");
+  sequence(L"1;");
+  collector.key("Up");
+  characters(collector, L"c");
+  sequence(L"1;\r");
+  EXPECT_EQ(words(collector), "[Up]c[Enter]");
+  sequence(L"1;");
+  EXPECT_EQ(words(collector), "");
+  characters(collector, L"d");
+  EXPECT_EQ(words(collector), "d");
+}
+
 }  // namespace
 }  // namespace reprise::cli::app
