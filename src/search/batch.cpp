@@ -59,7 +59,27 @@ Result<> Batch::write() {
   reached_.clear();
   finished_.clear();
   reached_pending_.clear();
+  return checkpoint_if_long();
+}
+
+Result<> Batch::checkpoint_if_long() {
   return index_.db().log_pages() > kLogPagesMax ? index_.checkpoint() : Result<>();
+}
+
+Result<> Batch::write_last() {
+  REPRISE_TRY(merge_large());
+  REPRISE_TRY(write());
+  return merge_large();
+}
+
+Result<> Batch::merge_large() {
+  while (true) {
+    REPRISE_ASSIGN(const bool more, writer_.merge_large());
+    if (!more) {
+      return {};
+    }
+    REPRISE_TRY(checkpoint_if_long());
+  }
 }
 
 Result<> Batch::write_progress() {

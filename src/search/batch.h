@@ -36,6 +36,8 @@ class Batch {
   void finish_pending(std::int64_t session);
 
   Result<> write();
+  // Writes the last batch.
+  Result<> write_last();
 
  private:
   static constexpr std::size_t kBytesMax = 24 << 20;
@@ -51,6 +53,8 @@ class Batch {
     friend auto operator<=>(const Range&, const Range&) = default;
   };
   void note_reached();
+  Result<> checkpoint_if_long();
+  Result<> merge_large();
   Result<> write_progress();
 
   IndexFile& index_;

@@ -58,7 +58,7 @@ Result<bool> CatchUp::run() {
     REPRISE_TRY(load_all());
   }
   REPRISE_TRY(index_pending());
-  REPRISE_TRY(batch().write());
+  REPRISE_TRY(stopped_ ? batch().write() : batch().write_last());
   if (!stopped_) {
     REPRISE_TRY(
         index_.db().run("UPDATE sources SET mark = ?1, position = ?2 WHERE id = ?3"
@@ -104,7 +104,7 @@ Result<SessionChanges> CatchUp::changes() {
 
 Result<bool> CatchUp::has_pending() {
   REPRISE_ASSIGN(const std::int64_t found,
-                 index_.db().integer("SELECT 1 FROM pending AS p JOIN sessions AS s"
+                 index_.db().integer("SELECT 1 FROM pending AS p CROSS JOIN sessions AS s"
                                      " ON s.key = p.session WHERE s.source = ? LIMIT 1",
                                      source_row_));
   return found != 0;
@@ -194,7 +194,7 @@ Result<> CatchUp::index_pending() {
     REPRISE_ASSIGN(
         auto rows,
         index_.db().query("SELECT s.id AS id, s.key AS key, p.first AS first, p.last AS last"
-                          " FROM pending AS p JOIN sessions AS s ON s.key = p.session"
+                          " FROM pending AS p CROSS JOIN sessions AS s ON s.key = p.session"
                           " WHERE s.source = ? ORDER BY s.updated_us, p.first",
                           source_row_));
     REPRISE_TRY(rows.each([&] {

@@ -15,6 +15,15 @@ constexpr std::int64_t kSlackMs = 24LL * 3600 * 1000;
 constexpr std::int64_t kRunsMax = 8;
 // Smaller batches contain what is new since the last search.
 constexpr std::size_t kSmallBatch = 4096;
+// Such a batch also merges some pages of segments, and more for more messages.
+constexpr std::size_t kMergedPages = 16;
+// This many segments of a level are merged into one, in steps as small as that. FTS5 would merge
+// all of them at once if there were kSegmentsMax.
+constexpr int kMergedSegments = 8;
+constexpr int kSegmentsMax = 256;
+// Larger batches are merged at the end, unless they are a smaller part of the shard than this.
+constexpr std::int64_t kSmallPart = 8;
+constexpr std::int64_t kStepPages = 1000;
 // FTS5 buffers this many bytes of a transaction's words before it writes them.
 constexpr std::int64_t kHashBytes = 64 << 20;
 
@@ -55,11 +64,14 @@ Result<> ShardWriter::begin_shard() {
   REPRISE_TRY(db_.run("INSERT INTO shards(source, docs, dead) VALUES(?, 0, 0)", source_));
   REPRISE_ASSIGN(shard_, db_.integer("SELECT last_insert_rowid()"));
   docs_ = 0;
+  unmerged_ = 0;
   const std::string table = words_table(shard_);
   REPRISE_TRY(db_.script(
       cat("CREATE VIRTUAL TABLE ", table,
           " USING fts5(text, thinking, tools, content='', columnsize=0, tokenize='reprise');",
           "INSERT INTO ", table, "(", table, ", rank) VALUES('automerge', 0);",  //
+          "INSERT INTO ", table, "(", table, ", rank) VALUES('usermerge', ", kMergedSegments, ");",
+          "INSERT INTO ", table, "(", table, ", rank) VALUES('crisismerge', ", kSegmentsMax, ");",
           "INSERT INTO ", table, "(", table, ", rank) VALUES('hashsize', ", kHashBytes, ");")));
   insert_ = cat("INSERT INTO ", table, "(rowid, text, thinking, tools) VALUES(?, ?, ?, ?)");
   run_.reset();
@@ -119,11 +131,29 @@ Result<> ShardWriter::save() {
 
 // Each commit adds a segment to the FTS5 table, and queries read all segments.
 Result<> ShardWriter::merge_segments(std::size_t added) {
-  if (added == 0 || added > kSmallBatch) {
+  if (added > kSmallBatch) {
+    unmerged_ += static_cast<std::int64_t>(added);
     return {};
   }
+  return added == 0 ? Result<>() : merge(static_cast<std::int64_t>(kMergedPages + added));
+}
+
+// Otherwise the following small batches would merge large segments with their small ones.
+Result<bool> ShardWriter::merge_large() {
+  if (unmerged_ * kSmallPart <= docs_) {
+    return false;
+  }
+  REPRISE_ASSIGN(const std::int64_t before, db_.integer("SELECT total_changes()"));
+  REPRISE_TRY(merge(std::exchange(is_merging_, true) ? kStepPages : -kStepPages));
+  REPRISE_ASSIGN(const std::int64_t after, db_.integer("SELECT total_changes()"));
+  is_merging_ = after - before > 1;  // more than the command itself
+  return is_merging_;
+}
+
+// A negative number merges all segments, whatever their levels.
+Result<> ShardWriter::merge(std::int64_t pages) {
   const std::string table = words_table(shard_);
-  return db_.script(cat("INSERT INTO ", table, "(", table, ", rank) VALUES('merge', 500)"));
+  return db_.run(cat("INSERT INTO ", table, "(", table, ", rank) VALUES('merge', ?)"), pages);
 }
 
 }  // namespace reprise::search

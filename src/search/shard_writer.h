@@ -28,6 +28,9 @@ class ShardWriter {
 
   // The entries must be in ascending time.
   Result<> add_batch(std::span<const Entry> entries);
+  // Merges a part of what large batches added; false if nothing is left to merge. Call before and
+  // after the last batch: FTS5 then considers the result larger than what small batches add.
+  Result<bool> merge_large();
 
  private:
   struct Run {
@@ -44,11 +47,14 @@ class ShardWriter {
   Result<> add(const Entry& entry);
   Result<> save();
   Result<> merge_segments(std::size_t added);
+  Result<> merge(std::int64_t pages);
 
   sqlite::Connection& db_;
   std::int64_t source_;
   std::int64_t shard_ = 0;  // 0: none
   std::int64_t docs_ = 0;
+  std::int64_t unmerged_ = 0;  // of them, in segments of large batches
+  bool is_merging_ = false;
   std::optional<Run> run_;
   std::set<std::int64_t> placed_;  // sessions known to have messages in the shard
   std::string insert_;
