@@ -11,6 +11,7 @@
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "reprise/store_statistics.h"
 #include "store/postgres/gather.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -59,6 +60,16 @@ TEST_F(PostgresDeltas, DoNotWaitForTheDisk) {
   EXPECT_TRUE(works(strict->capabilities().partials->renew_lease(session_id("s"), answer_, {})));
   EXPECT_EQ(stored(*store), "at once");
   EXPECT_FALSE(strict->append(session_id("s"), messages(1), {.end_partial = answer_}));
+}
+
+// What is written in it is known from the beginning of the answer.
+TEST_F(PostgresDeltas, ALeaseIsRenewedInOneRoundTrip) {
+  StoreStatistics statistics;
+  const auto store = must(open_store(url_, {.statistics = &statistics}));
+  begin(*store);
+  const std::int64_t before = statistics.counts().round_trips.count;
+  EXPECT_TRUE(works(store->capabilities().partials->renew_lease(session_id("s"), answer_, {})));
+  EXPECT_EQ(statistics.counts().round_trips.count, before + 1);
 }
 
 // Their nodes get settings from other statements.

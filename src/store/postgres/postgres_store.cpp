@@ -10,10 +10,12 @@
 #include "store/postgres/list.h"
 #include "store/postgres/messages.h"
 #include "store/postgres/read.h"
+#include "store/postgres/running_answers.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/url.h"
 #include "store/rules.h"
+#include "store/stored_json.h"
 
 namespace reprise {
 namespace postgres {
@@ -97,10 +99,21 @@ Result<Appended> PostgresStore::append(const SessionId& id, std::vector<Message>
   auto appended = database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
     return append_messages(connection, key(id), batch, is_unsure);
   });
-  if (appended && options.end_partial) {
-    database_.running_answers().forget(key(id), options.end_partial->str());
+  if (appended) {
+    note_answers(id, options);
   }
   return appended;
+}
+
+// The start of an answer is then not read again to renew its lease.
+void PostgresStore::note_answers(const SessionId& id, const AppendOptions& options) {
+  RunningAnswers& running = database_.running_answers();
+  if (options.end_partial) {
+    running.forget(key(id), options.end_partial->str());
+  }
+  if (const auto& begun = options.begin_partial; begun) {
+    running.set_start(key(id), begun->answer.str(), store::answer_to_json(*begun));
+  }
 }
 
 Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
@@ -117,9 +130,13 @@ Result<Appended> PostgresStore::replace_suffix(const SessionId& id, Seq from,
                                                std::vector<Message> messages,
                                                AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.is_distributed()));
-  return database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
     return replace_messages(connection, {database_.tenant(), id}, {batch, from}, is_unsure);
   });
+  if (appended) {
+    note_answers(id, options);
+  }
+  return appended;
 }
 
 Result<std::int64_t> PostgresStore::count_replaced(const SessionId& id) {

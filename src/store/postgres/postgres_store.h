@@ -103,6 +103,7 @@ class PostgresStore final : public Store,
 
  private:
   Key key(const SessionId& id) const;
+  void note_answers(const SessionId& id, const AppendOptions& options);
   Capabilities capabilities_here();
 
   const std::unique_ptr<Database> owned_;
