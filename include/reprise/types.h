@@ -48,6 +48,9 @@ struct Seq {
   friend auto operator<=>(const Seq&, const Seq&) = default;
 };
 inline constexpr Seq kSeqEnd{std::numeric_limits<std::int64_t>::max()};
+// The maximum head of a session. Stores refuse to append beyond it, and report larger numbers in
+// their data as damage; so adding up the messages of sessions cannot overflow.
+inline constexpr Seq kSeqMax{std::int64_t{1} << 40};
 
 // The number of a turn's artefacts, from 1. Step 0 is the session itself.
 struct Step {

@@ -104,6 +104,10 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, TokenCount& out
 }
 
 bool read_or_keep(json::Scanner& scanner, std::string_view name, Seq& out, Extra& extra) {
+  json::Scanner ahead = scanner;
+  if (std::int64_t seq = 0; ahead.integer(seq) && (seq < 0 || seq > kSeqMax.value)) {
+    return keep(scanner, name, extra);
+  }
   return read_or_keep(scanner, name, out.value, extra);
 }
 

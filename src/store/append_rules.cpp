@@ -1,13 +1,20 @@
 #include "store/append_rules.h"
 
+#include <utility>
+
 #include "base/text.h"
 #include "reprise/store.h"
 #include "store/rules.h"
 
 namespace reprise::store {
 
-Result<> check_append(const AppendState& now, Seq from, const AppendOptions& options) {
+Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
+                      const AppendOptions& options) {
   const std::string id = short_id(now.id);
+  if (!is_valid_head(now.head)) {
+    return fail(Code::corrupt, cat("session ", id, ": ", head_out_of_range(now.head),
+                                   ": run `reprise verify --repair`"));
+  }
   if (options.expected_head && *options.expected_head != now.head) {
     return fail(Code::conflict, cat("session ", id, " has ", now.head.value, " messages, not ",
                                     options.expected_head->value, ": read it again"));
@@ -15,6 +22,11 @@ Result<> check_append(const AppendState& now, Seq from, const AppendOptions& opt
   if (from.value < 0 || from > now.head) {
     return fail(Code::invalid_argument, cat("session ", id, " has no place ", from.value,
                                             ": it has ", now.head.value, " messages"));
+  }
+  if (std::cmp_greater(messages, kSeqMax.value - from.value)) {
+    return fail(Code::unsupported,
+                cat("session ", id, " has ", from.value, " messages, the limit is ", kSeqMax.value,
+                    ": continue in a new session"));
   }
   if (options.end_partial && now.answer != options.end_partial->str()) {
     return std::unexpected(answer_not_running(now.id, *options.end_partial));

@@ -29,7 +29,14 @@ struct ColumnReader {
 
   void read(Column column, std::string& out) const { row.text(column, out); }
   void read(Column column, bool& out) const { out = row.integer(column) != 0; }
-  void read(Column column, Seq& out) const { out = Seq{row.integer(column)}; }
+  void read(Column column, Seq& out) const {
+    const Seq head{row.integer(column)};
+    if (is_valid_head(head)) {
+      out = head;
+    } else {
+      report(head_out_of_range(head), "");
+    }
+  }
   void read(Column column, TokenCount& out) const { out.value = row.integer(column); }
   void read(Column column, std::optional<Money>& out) const {
     if (!row.is_null(column)) {
@@ -57,8 +64,11 @@ struct ColumnReader {
     if (origin.empty()) {
       return;
     }
-    if (auto parent = SessionId::parse(origin); parent) {
-      out = ForkOrigin{*std::move(parent), Seq{row.integer(model::kForkedAt)}};
+    const Seq at{row.integer(model::kForkedAt)};
+    if (auto parent = SessionId::parse(origin); parent && is_valid_head(at)) {
+      out = ForkOrigin{*std::move(parent), at};
+    } else if (parent) {
+      report(position_out_of_range(at), origin);
     } else {
       report("the id it was forked from cannot be used", origin);
     }

@@ -155,9 +155,18 @@ std::vector<BlobHash> blobs_in(const std::vector<Block>& blocks) {
   return hashes;
 }
 
+std::string head_out_of_range(Seq head) {
+  return cat("the head ", head.value, " is out of range");
+}
+
+std::string position_out_of_range(Seq seq) {
+  return cat("the position ", seq.value, " is out of range");
+}
+
 Span clamp(const ReadRange& range, Seq head) {
-  const std::int64_t from = std::clamp<std::int64_t>(range.from.value, 0, head.value);
-  return {from, std::clamp(range.to.value, from, head.value)};
+  const std::int64_t end = std::clamp<std::int64_t>(head.value, 0, kSeqMax.value);
+  const std::int64_t from = std::clamp<std::int64_t>(range.from.value, 0, end);
+  return {from, std::clamp(range.to.value, from, end)};
 }
 
 }  // namespace reprise::store

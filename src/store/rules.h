@@ -54,7 +54,21 @@ Result<> check_artefact(Step step, std::string_view name);
 // The blobs referenced by the blocks, in order.
 std::vector<BlobHash> blobs_in(const std::vector<Block>& blocks);
 
-// The existing part of a range: 0 <= from <= to <= head.
+// Whether this can be a head: 0 to kSeqMax.
+constexpr bool is_valid_head(Seq head) {
+  return head.value >= 0 && head <= kSeqMax;
+}
+// Whether this can be the position of a message, after which the head is valid.
+constexpr bool is_valid_position(Seq seq) {
+  return seq.value >= 0 && seq < kSeqMax;
+}
+// "the head N is out of range", of damage.
+std::string head_out_of_range(Seq head);
+// "the position N is out of range", of damage.
+std::string position_out_of_range(Seq seq);
+
+// The existing part of a range: 0 <= from <= to <= head. An invalid head counts as the nearest
+// valid one.
 struct Span {
   std::int64_t from;
   std::int64_t to;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "reprise/store.h"
+#include "store/append_rules.h"
 
 namespace reprise::store {
 namespace {
@@ -33,6 +34,29 @@ TEST(ApplyPatch, CannotMoveASessionOutOfTrashOrArchive) {
   Session archived = session(SessionState::archived);
   EXPECT_FALSE(apply_patch(archived, {.state = SessionState::active}));
   EXPECT_TRUE(apply_patch(archived, {.title = "x"}));
+}
+
+TEST(Clamp, NoRangeExceedsTheMaximumHead) {
+  for (const Seq head : {kSeqMax, kSeqMax.next(), kSeqEnd}) {
+    EXPECT_EQ(clamp({}, head).to, kSeqMax.value);
+    EXPECT_EQ(clamp({.from = kSeqEnd}, head).from, kSeqMax.value);
+  }
+  EXPECT_EQ(clamp({.from = Seq{2}}, Seq{std::numeric_limits<std::int64_t>::min()}).to, 0);
+}
+
+TEST(CheckAppend, RefusesMoreMessagesThanASessionCanHave) {
+  const SessionId id = *SessionId::parse("s");
+  const AppendState almost_full{.id = id, .head = {kSeqMax.value - 2}, .answer = {}};
+  EXPECT_TRUE(check_append(almost_full, almost_full.head, 2, {}));
+  const auto refused = check_append(almost_full, almost_full.head, 3, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unsupported);
+  EXPECT_TRUE(check_append(almost_full, Seq{0}, 3, {})) << "replaces the others";
+  for (const Seq wrong : {Seq{-1}, kSeqMax.next(), kSeqEnd}) {
+    const auto damaged = check_append({.id = id, .head = wrong, .answer = {}}, Seq{0}, 0, {});
+    ASSERT_FALSE(damaged);
+    EXPECT_EQ(damaged.error().code, Code::corrupt);
+  }
 }
 
 TEST(CheckArtefact, NamesCannotLeaveTheirFolder) {

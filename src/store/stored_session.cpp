@@ -47,12 +47,13 @@ void count_usage(StoredSession& stored, const Message& message) {
   count_usage(stored.session.usage, stored.counted_requests, message);
 }
 
-Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options) {
+Result<> check_write(const StoredSession& stored, Seq from, std::size_t messages,
+                     const AppendOptions& options) {
   AppendState now{.id = stored.session.info.id, .head = stored.session.info.head, .answer = {}};
   if (stored.partial) {
     now.answer = stored.partial->answer.str();
   }
-  return check_append(now, from, options);
+  return check_append(now, from, messages, options);
 }
 
 void change_partial(StoredSession& stored, const AppendOptions& options) {
@@ -83,7 +84,7 @@ Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Mes
       return done->second;
     }
   }
-  REPRISE_TRY(check_write(stored, from, options));
+  REPRISE_TRY(check_write(stored, from, messages.size(), options));
   SessionInfo& info = stored.session.info;
   REPRISE_ASSERT(from <= info.head);  // checked above: a log has no gaps
   if (from < info.head) {

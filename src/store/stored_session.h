@@ -44,7 +44,8 @@ struct StoredSession {
 void count_usage(StoredSession& stored, const Message& message);
 
 // Whether a write is allowed (append_rules.h).
-Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options);
+Result<> check_write(const StoredSession& stored, Seq from, std::size_t messages,
+                     const AppendOptions& options);
 
 // Ends and begins running answers as the options specify.
 void change_partial(StoredSession& stored, const AppendOptions& options);

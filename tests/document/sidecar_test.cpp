@@ -52,6 +52,15 @@ TEST(MessageRest, AChangedTextTakesPrecedence) {
   EXPECT_EQ(native.model, message.model) << "all else is as it was";
 }
 
+TEST(SessionRest, PositionsOutOfRangeAreCorrupt) {
+  for (const char* sidecar :
+       {R"({"operations":[["o",0,9223372036854775807]]})", R"({"operations":[["o",-1,0]]})",
+        R"({"forked_from":"s","forked_at":9223372036854775807})"}) {
+    StoredSession native{.session = test::session("s")};
+    EXPECT_TRUE(test::fails(add_session_sidecar(native, sidecar), Code::corrupt)) << sidecar;
+  }
+}
+
 TEST(MessageRest, GarbageIsCorrupt) {
   Message native;
   for (const char* sidecar : {"", "[]", "5", "{", R"({"blocks":5})", R"({"blocks":[]} x)"}) {

@@ -71,5 +71,26 @@ TEST_F(PostgresVerify, FindsEachKindOfDamage) {
                                      HasSubstr("session child: the session that it shares")}));
 }
 
+TEST_F(PostgresVerify, HeadsAndPositionsOutOfRangeAreDamage) {
+  using testing::Contains;
+  using testing::HasSubstr;
+  for (const char* const head : {"9223372036854775807", "-5", "1099511627777"}) {
+    change(std::string("UPDATE reprise_heads SET head = ") + head + " WHERE session_id = 'child'");
+    const std::string reason = std::string("the head ") + head + " is out of range";
+    EXPECT_THAT(found(), Contains(HasSubstr(reason)));
+    EXPECT_EQ(must(store_->list({})).damage.size(), 1U);
+    const ReadReport report =
+        must(store_->read(session_id("child"), {}, [](Message&&) { return Flow::go_on; }));
+    ASSERT_FALSE(report.damage.empty());
+    EXPECT_EQ(report.damage.front().reason, reason);
+    EXPECT_TRUE(fails(store_->append(session_id("child"), {user("f")}, {}), Code::corrupt));
+  }
+  change("UPDATE reprise_heads SET head = 1099511627775 WHERE session_id = 'child'");
+  EXPECT_TRUE(
+      fails(store_->append(session_id("child"), {user("f"), user("g")}, {}), Code::unsupported));
+  change("UPDATE reprise_messages SET seq = 9223372036854775807 WHERE seq = 4");
+  EXPECT_THAT(found(), Contains(HasSubstr("the position 9223372036854775807 is out of range")));
+}
+
 }  // namespace
 }  // namespace reprise::test

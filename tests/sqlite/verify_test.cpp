@@ -37,7 +37,14 @@ constexpr Fault kFaults[] = {
     {"BadUsage", "UPDATE messages SET usage = 'much' WHERE session_id = 's' AND seq = 1",
      "messages row 2", "usage cannot be read"},
     {"BadPlace", "UPDATE messages SET seq = -7 WHERE session_id = 's' AND seq = 1",
-     "messages row 2", "the place -7 cannot be"},
+     "messages row 2", "the position -7 is out of range"},
+    {"PositionOutOfRange",
+     "UPDATE messages SET seq = 9223372036854775807 WHERE session_id = 's' AND seq = 1",
+     "messages row 2", "the position 9223372036854775807 is out of range"},
+    {"HeadOutOfRange", "UPDATE sessions SET head = 9223372036854775807 WHERE id = 's'",
+     "sessions row 1", "the head 9223372036854775807 is out of range"},
+    {"OriginOutOfRange", "UPDATE sessions SET forked_at = -9 WHERE id = 'f'", "sessions row 2",
+     "the position -9 is out of range"},
     {"BeyondTheHead", "UPDATE sessions SET head = 2 WHERE id = 's'", "sessions row 1",
      "messages beyond its head 2"},
     {"BaseIsGone", "UPDATE sessions SET base = 'nowhere' WHERE id = 'f'", "sessions row 2",
@@ -92,6 +99,58 @@ TEST_P(SqliteVerify, NamesTheFaultAndItsPlace) {
 
 INSTANTIATE_TEST_SUITE_P(Faults, SqliteVerify, testing::ValuesIn(kFaults),
                          [](const auto& fault) { return std::string(fault.param.name); });
+
+// Numbers near the limit of integers are damage for readers and refused by writers, and repair
+// sets the head again.
+TEST(SqliteRepair, HeadsAndPositionsOutOfRangeAreDamage) {
+  for (const char* const change :
+       {"UPDATE sessions SET head = 9223372036854775807", "UPDATE sessions SET head = -5",
+        "UPDATE sessions SET head = 1099511627777",
+        "INSERT INTO messages(session_id, seq, role, content, created_at)"
+        " VALUES('s', 9223372036854775807, 'user', 'far', '2026-01-01 00:00:00')"}) {
+    SCOPED_TRACE(change);
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "s.db";
+    must(open_at(file)->create(session("s")));
+    must(open_at(file)->append(session_id("s"), {user("a"), assistant("b")}, {}));
+    PlainDatabase(file).run(change);
+    const auto store = open_at(file);
+    for (const bool newest_first : {false, true}) {
+      const ReadReport report = must(store->read(session_id("s"), {.newest_first = newest_first},
+                                                 [](Message&&) { return Flow::go_on; }));
+      EXPECT_EQ(report.damaged, 1);
+    }
+    EXPECT_EQ(must(store->list({})).damage.size(), 1U);
+    EXPECT_TRUE(fails(store->append(session_id("s"), {user("c")}, {}), Code::corrupt));
+    must(store->capabilities().repair->repair_into(folder.path() / "repaired.db"));
+    const auto repaired = open_at(folder.path() / "repaired.db");
+    EXPECT_EQ(must(repaired->append(session_id("s"), {user("c")}, {})).first, Seq{2});
+    EXPECT_TRUE(must(repaired->capabilities().repair->verify()).damage.empty());
+  }
+}
+
+// A database of the original program with such a message can be migrated.
+TEST(SqliteRepair, APositionOutOfRangeOfTheOriginalIsNoHead) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "s.db";
+  {
+    PlainDatabase plain(file);
+    plain.run(std::string(kFirstRelease));
+    plain.run("INSERT INTO sessions(id, title, model) VALUES('s', 't', 'm')");
+    plain.run("INSERT INTO messages(session_id, seq, role, content) VALUES('s', 0, 'user', '[]')");
+    plain.run(
+        "INSERT INTO messages(session_id, seq, role, content)"
+        " VALUES('s', 9223372036854775807, 'user', '[]')");
+  }
+  for (const Access access : {Access::read, Access::write}) {
+    const auto store = open_at(file, {.access = access});
+    EXPECT_EQ(must(get(*store, session_id("s"))).info.head, Seq{1});
+    EXPECT_EQ(must(store->read(session_id("s"), {}, [](Message&&) { return Flow::go_on; })).damaged,
+              1);
+    EXPECT_FALSE(must(store->capabilities().repair->verify()).damage.empty());
+  }
+  EXPECT_EQ(must(open_at(file)->append(session_id("s"), {user("next")}, {})).first, Seq{1});
+}
 
 // The columns of a table that another program has made may be without a NOT NULL.
 TEST(SqliteRepair, ANullCostsNoSession) {

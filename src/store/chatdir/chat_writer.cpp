@@ -130,7 +130,7 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
   }
   const Seq head = now_.session.info.head;
   const Seq first = from.value_or(head);
-  REPRISE_TRY(check_write(now_, first, options));
+  REPRISE_TRY(check_write(now_, first, messages.size(), options));
   const Appended appended = appended_at(first, messages.size());
   if (!messages.empty()) {
     REPRISE_TRY(check_length(appended.head));

@@ -12,6 +12,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/trailer.h"
+#include "store/rules.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -79,7 +80,8 @@ Result<std::optional<LogState>> peek_state(const fs::path& file) {
     if (found && found->trailer->line < from) {
       continue;  // retries with the whole line
     }
-    if (found && found->trailer->ends_batch() && text.find('\0') == std::string_view::npos &&
+    if (found && found->trailer->ends_batch() && is_valid_position(found->trailer->seq) &&
+        text.find('\0') == std::string_view::npos &&
         found->trailer->at == from + static_cast<std::int64_t>(found->position)) {
       state.head = found->trailer->seq.next();
       state.trailer = std::move(found->trailer);

@@ -16,6 +16,7 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/splitter.h"
 #include "store/chatdir/trailer.h"
+#include "store/rules.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -309,7 +310,7 @@ Result<> MessageLog::remember(const fs::path& replaced) {
     if (!piece) {
       return {};
     }
-    if (piece->trailer) {
+    if (piece->trailer && is_valid_position(piece->trailer->seq)) {
       learn(*piece->trailer, piece->trailer->seq);
     }
   }

@@ -361,6 +361,21 @@ TEST_F(MessageLogTest, AMissingLineIsAGap) {
   EXPECT_EQ((*peek_state(file_))->head, Seq{3});
 }
 
+TEST_F(MessageLogTest, APositionOutOfRangeIsDamage) {
+  for (const char* const seq : {"9223372036854775807", "1099511627776"}) {
+    std::string bytes = ours({{"a"}, {"b"}});
+    const std::size_t at = bytes.rfind(R"("seq":1,)");
+    bytes.replace(at, 8, cat(R"("seq":)", seq, ","));
+    auto log = open(bytes);
+    const Loaded loaded = load(*log);
+    EXPECT_EQ(loaded.texts, Texts{"a"});
+    EXPECT_EQ(loaded.damage, Texts{"m: line 2: its position is out of range"});
+    EXPECT_EQ(log->state().head, Seq{1});
+    EXPECT_FALSE(*peek_state(file_));
+    EXPECT_TRUE(log->remember(file_));
+  }
+}
+
 TEST_F(MessageLogTest, LinesMovedByOthersAreNumberedByCounting) {
   const std::string bytes = ours({{"a"}, {"b"}, {"c"}});
   const std::string cut = bytes.substr(bytes.find('\n') + 1);

@@ -26,6 +26,7 @@
 #include "store/chatdir/zip_file.h"
 #include "store/paths.h"
 #include "store/redact.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -111,6 +112,9 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
   StoredSession& stored = metadata.now.stored;
   SessionInfo& info = stored.session.info;
   info.head.value = json::integer_in(view["messages"].raw()).value_or(info.head.value);
+  if (!is_valid_head(info.head)) {
+    return fail(Code::corrupt, head_out_of_range(info.head));
+  }
   if (info.title.empty()) {
     info.title = view["title"].text();
   }

@@ -10,6 +10,7 @@
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/trailer.h"
+#include "store/rules.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -85,6 +86,11 @@ Result<std::optional<Piece>> Splitter::next() {
   REPRISE_ASSIGN(const FileWindow::LineView line, window_.line(at_, end_));
   const auto line_end = start + static_cast<std::int64_t>(line.text.size());
   auto found = find_trailer(line.text);
+  if (found && is_in_place(*found, start) && !is_valid_position(found->trailer->seq)) {
+    Piece piece = take(line.text.size(), "its position is out of range");
+    piece.ends_line = line.has_end;
+    return piece;
+  }
   if (found && is_in_place(*found, start)) {
     Piece piece = take(line.text.size(), "");
     if (mode_ == SplitMode::messages && found->trailer->of == 1) {

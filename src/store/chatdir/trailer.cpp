@@ -41,6 +41,7 @@ bool read_trailer_start(Cursor& cursor, Trailer& trailer) {
   std::string_view time;
   return cursor.eat(kMarkStart) && cursor.number(trailer.seq.value) && cursor.eat(R"(,"line":)") &&
          cursor.number(trailer.line) && cursor.eat(R"(,"at":)") && cursor.number(trailer.at) &&
+         trailer.seq.value >= 0 &&
          (!cursor.eat(R"(,"created_at":)") ||
           (cursor.word(time) && read_time(time, trailer.created_at)));
 }
@@ -124,8 +125,9 @@ bool read_written_trailer(std::string_view text, Trailer& trailer) {
   Cursor cursor(text);
   std::string_view word;
   if (!read_trailer_start(cursor, trailer) ||
-      (cursor.eat(R"(,"batch":[)") && !(cursor.number(trailer.number) && cursor.eat(",") &&
-                                        cursor.number(trailer.of) && cursor.eat("]")))) {
+      (cursor.eat(R"(,"batch":[)") &&
+       !(cursor.number(trailer.number) && cursor.eat(",") && cursor.number(trailer.of) &&
+         cursor.eat("]") && trailer.number >= 1 && trailer.number <= trailer.of))) {
     return false;
   }
   if (cursor.eat(R"(,"request":)")) {

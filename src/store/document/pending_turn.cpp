@@ -6,6 +6,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 
@@ -62,7 +63,7 @@ class TurnReader {
       return id(session_);
     }
     if (name == "first") {
-      return scanner_.integer(first_.value);
+      return scanner_.integer(first_.value) && is_valid_head(first_);
     }
     if (std::string_view raw; name == "begun") {
       return scanner_.raw(raw) && !(unsaved_ = raw).empty();

@@ -7,6 +7,7 @@
 #include "model/json_fields.h"
 #include "model/known_time.h"
 #include "store/document/sidecar.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 
@@ -118,7 +119,7 @@ class SidecarReader {
       return scanner_.array([this] { return replaced(); });
     }
     if (name == model::kForkedAt) {
-      return scanner_.integer(forked_at_.value);
+      return scanner_.integer(forked_at_.value) && is_valid_head(forked_at_);
     }
     if (name == "state_before_trash") {
       return read(stored_.state_before_trash);
@@ -229,7 +230,8 @@ class SidecarReader {
       }
     });
     auto operation = OperationId::parse(id);
-    if (!whole || at != 3 || !operation) {
+    if (!whole || at != 3 || !operation || !is_valid_head(done.first) ||
+        !is_valid_head(done.head)) {
       return false;
     }
     stored_.operations.emplace(*std::move(operation), done);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "reprise/outbox.h"
 #include "store/document/sidecar.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 
@@ -108,7 +109,7 @@ Result<OutboxStep> read_step(std::string_view line) {
   if (!whole || !scanner.end()) {
     return std::unexpected(scanner.fault());
   }
-  if (!operation || step.after.value < 0 ||
+  if (!operation || !is_valid_head(step.after) ||
       (step.replace_from && (step.replace_from->value < 0 || *step.replace_from > step.after))) {
     return fail(Code::corrupt, "it names no operation, or no position for one");
   }

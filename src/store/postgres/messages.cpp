@@ -121,8 +121,9 @@ Result<Now> lock_now(Connection& connection, const Key& key, const Batch& batch,
   return now;
 }
 
-Result<> check_batch(const Key& key, const Locked& now, Seq from, const AppendOptions& options) {
-  return store::check_append({.id = key.id, .head = now.head, .answer = now.answer}, from, options);
+Result<> check_batch(const Key& key, const Locked& now, Seq from, const Batch& batch) {
+  return store::check_append({.id = key.id, .head = now.head, .answer = now.answer}, from,
+                             batch.roles.size(), batch.options);
 }
 
 Error changed_while_locked(const Key& key) {
@@ -199,7 +200,7 @@ Result<Appended> append_messages(Connection& connection, const Key& key, const B
     REPRISE_TRY(connection.run_one({kCommit}));
     return *now.done;
   }
-  REPRISE_TRY(check_batch(key, now.session, now.session.head, batch.options));
+  REPRISE_TRY(check_batch(key, now.session, now.session.head, batch));
   return append_and_commit(connection, {key, batch, now.counted});
 }
 
@@ -211,7 +212,7 @@ Result<Appended> replace_messages(Connection& connection, const Key& key,
     REPRISE_TRY(connection.run_one({kCommit}));
     return *now.done;
   }
-  REPRISE_TRY(check_batch(key, now.session, from, batch.options));
+  REPRISE_TRY(check_batch(key, now.session, from, batch));
   std::vector<Query> branching;
   if (from < now.session.head) {
     REPRISE_ASSIGN(branching, branch_off(connection, key, now.session.branch, from));

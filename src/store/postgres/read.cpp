@@ -94,7 +94,11 @@ Result<> Reading::find_segments() {
     if (head.empty()) {
       return std::unexpected(store::no_session(id_));
     }
-    const auto [from, to] = store::clamp(range_, Seq{head.integer(0, "head")});
+    const Seq end{head.integer(0, "head")};
+    if (!store::is_valid_head(end)) {
+      report({place_, store::head_out_of_range(end), ""});
+    }
+    const auto [from, to] = store::clamp(range_, end);
     REPRISE_ASSIGN(segments, segments_of(connection, database_.tenant(),
                                          {id_, head.integer(0, "branch")}, from, to));
     return {};

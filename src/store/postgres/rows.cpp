@@ -102,6 +102,10 @@ bool read_message(const MessageRow& row, std::string_view place, Message& messag
     return Damage{cat(place, " message ", row.seq.value), std::string(reason),
                   store::excerpt_of(bytes)};
   };
+  if (!store::is_valid_position(row.seq)) {
+    damage = damaged(store::position_out_of_range(row.seq), row.content);
+    return false;
+  }
   auto blocks = blocks_from_json(row.content);
   if (!blocks) {
     damage = damaged(blocks.error().message, row.content);

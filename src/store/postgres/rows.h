@@ -48,8 +48,8 @@ struct MessageRow {
 };
 MessageRow read_row(const RowView& row);
 
-// Fills an empty message. False if the content cannot be read. `damage` is set then, and for
-// invalid details.
+// Fills an empty message. False if the position or content cannot be read. `damage` is set then,
+// and for invalid details.
 bool read_message(const MessageRow& row, std::string_view place, Message& message,
                   std::optional<Damage>& damage);
 

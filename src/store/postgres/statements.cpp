@@ -194,8 +194,10 @@ std::string move_head(const AppendShape& shape, Placeholders& placeholders) {
   }
   return cat("UPDATE reprise_heads AS h SET", set,
              " WHERE h.tenant = $1::text AND h.session_id = $2::text"
-             " AND ($3::int8 IS NULL OR h.head = $3::int8)",
-             where, " RETURNING h.branch, h.head - $4::int8 AS first_seq");
+             " AND ($3::int8 IS NULL OR h.head = $3::int8)"
+             " AND h.head BETWEEN 0 AND ",
+             kSeqMax.value, " - $4::int8", where,
+             " RETURNING h.branch, h.head - $4::int8 AS first_seq");
 }
 
 AppendStatement make_append(const AppendShape& shape) {

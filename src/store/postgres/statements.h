@@ -167,9 +167,12 @@ inline constexpr std::string_view kFindBranch =
 inline constexpr std::string_view kCountMessages =
     "SELECT count(*) AS messages FROM reprise_messages WHERE tenant = $1::text AND session_id = "
     "$2::text";
+// Positions beyond the limit are damage, which verification reports.
 inline constexpr std::string_view kFindBranchRanges =
-    "SELECT branch, min(seq) AS first_seq, max(seq) + 1 AS end_seq FROM reprise_messages"
+    "SELECT branch, min(seq) AS first_seq, least(max(seq), 1099511627775) + 1 AS end_seq FROM "
+    "reprise_messages"
     " WHERE tenant = $1::text AND session_id = $2::text GROUP BY branch ORDER BY branch";
+static_assert(kSeqMax.value == 1099511627776);
 // 3 branch, 4 from, 5 to, 6 limit.
 #define REPRISE_READ_MESSAGES                                                                    \
   "SELECT seq, created_us, more, role, content, detail FROM reprise_messages"                    \

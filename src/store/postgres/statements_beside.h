@@ -159,7 +159,7 @@ inline constexpr std::string_view kVerifyHeads =
     " FROM reprise_heads AS h"
     " LEFT JOIN reprise_branches AS b ON b.tenant = h.tenant AND b.session_id = h.session_id"
     " AND b.branch = h.branch WHERE h.tenant = $1::text AND h.head <> coalesce("
-    "(SELECT max(m.seq) + 1 FROM reprise_messages AS m WHERE m.tenant = h.tenant"
+    "(SELECT max(m.seq)::numeric + 1 FROM reprise_messages AS m WHERE m.tenant = h.tenant"
     " AND m.session_id = h.session_id AND m.branch = h.branch), b.base_count, 0)";
 inline constexpr std::string_view kVerifyBases =
     "SELECT b.session_id, 'the session that it shares messages with is missing' AS reason"

@@ -10,6 +10,7 @@
 #include "store/postgres/statements.h"
 #include "store/postgres/statements_beside.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 
 namespace reprise::postgres {
 namespace {
@@ -93,7 +94,7 @@ class Verification {
         report_.damage.push_back({cat(place, " message ", expected), "it is missing", ""});
       }
       last = branch;
-      expected = message.seq.value + 1;
+      expected = store::is_valid_position(message.seq) ? message.seq.next().value : 0;
       ++report_.messages;
       if (report_.messages % kMessagesPerReport == 0) {
         tell();

@@ -69,7 +69,8 @@ Result<std::optional<Appended>> find_operation(Connection& connection, const Ses
 }
 
 // The id of the running answer is needed only to end it.
-Result<> check_batch(const SessionId& id, const Now& now, Seq from, const AppendOptions& options) {
+Result<> check_batch(const SessionId& id, const Now& now, Seq from, const Batch& batch) {
+  const AppendOptions& options = batch.options;
   const auto running = now.answer && options.end_partial
                            ? store::answer_from_json(*now.answer)
                            : Result<Partial>(fail(Code::not_found, "no answer is running"));
@@ -77,7 +78,7 @@ Result<> check_batch(const SessionId& id, const Now& now, Seq from, const Append
   if (now.answer) {
     state.answer = running ? std::string_view(running->answer.str()) : std::string_view();
   }
-  return store::check_append(state, from, options);
+  return store::check_append(state, from, batch.messages.size(), options);
 }
 
 // Adds the message's usage if its request was not counted yet.
@@ -294,7 +295,7 @@ Result<Appended> append_messages(Connection& connection, const SessionId& id, co
     return *done;
   }
   const Seq first = now.head;
-  REPRISE_TRY(check_batch(id, now, first, batch.options));
+  REPRISE_TRY(check_batch(id, now, first, batch));
   return write_batch(connection, id, first, std::move(now), batch);
 }
 
@@ -305,7 +306,7 @@ Result<Appended> replace_messages(Connection& connection, const SessionId& id, S
   if (done) {
     return *done;
   }
-  REPRISE_TRY(check_batch(id, now, from, batch.options));
+  REPRISE_TRY(check_batch(id, now, from, batch));
   if (from < now.head) {
     REPRISE_TRY(keep_suffix(connection, id, from));
   }

@@ -105,11 +105,12 @@ Result<> add_to_original(Connection& connection) {
   REPRISE_TRY(add_columns(connection, "sessions", kLaterSessionColumns));
   REPRISE_TRY(add_columns(connection, "sessions", session_columns()));
   REPRISE_TRY(add_columns(connection, "messages", message_columns()));
-  REPRISE_TRY(connection.run(
-      "UPDATE sessions SET created_us = coalesce(reprise_us(created_at), 0),"
-      " updated_us = coalesce(reprise_us(updated_at), 0),"
-      " head = max(0, coalesce((SELECT max(seq) + 1 FROM messages WHERE session_id = sessions.id),"
-      " 0))"));
+  REPRISE_TRY(
+      connection.run(cat("UPDATE sessions SET created_us = coalesce(reprise_us(created_at), 0),"
+                         " updated_us = coalesce(reprise_us(updated_at), 0),"
+                         " head = max(0, coalesce((SELECT max(seq) + 1 FROM messages"
+                         " WHERE session_id = sessions.id AND seq < ",
+                         kSeqMax.value, "), 0))")));
   return connection.script(fill_slots_sql());
 }
 
@@ -134,8 +135,10 @@ std::string computed_session_column(const Column& column) {
     return slot_sql("coalesce(reprise_us(updated_at), 0)");
   }
   if (column.name == "head") {
-    return "max(0, coalesce((SELECT max(seq) + 1 FROM main.messages AS m"
-           " WHERE m.session_id = main.sessions.id), 0))";
+    return cat(
+        "max(0, coalesce((SELECT max(seq) + 1 FROM main.messages AS m"
+        " WHERE m.session_id = main.sessions.id AND m.seq < ",
+        kSeqMax.value, "), 0))");
   }
   return default_of(column);
 }

@@ -50,6 +50,7 @@ class Reading {
   Result<> read_page(const Database::Reader& reader);
   Result<> report_salvaged(Connection& connection);
   Result<> find_version(Connection& connection);
+  void report(const Statement& session, std::string reason);
   Result<> read_segment(Connection& connection, const Segment& segment);
   Result<> read_rows(Connection& connection, Statement& row, const Segment& segment);
   Result<> take(Connection& connection, const Statement& row);
@@ -116,19 +117,35 @@ Result<> Reading::report_salvaged(Connection& connection) {
   return {};
 }
 
+void Reading::report(const Statement& session, std::string reason) {
+  ++report_.damaged;
+  report_.damage.push_back(
+      {row_place(file_, "sessions", session.integer("row")), std::move(reason), ""});
+}
+
 // The first page determines the state; later pages continue in it.
 Result<> Reading::find_version(Connection& connection) {
-  REPRISE_ASSIGN(Statement row,
-                 connection.query("SELECT generation, head FROM sessions WHERE id = ?", id_.str()));
+  REPRISE_ASSIGN(
+      Statement row,
+      connection.query("SELECT rowid AS row, generation, head, EXISTS (SELECT 1 FROM messages"
+                       " WHERE session_id = sessions.id AND seq >= sessions.head) AS has_more"
+                       " FROM sessions WHERE id = ?",
+                       id_.str()));
   REPRISE_ASSIGN(const bool found, row.step());
   if (!found) {
     return std::unexpected(store::no_session(id_));
   }
   if (!reached_.generation) {
     reached_.generation = row.integer("generation");
-    const auto span = store::clamp(range_, Seq{row.integer("head")});
+    const Seq head{row.integer("head")};
+    const auto span = store::clamp(range_, head);
     reached_.from = span.from;
     reached_.to = span.to;
+    if (!store::is_valid_head(head)) {
+      report(row, store::head_out_of_range(head));
+    } else if (row.integer("has_more") != 0 && range_.to > head) {
+      report(row, cat("it has messages beyond its head ", head.value));
+    }
   } else if (row.integer("generation") != *reached_.generation) {
     reached_.session = retained_name(id_.str(), *reached_.generation);
   }

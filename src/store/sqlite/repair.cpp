@@ -270,9 +270,11 @@ Result<> Repairing::repair_references() {
       target_.run("UPDATE sessions SET state = 'kept', kept_for = substr(id, 1, instr(id, '~') - 1)"
                   " WHERE instr(id, '~') > 1 AND kept_for IS NULL"
                   " AND substr(id, 1, instr(id, '~') - 1) IN (SELECT id FROM sessions)"));
-  REPRISE_TRY(
-      target_.run("UPDATE sessions SET head = max(head, base_count, coalesce((SELECT max(seq) + 1"
-                  " FROM messages WHERE session_id = sessions.id), 0))"));
+  REPRISE_TRY(target_.run(
+      "UPDATE sessions SET head = max(CASE WHEN head BETWEEN 0 AND ?1 THEN head ELSE 0 END,"
+      " CASE WHEN base_count BETWEEN 0 AND ?1 THEN base_count ELSE 0 END,"
+      " coalesce((SELECT max(seq) + 1 FROM messages WHERE session_id = sessions.id), 0))",
+      kSeqMax.value));
   for (const Table& table : own_tables()) {
     if (table.name != "reprise_blobs" && table.name != kPinsTable) {
       REPRISE_TRY(target_.run(

@@ -171,19 +171,26 @@ namespace {
 
 struct MessageReader : store::ColumnReader<Statement> {
   Message& message;
-  bool& has_blocks;
+  bool& is_whole;  // has a position and blocks
 
   using store::ColumnReader<Statement>::read;
+  void read(store::Column column, Seq& out) const {
+    out = Seq{row.integer(column)};
+    if (!store::is_valid_position(out)) {
+      is_whole = false;
+      report(store::position_out_of_range(out), "");
+    }
+  }
   void read(store::Column column, MessageState& /*out*/) const {
     take_state(row.bytes(column), message);  // after the role, which it may change
   }
   void read(store::Column column, std::vector<Block>& out) const {
     const std::string_view json = row.bytes(column);
     auto blocks = blocks_from_json(json);
-    has_blocks = blocks.has_value();
-    if (has_blocks) {
+    if (blocks) {
       out = *std::move(blocks);
     } else {
+      is_whole = false;
       report(std::move(blocks.error().message), json);
     }
   }
@@ -193,10 +200,10 @@ struct MessageReader : store::ColumnReader<Statement> {
 
 bool read_message(const Statement& row, std::string_view file, Message& message,
                   std::optional<Damage>& damage) {
-  bool has_blocks = false;
-  const MessageReader reader{{row, file, message_place, damage}, message, has_blocks};
+  bool is_whole = true;
+  const MessageReader reader{{row, file, message_place, damage}, message, is_whole};
   store::read_fields(reader, model::kMessageFields, message);
-  if (!has_blocks) {
+  if (!is_whole) {
     return false;
   }
   if (message.created_at == Time{} && row.is_null("created_us")) {

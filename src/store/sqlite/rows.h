@@ -52,8 +52,8 @@ std::optional<std::string_view> stored_state(const Message& message);
 
 // The columns that read_message() reads from `messages`.
 const std::string& message_select();
-// Fills an empty message. False if the content cannot be read. `damage` is set then, and for
-// invalid details.
+// Fills an empty message. False if the position or content cannot be read. `damage` is set then,
+// and for invalid details.
 bool read_message(const Statement& row, std::string_view file, Message& message,
                   std::optional<Damage>& damage);
 

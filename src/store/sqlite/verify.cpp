@@ -117,8 +117,8 @@ void DatabaseCheck::check_messages() {
     }
   });
   each_is_damage("messages",
-                 "SELECT id AS row, 'the place ' || seq || ' cannot be' AS reason FROM messages"
-                 " WHERE typeof(seq) <> 'integer' OR seq < 0");
+                 "SELECT id AS row, 'the position ' || seq || ' is not a number' AS reason"
+                 " FROM messages WHERE typeof(seq) <> 'integer'");
 }
 
 void DatabaseCheck::check_sharing() {
