@@ -21,8 +21,10 @@ namespace fs = std::filesystem;
 using reprise::Source;
 
 struct Kind {
-  std::string_view name;  // also the name of the source
-  std::string_view file;  // the file with the input
+  std::string_view name;
+  std::string_view file;         // the file with the input
+  std::string_view source = {};  // if it is not the kind's name
+  bool is_opened_alone = false;  // instead of the folder
   // Its pages may be inconsistent between a scan and a lookup, and it may not be a database at all:
   // then only crashes are faults.
   bool is_database = false;
@@ -44,10 +46,29 @@ constexpr Kind kKinds[] = {
     {"aichat", "sessions/a.yaml"},
     {"continue", "sessions/a.json"},
     {"cline", "data/sessions/1_a/a.messages.json"},
-    {"opencode", "opencode.db", true},
-    {"llm", "logs.db", true},
-    {"goose", "sessions.db", true},
-    {"crush", "crush.db", true},
+    {.name = "opencode", .file = "opencode.db", .is_database = true},
+    {.name = "llm", .file = "logs.db", .is_database = true},
+    {.name = "goose", .file = "sessions.db", .is_database = true},
+    {.name = "crush", .file = "crush.db", .is_database = true},
+    // Other files of the same tools.
+    {.name = "codex-json",
+     .file = "sessions/rollout-2025-05-02-019a0000-0000-7000-8000-000000000001.json",
+     .source = "codex"},
+    {.name = "gemini-json",
+     .file = "tmp/x/chats/session-2026-11-20T10-00-6a1b2c3d.json",
+     .source = "gemini"},
+    {.name = "gemini-checkpoint", .file = "tmp/x/checkpoint-one.json", .source = "gemini"},
+    {.name = "goose-lines", .file = "20250101_120000.jsonl", .source = "goose"},
+    {.name = "goose-export",
+     .file = "a.json",
+     .source = "goose",
+     .is_opened_alone = true,
+     .may_be_none = true},
+    {.name = "opencode-export",
+     .file = "a.json",
+     .source = "opencode",
+     .is_opened_alone = true,
+     .may_be_none = true},
 };
 
 const Kind* chosen = nullptr;
@@ -124,8 +145,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fs::path file = source_folder() / chosen->file;
   fs::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary | std::ios::trunc) << reprise::fuzz::text_of(data, size);
-  const auto source =
-      reprise::open_source(std::string(chosen->name) + ":" + source_folder().native());
+  const std::string_view name = chosen->source.empty() ? chosen->name : chosen->source;
+  const fs::path& place = chosen->is_opened_alone ? file : source_folder();
+  const auto source = reprise::open_source(std::string(name) + ":" + place.native());
   require(source || chosen->is_database || chosen->may_be_none, "the folder cannot be opened");
   if (!source) {
     return 0;
