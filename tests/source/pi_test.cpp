@@ -113,6 +113,17 @@ TEST_F(PiTest, AForkKnowsWhatItHasOfItsParent) {
   EXPECT_EQ(session(kId).usage.input.value, 0);
 }
 
+// An imported copy has the same requests, which are counted once.
+TEST_F(PiTest, RequestsOfTheFirstVersionsHaveIds) {
+  write(kFile, {header(), entry("", "", message("user", "One")),
+                entry("", "", message("assistant", "1", ",'usage':{'input':9}"),
+                      "2026-11-20T10:00:02.000Z")});
+  open("pi");
+  const auto messages = must(read_all(source(), must(SessionId::parse(kId))));
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(messages[1].usage->request_id, "2026-11-20T10:00:02.000Z");
+}
+
 TEST_F(PiTest, AnImageOfTheQuestionIsNoTitle) {
   write(kFile, {header(), entry("1", "", message("user", "<file name=/a.png></file>What is it?"))});
   open("pi");

@@ -78,7 +78,8 @@ bool is_injected_entry(JsonView entry) {
          (role != "user" && role != "assistant" && role != "toolResult");
 }
 
-Usage usage_of(JsonView message, std::string_view entry_id) {
+Usage usage_of(JsonView entry) {
+  const JsonView message = entry["message"];
   const JsonView used = message["usage"];
   Usage usage;
   usage.cached = {used["cacheRead"].count()};
@@ -87,8 +88,12 @@ Usage usage_of(JsonView message, std::string_view entry_id) {
   usage.output = {used["output"].count()};
   usage.cost = Money::parse(used["cost"]["total"].raw());
   usage.price_source = usage.cost ? "pi" : "";
-  const std::string response = message["responseId"].text();
-  usage.request_id = response.empty() ? std::string(entry_id) : response;
+  // The first versions had no ids.
+  for (const JsonView name : {message["responseId"], entry["id"], entry["timestamp"]}) {
+    if (usage.request_id.empty()) {
+      usage.request_id = name.text();
+    }
+  }
   return usage;
 }
 
@@ -117,7 +122,7 @@ Message message_of(JsonView entry, bool has_usage) {
     message.state =
         stop == "aborted" || stop == "error" ? MessageState::incomplete : MessageState::complete;
     if (has_usage) {
-      message.usage = usage_of(inner, entry["id"].text());
+      message.usage = usage_of(entry);
     }
   }
   if (is_injected_entry(entry)) {

@@ -12,7 +12,8 @@ std::string text_of(JsonView content);
 bool is_injected_entry(JsonView entry);
 // Whether the entry is a message of any kind.
 bool is_message_entry(JsonView entry);
-Usage usage_of(JsonView message, std::string_view entry_id);
+// Of an answer. The request's id is that of the response, else that of the entry, else its time.
+Usage usage_of(JsonView entry);
 Message message_of(JsonView entry, bool has_usage);
 
 }  // namespace reprise::source::pi

@@ -77,7 +77,7 @@ class PiIndexer final : public Indexer {
     if (role == "assistant") {
       into_.session.info.model = message["model"].text();
       if (message["usage"]) {
-        node.usage = note_usage(into_.usages, pi::usage_of(message, entry["id"].text()));
+        node.usage = note_usage(into_.usages, pi::usage_of(entry));
       }
     } else if (role == "user" && first_.empty()) {
       // The name of an attached file precedes the user's text.
