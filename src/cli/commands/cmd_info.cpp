@@ -14,6 +14,7 @@
 #include "model/json_fields.h"
 #include "model/known_time.h"
 #include "session/import.h"
+#include "store/usage_sum.h"
 
 namespace reprise::cli {
 namespace {
@@ -58,7 +59,10 @@ class Info final : public Command {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*source, sel_, Use::read, every_state()));
-    REPRISE_ASSIGN(const SessionNow now, get_now(*source, info.id));
+    REPRISE_ASSIGN(SessionNow now, get_now(*source, info.id));
+    if (const auto origin = origin_of(now.session); origin && origin->usage) {
+      store::add_usage(now.session.usage, *origin->usage);  // of no single message
+    }
     REPRISE_ASSIGN(TurnList turns, list_turns(*source, info.id));
     REPRISE_ASSIGN(const Exchange last, last_exchange(*source, info.id));
     SideData side_data = read_side_data(*source, info.id);
