@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/reserve.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
 
@@ -16,8 +17,7 @@ Result<> settle_answer(Store& store, const SessionInfo& info, Clock& clock) {
     return {};
   }
   const auto settled = settle_interrupted(store, info.id, clock);
-  return settled || settled.error().code == Code::io ? Result<>()
-                                                     : std::unexpected(settled.error());
+  return settled || is_disk_full(settled.error()) ? Result<>() : std::unexpected(settled.error());
 }
 
 Result<> remove_one(Store& store, const SessionInfo& info, Removal how, Clock& clock) {
@@ -74,7 +74,7 @@ Result<bool> is_answering(Store& store, const SessionInfo& info,
     on_watching(info);
   }
   const auto settled = settle_interrupted(store, info.id, clock);
-  if (!settled && settled.error().code == Code::io) {
+  if (!settled && is_disk_full(settled.error())) {
     return false;  // its process is gone, but there is no space to record that
   }
   REPRISE_TRY(settled);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cerrno>
+#include <chrono>
 #include <system_error>
 
 #include "engine/faulty_store.h"
@@ -163,6 +165,28 @@ TEST_P(SessionsTest, AnInterruptedSessionTakesItsAnswerToTheTrash) {
   ASSERT_EQ(messages->size(), 6U);
   EXPECT_EQ(plain_text(messages->back()), "Six");
   EXPECT_EQ(messages->back().state, MessageState::incomplete);
+}
+
+// A store that cannot be read does not tell that nobody answers.
+TEST_P(SessionsTest, AFailureDoesNotProveThatAnAnswerIsOver) {
+  begin();
+  Owner silent = this_process(std::chrono::milliseconds(4));
+  silent.host = "elsewhere";
+  silent.lease.renewed_at -= std::chrono::hours(1);
+  const OperationId answer = *OperationId::parse("answer");
+  ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "And a fathom?", 5)},
+                             {.begin_partial = PartialStart{answer, silent, "p", "m", Time{}}}));
+  FaultyStore faulty(store());
+  faulty.fails = [](int /*call*/) { return true; };
+  faulty.os_errno = EIO;
+  const std::vector<SessionInfo> sessions = listed();
+  const auto answers = is_answering(faulty, sessions.front());
+  ASSERT_FALSE(answers);
+  EXPECT_EQ(answers.error().code, Code::io);
+  const auto done = remove_sessions(faulty, sessions, Removal::purge);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->failed.size(), 1U);
+  EXPECT_EQ(listed().size(), 1U);
 }
 
 TEST_P(SessionsTest, OnlyAnEmptySessionIsDiscarded) {

@@ -21,16 +21,18 @@ constexpr std::string_view kDatabaseMark = "SQLite format 3";
 constexpr int kCopyReuseFactor = 10;
 constexpr std::chrono::milliseconds kQuickCopy{50};
 
-// "" for an unreadable file.
-std::string beginning_of(const fs::path& file) {
-  return read_beginning(file, kBeginningMax).value_or("");
+// "" if there is no such file.
+Result<std::string> beginning_of(const fs::path& file) {
+  auto bytes = read_beginning(file, kBeginningMax);
+  return !bytes && bytes.error().code != Code::io ? Result<std::string>("") : std::move(bytes);
 }
 
 }  // namespace
 
 bool is_own_database(const fs::path& file) {
   constexpr std::size_t kApplicationIdAt = 68;
-  return std::string_view(beginning_of(file)).substr(0, kApplicationIdAt + 4).ends_with("RPRS");
+  const std::string bytes = beginning_of(file).value_or("");  // using it reports the error
+  return std::string_view(bytes).substr(0, kApplicationIdAt + 4).ends_with("RPRS");
 }
 
 Result<std::shared_ptr<Database>> DatabasePlace::refresh() {
@@ -59,13 +61,13 @@ std::string DatabasePlace::state() {
 }
 
 Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> marks) {
-  const std::string beginning = beginning_of(file);
+  REPRISE_ASSIGN(const std::string beginning, beginning_of(file));
   if (!beginning.starts_with(kDatabaseMark)) {
     return false;
   }
   // Table definitions are text near the beginning of the file or in the WAL. If none of the names
   // occurs there, the copy for a closer check is avoided.
-  const std::string log = beginning_of(store::beside(file, "-wal"));
+  REPRISE_ASSIGN(const std::string log, beginning_of(store::beside(file, "-wal")));
   if (std::ranges::none_of(marks, [&](const TableMark& mark) {
         return beginning.contains(mark.column) || log.contains(mark.column);
       })) {
@@ -76,7 +78,10 @@ Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> m
     tables.push_back(mark.table);
   }
   const auto database = Database::open(file, tables);
-  // An unreadable database is not recognised.
+  if (!database && database.error().code == Code::io) {
+    return std::unexpected(database.error());
+  }
+  // A damaged database is not recognised.
   return database && std::ranges::all_of(marks, [&](const TableMark& mark) {
            return (*database)->has_column(mark.table, mark.column);
          });

@@ -192,12 +192,11 @@ Result<std::shared_ptr<const std::string>> read_json_document(const fs::path& fi
   return std::make_shared<const std::string>(std::move(parts));
 }
 
-Session session_of_file(const SessionId& id, const fs::path& file) {
+Result<Session> session_of_file(const SessionId& id, const fs::path& file) {
+  REPRISE_ASSIGN(const FileState state, state_of_file(file));
   Session session{.info = {.id = id, .state = SessionState::closed}};
-  if (const auto state = state_of_file(file)) {
-    session.info.created_at = state->changed_at;
-    session.info.updated_at = state->changed_at;
-  }
+  session.info.created_at = state.changed_at;
+  session.info.updated_at = state.changed_at;
   return session;
 }
 

@@ -38,6 +38,6 @@ Result<std::shared_ptr<const std::string>> read_json_document(const std::filesys
                                                               ReadReport& report);
 
 // A session in a file; its times are the file's modification time.
-Session session_of_file(const SessionId& id, const std::filesystem::path& file);
+Result<Session> session_of_file(const SessionId& id, const std::filesystem::path& file);
 
 }  // namespace reprise::source

@@ -39,11 +39,18 @@ Result<std::vector<ZipReader::Entry>> parts_of_zip(const ZipReader& zip, Downloa
   return entries;
 }
 
-std::vector<fs::path> files_of(const fs::path& place, Download::IsPart is_part) {
-  ReadReport ignored;
-  return files_below(
-      place, kFoldersDeep, [&](const fs::path& file) { return is_part(file.filename().native()); },
-      ignored);
+// All of them, or an error.
+Result<std::vector<fs::path>> files_in(const fs::path& folder,
+                                       const std::function<bool(const fs::path&)>& is_match) {
+  ReadReport report;
+  std::vector<fs::path> files = files_below(folder, kFoldersDeep, is_match, report);
+  return report.damage.empty()
+             ? Result<std::vector<fs::path>>(std::move(files))
+             : fail(Code::io, cat(report.damage[0].where, ": ", report.damage[0].reason));
+}
+
+Result<std::vector<fs::path>> files_of(const fs::path& place, Download::IsPart is_part) {
+  return files_in(place, [&](const fs::path& file) { return is_part(file.filename().native()); });
 }
 
 }  // namespace
@@ -59,7 +66,7 @@ Download::~Download() = default;
 Result<std::string> Download::beginning(const fs::path& place, IsPart is_part) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place));
   if (kind == FileKind::folder) {
-    const std::vector<fs::path> files = files_of(place, is_part);
+    REPRISE_ASSIGN(const std::vector<fs::path> files, files_of(place, is_part));
     return files.empty() ? Result<std::string>() : read_beginning(files.front(), kBeginningBytes);
   }
   REPRISE_ASSIGN(const bool has_zip, is_zip(place));
@@ -93,7 +100,11 @@ Result<> Download::open_files(IsPart is_part) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place_));
   const bool is_alone = kind == FileKind::file;
   folder_ = is_alone ? folder_of(place_) : place_;
-  for (const fs::path& file : is_alone ? std::vector{place_} : files_of(place_, is_part)) {
+  std::vector<fs::path> files{place_};
+  if (!is_alone) {
+    REPRISE_ASSIGN(files, files_of(place_, is_part));
+  }
+  for (const fs::path& file : files) {
     REPRISE_ASSIGN(Fd fd, open_foreign(file));
     parts_.push_back({file, std::move(fd)});
   }
@@ -139,8 +150,7 @@ Result<std::optional<Download::Asset>> Download::asset(std::string_view beginnin
     return std::nullopt;
   }
   if (!files_) {
-    ReadReport ignored;
-    files_ = files_below(folder_, kFoldersDeep, [](const fs::path&) { return true; }, ignored);
+    REPRISE_ASSIGN(files_, files_in(folder_, [](const fs::path&) { return true; }));
   }
   for (const fs::path& file : *files_) {
     const std::string name = file.filename().native();

@@ -127,6 +127,23 @@ Result<> check_is_there(const fs::path& place) {
                                 : Result<>();
 }
 
+bool has_folder(const fs::path& folder, ReadReport& report) {
+  const auto is_there = is_folder(folder);
+  if (!is_there) {
+    add_damage(report, {folder.native(), is_there.error().message, ""});
+  }
+  return is_there && *is_there;
+}
+
+std::string read_beside(const fs::path& file, std::int64_t bytes_max, ReadReport& report) {
+  auto bytes = if_there(read_file(file, bytes_max));
+  if (!bytes) {
+    add_damage(report, {file.native(), bytes.error().message, ""});
+    return "";
+  }
+  return std::move(*bytes).value_or("");
+}
+
 std::vector<fs::path> files_below(const fs::path& folder, int depth,
                                   const std::function<bool(const fs::path&)>& is_match,
                                   ReadReport& report) {

@@ -127,8 +127,7 @@ class ToolSource final : public Source, public TodoReader {
   Result<std::vector<Todo>> todos(const SessionId& id) override {
     const std::lock_guard lock(mutex_);
     REPRISE_ASSIGN(const std::optional<ChosenBranch> chosen, choose(id));
-    return chosen ? Result<std::vector<Todo>>(chosen->open->todos)
-                  : std::unexpected(store::no_session(id));
+    return chosen ? chosen->open->todos : std::unexpected(store::no_session(id));
   }
 
   const SourceCapabilities& capabilities() const override { return holds_; }

@@ -18,7 +18,7 @@ struct OpenSession {
   // Indexed by Node::usage, from 1; count_messages() sets request ids that the tool has not. The
   // source sets the usage of each message from these.
   std::vector<Usage> usages = {};
-  std::vector<Todo> todos = {};
+  Result<std::vector<Todo>> todos = std::vector<Todo>();
   ReadReport report = {};
   // The message of these nodes; the caller sets its seq.
   std::function<Result<Message>(std::span<const Node> nodes)> message = {};

@@ -287,7 +287,7 @@ std::vector<Located> locate_files(const std::filesystem::path& place, const File
   if (const auto kind = kind_of(place); !kind || *kind != FileKind::file) {
     const std::filesystem::path below = place / layout.folder;
     files = files_below(
-        is_folder(below).value_or(false) ? below : place, layout.depth,
+        has_folder(below, report) ? below : place, layout.depth,
         [&](const std::filesystem::path& file) { return layout.is_session(file, place); }, report);
   }
   std::vector<Located> all;

@@ -76,8 +76,9 @@ class JsonlTool {
   virtual bool forks_by_copying() const { return false; }
   // Opens as few files as possible. What cannot be listed is damage.
   virtual std::vector<Located> locate(ReadReport& report) const = 0;
-  // Completes the parts of a session from references in its files, which it opens.
-  virtual void resolve(Located& /*located*/, ReadReport& /*report*/) const {}
+  // Completes the parts of a session from references in its files, which it opens. Missing ones are
+  // damage, unreadable ones an error.
+  virtual Result<> resolve(Located& /*located*/, ReadReport& /*report*/) const { return {}; }
   // Files other than the session's parts that resolve() reads, whether or not they exist.
   virtual std::vector<std::filesystem::path> sidecar_files(const Located& /*located*/) const {
     return {};

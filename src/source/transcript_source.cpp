@@ -346,7 +346,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<CachedHead> read_head(const Located& located, const HeadState& state, ReadReport& report) {
     const std::int64_t damaged = report.damaged;
     Located resolved = located;
-    tool_->resolve(resolved, report);
+    REPRISE_TRY(tool_->resolve(resolved, report));
     CachedHead head{.files = other_files(located, resolved.parts)};
     REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, resolved));
     head.is_child = transcript.is_child;  // may be known only from its lines
@@ -512,7 +512,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   // Does not hold the mutex while reading, so that other threads can load other sessions.
   Result<std::shared_ptr<const Indexed>> load(Located located) {
     ReadReport report;
-    tool_->resolve(located, report);
+    REPRISE_TRY(tool_->resolve(located, report));
     located.copied_from = find_copied_from(located);
     REPRISE_ASSIGN(std::vector<FileState> states, states_of(located.parts));
     if (auto loaded = find_loaded(located, states)) {

@@ -74,7 +74,8 @@ Result<std::shared_ptr<OpenSession>> open_log(const SessionId& id,
     add_turn(std::string_view(*text).substr(at, next - at), *parts);
     at = next;
   }
-  auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of_file(id, file)});
+  REPRISE_ASSIGN(Session session, session_of_file(id, file));
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   SessionInfo& info = open->session.info;
   info.title = file.filename().native();
   if (!parts->empty()) {

@@ -115,8 +115,8 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
   if (!json["model"] || !json["messages"].is(json::Kind::array)) {
     return fail(Code::corrupt, "not a session of aichat");
   }
-  auto open =
-      std::make_shared<OpenSession>(OpenSession{.session = session_of_file(aichat_id(file), file)});
+  REPRISE_ASSIGN(Session session, session_of_file(aichat_id(file), file));
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   SessionInfo& info = open->session.info;
   const std::string model = json["model"].text();
   const std::size_t colon = model.find(':');
@@ -167,11 +167,10 @@ std::vector<fs::path> aichat_files(const fs::path& place, ReadReport& report) {
     return file.extension() == ".yaml" || file.filename() == aichat::kLogFile;
   };
   const auto is_log = [](const fs::path& file) { return file.filename() == aichat::kLogFile; };
-  if (!is_folder(place).value_or(false)) {
+  if (!has_folder(place, report)) {
     return is_session(place) ? std::vector{place} : std::vector<fs::path>();
   }
-  if (!is_folder(place / "sessions").value_or(false) &&
-      !is_folder(place / "agents").value_or(false)) {
+  if (!has_folder(place / "sessions", report) && !has_folder(place / "agents", report)) {
     return files_below(place, 1, is_session, report);
   }
   std::vector<fs::path> files = files_below(place / "sessions", 2, is_session, report);

@@ -80,6 +80,9 @@ class Blocks {
     message_.blocks.emplace_back(UnknownBlock{content["content_type"].text(), raw_of(content)});
   }
 
+  // Whether its images could be read.
+  const Result<>& read() const { return read_; }
+
  private:
   bool add_image(JsonView part) {
     const std::string pointer = part["asset_pointer"].text();
@@ -88,16 +91,19 @@ class Blocks {
         slashes == std::string::npos) {
       return false;
     }
-    const auto asset =
-        download_->asset(std::string_view(pointer).substr(slashes + 3)).value_or(std::nullopt);
-    if (!asset) {
+    const auto asset = download_->asset(std::string_view(pointer).substr(slashes + 3));
+    if (!asset && asset.error().code == Code::io) {
+      read_ = std::unexpected(asset.error());
+    }
+    if (!asset || !*asset) {
       return false;
     }
-    std::string_view type = image_type_of(asset->name);
+    const auto& [name, bytes] = **asset;
+    std::string_view type = image_type_of(name);
     if (type.empty()) {
-      type = asset->bytes.starts_with("\x89PNG") ? "image/png" : "image/jpeg";
+      type = bytes.starts_with("\x89PNG") ? "image/png" : "image/jpeg";
     }
-    ImageBlock image = image_of(type, base64_encode(asset->bytes));
+    ImageBlock image = image_of(type, base64_encode(bytes));
     add_extra(image.extra, kName, raw_of(part));
     message_.blocks.emplace_back(std::move(image));
     return true;
@@ -105,6 +111,7 @@ class Blocks {
 
   Message& message_;
   const Download* download_;
+  Result<> read_;
 };
 
 std::string quote_of(JsonView content) {
@@ -130,7 +137,7 @@ std::optional<std::string> text_of_content(JsonView content) {
   return std::nullopt;
 }
 
-void add_content(JsonView content, Message& message, const Download* download) {
+Result<> add_content(JsonView content, Message& message, const Download* download) {
   Blocks blocks(message, download);
   const std::string type = content["content_type"].text();
   if (const auto text = text_of_content(content)) {
@@ -151,6 +158,7 @@ void add_content(JsonView content, Message& message, const Download* download) {
   } else if (content) {
     blocks.add_unknown(content);
   }
+  return blocks.read();
 }
 
 // The texts of a tool's message become its result; its other blocks follow.
@@ -237,10 +245,10 @@ std::string question_text(JsonView content) {
   return text;
 }
 
-Message message_of(JsonView json, std::string_view call, const Download* download) {
+Result<Message> message_of(JsonView json, std::string_view call, const Download* download) {
   const Facts facts = facts_of(json);
   Message message{.role = facts.role, .created_at = facts.time.value_or(Time{})};
-  add_content(facts.content, message, download);
+  REPRISE_TRY(add_content(facts.content, message, download));
   if (facts.is_call) {
     make_call(message, json);
   } else if (facts.role == role::kTool) {

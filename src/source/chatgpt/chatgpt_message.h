@@ -27,8 +27,8 @@ Facts facts_of(JsonView message);
 std::string question_text(JsonView content);
 
 // `call` is the id of the call that a tool's message answers. Images are read from `download`,
-// which may be null.
-Message message_of(JsonView json, std::string_view call, const Download* download);
+// which may be null; an error if that fails.
+Result<Message> message_of(JsonView json, std::string_view call, const Download* download);
 
 // Removes citation marks, which are delimited by private-use characters.
 std::string without_marks(std::string_view text);

@@ -136,10 +136,10 @@ std::vector<fs::path> cline_sidecar_files(const fs::path& messages) {
 }
 
 // Reads that file, which may be missing.
-void take_meta(const fs::path& messages, Session& session) {
-  const auto text = read_document(cline_sidecar_files(messages).front());
+Result<> take_meta(const fs::path& messages, Session& session) {
+  REPRISE_ASSIGN(const auto text, if_there(read_document(cline_sidecar_files(messages).front())));
   if (!text || !is_json_object(**text)) {
-    return;
+    return {};
   }
   const JsonView json(**text);
   session.info.title = title_of(json["metadata"]["title"].text());
@@ -151,6 +151,7 @@ void take_meta(const fs::path& messages, Session& session) {
     session.usage = *usage;
   }
   add_extra(session.extra, kCline, raw_of(json));
+  return {};
 }
 
 void take_message(JsonView message, std::string_view text, OpenSession& open) {
@@ -180,11 +181,11 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
   ReadReport report;
   REPRISE_ASSIGN(const auto text, read_json_document(file, "messages", report));
   const JsonView json(*text);
-  auto open =
-      std::make_shared<OpenSession>(OpenSession{.session = session_of_file(cline_id(file), file)});
+  REPRISE_ASSIGN(Session session, session_of_file(cline_id(file), file));
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   open->report = std::move(report);
   if (file.native().ends_with(kMessagesSuffix)) {
-    take_meta(file, open->session);
+    REPRISE_TRY(take_meta(file, open->session));
   }
   open->session.system_prompt = json["system_prompt"].text();
   json["messages"].each([&](JsonView message) { take_message(message, *text, *open); });
@@ -196,12 +197,12 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
 }
 
 std::vector<fs::path> cline_files(const fs::path& place, ReadReport& report) {
-  if (!is_folder(place).value_or(false)) {
+  if (!has_folder(place, report)) {
     return place.native().ends_with(kMessagesSuffix) ? std::vector{place} : std::vector<fs::path>();
   }
   fs::path folder = place;
   for (const fs::path& below : {place / "data" / "sessions", place / "sessions"}) {
-    if (is_folder(below).value_or(false)) {
+    if (has_folder(below, report)) {
       folder = below;
       break;
     }

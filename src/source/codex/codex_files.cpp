@@ -51,41 +51,34 @@ struct Base {
 };
 
 // The base (thread and position) that the first line of a file names.
-std::optional<Base> base_of(const fs::path& file) {
+Result<std::optional<Base>> base_of(const fs::path& file) {
   ReadReport ignored;
-  const auto fd = open_unpacked(file, ignored);
-  if (!fd) {
-    return std::nullopt;
-  }
+  REPRISE_ASSIGN(const Fd fd, open_unpacked(file, ignored));
   std::optional<Base> base;
   bool is_first = true;
-  const auto read = for_each_record(
-      fd->get(), {.file = file, .end = kHeadBytes}, false, ignored, [&](const Record& record) {
+  REPRISE_TRY(for_each_record(
+      fd.get(), {.file = file, .end = kHeadBytes}, false, ignored, [&](const Record& record) {
         const JsonView pointer = record.json["payload"]["history_base"];
         if (std::exchange(is_first, false) && pointer.is(json::Kind::object)) {
           base = Base{pointer["thread_id"].text(), pointer["end_ordinal_exclusive"].count(),
                       pointer["end_byte_offset"].count()};
         }
-      });
-  return read ? base : std::nullopt;
+      }));
+  return base;
 }
 
 // Whether the record that ends at the base's byte is the last one before its ordinal.
-bool ends_before(const fs::path& file, const Base& base) {
+Result<bool> ends_before(const fs::path& file, const Base& base) {
   ReadReport ignored;
-  const auto fd = open_unpacked(file, ignored);
-  if (!fd) {
-    return false;
-  }
+  REPRISE_ASSIGN(const Fd fd, open_unpacked(file, ignored));
   bool is_match = false;
   const std::int64_t begin = std::max<std::int64_t>(0, base.byte_end - kHeadBytes);
-  const auto read = for_each_record(fd->get(), {.file = file, .begin = begin, .end = base.byte_end},
-                                    begin > 0, ignored, [&](const Record& record) {
-                                      is_match =
-                                          record.json["ordinal"].count() + 1 == base.ordinal_end &&
-                                          record.at + record.bytes() + 2 >= base.byte_end;
-                                    });
-  return read && is_match;
+  REPRISE_TRY(for_each_record(fd.get(), {.file = file, .begin = begin, .end = base.byte_end},
+                              begin > 0, ignored, [&](const Record& record) {
+                                is_match = record.json["ordinal"].count() + 1 == base.ordinal_end &&
+                                           record.at + record.bytes() + 2 >= base.byte_end;
+                              }));
+  return is_match;
 }
 
 }  // namespace
@@ -98,8 +91,8 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
   }
   const fs::path sessions = place / "sessions";
   const fs::path archived = place / "archived_sessions";
-  const bool has_sessions = is_folder(sessions).value_or(false);
-  const bool is_whole = has_sessions || is_folder(archived).value_or(false);
+  const bool has_sessions = has_folder(sessions, report);
+  const bool is_whole = has_sessions || has_folder(archived, report);
   for (const fs::path& file : files_below(is_whole ? sessions : place, 4, is_rollout, report)) {
     found.add(file, false, report);
   }
@@ -110,10 +103,17 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
     found.add(file, true, report);
   }
   const fs::path index = place / "session_index.jsonl";
-  if (const auto fd = open_foreign(index)) {
-    (void)for_each_record(fd->get(), {.file = index}, false, report, [&](const Record& record) {
-      found.names_.insert_or_assign(record.json["id"].text(), record.json["thread_name"].text());
-    });  // without the index, titles are the first questions
+  const auto fd = if_there(open_foreign(index));
+  const auto read = fd && *fd ? for_each_record((*fd)->get(), {.file = index}, false, report,
+                                                [&](const Record& record) {
+                                                  found.names_.insert_or_assign(
+                                                      record.json["id"].text(),
+                                                      record.json["thread_name"].text());
+                                                })
+                    : fd      ? Result<>()
+                              : std::unexpected(fd.error());
+  if (!read) {  // titles are the first questions then
+    add_damage(report, {index.native(), read.error().message, ""});
   }
   return found;
 }
@@ -153,16 +153,20 @@ std::vector<Located> ThreadFiles::sessions() const {
   return all;
 }
 
-void ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
-                                ReadReport& report) const {
-  const std::optional<Base> base = base_of(part.file);
+Result<> ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
+                                    ReadReport& report) const {
+  REPRISE_ASSIGN(const std::optional<Base> base, base_of(part.file));
   FilePart own = part;
   if (base) {
     const Thread* const thread = this->thread(base->thread);
     const fs::path* from = nullptr;
     for (const fs::path& file : thread != nullptr ? thread->files : std::vector<fs::path>()) {
       // After repeated reverts, the ordinal tells which file is meant.
-      if (file != part.file && (from == nullptr || ends_before(file, *base))) {
+      bool is_base = file != part.file;
+      if (is_base && from != nullptr) {
+        REPRISE_ASSIGN(is_base, ends_before(file, *base));
+      }
+      if (is_base) {
         from = &*std::ranges::find(thread->files, file);
       }
     }
@@ -177,19 +181,20 @@ void ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<Fil
       if (!is_same) {
         before.end = base->byte_end;  // what follows belongs to the other session
       }
-      add_with_base(before, depth - 1, parts, report);
+      REPRISE_TRY(add_with_base(before, depth - 1, parts, report));
       own.after_part = parts.size() - 1;
       own.after_byte = base->byte_end;
     }
   }
   parts.push_back(std::move(own));
+  return {};
 }
 
-std::vector<FilePart> ThreadFiles::parts_of(const SessionId& id, ReadReport& report) const {
+Result<std::vector<FilePart>> ThreadFiles::parts_of(const SessionId& id, ReadReport& report) const {
   std::vector<FilePart> parts;
   const Thread* const thread = this->thread(id.str());
   if (thread != nullptr) {
-    add_with_base({.file = thread->files.back()}, kBasesMax, parts, report);
+    REPRISE_TRY(add_with_base({.file = thread->files.back()}, kBasesMax, parts, report));
   }
   return parts;
 }

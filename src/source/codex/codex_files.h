@@ -16,7 +16,7 @@ class ThreadFiles {
   std::vector<Located> sessions() const;
   // The parts of a session: its newest file, and the files that it is based on, up to the named
   // byte. A missing file is damage.
-  std::vector<FilePart> parts_of(const SessionId& id, ReadReport& report) const;
+  Result<std::vector<FilePart>> parts_of(const SessionId& id, ReadReport& report) const;
 
  private:
   struct Thread {
@@ -27,8 +27,8 @@ class ThreadFiles {
   void add(const std::filesystem::path& file, bool is_archived, ReadReport& report);
   const Thread* thread(std::string_view id) const;
   // Adds the base of a file, recursively, then the file itself.
-  void add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
-                     ReadReport& report) const;
+  Result<> add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
+                         ReadReport& report) const;
 
   std::vector<Thread> threads_;
   std::map<std::string, std::string, std::less<>> names_;

@@ -286,12 +286,13 @@ class Codex final : public JsonlTool {
     return files_.sessions();
   }
 
-  void resolve(Located& located, ReadReport& report) const override {
+  Result<> resolve(Located& located, ReadReport& report) const override {
     const std::lock_guard lock(mutex_);
-    auto parts = files_.parts_of(located.id, report);
+    REPRISE_ASSIGN(auto parts, files_.parts_of(located.id, report));
     if (!parts.empty()) {
       located.parts = std::move(parts);
     }
+    return {};
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {

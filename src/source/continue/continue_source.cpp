@@ -159,8 +159,8 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
   ReadReport report;
   REPRISE_ASSIGN(const auto text, read_json_document(file, "history", report));
   const JsonView json(*text);
-  auto open = std::make_shared<OpenSession>(
-      OpenSession{.session = session_of_file(continue_id(file), file)});
+  REPRISE_ASSIGN(Session session, session_of_file(continue_id(file), file));
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   open->report = std::move(report);
   SessionInfo& info = open->session.info;
   info.title = title_of(json["title"].text());
@@ -180,10 +180,10 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
 }
 
 std::vector<fs::path> continue_files(const fs::path& place, ReadReport& report) {
-  if (!is_folder(place).value_or(false)) {
+  if (!has_folder(place, report)) {
     return {place};
   }
-  const bool has_sessions = is_folder(place / "sessions").value_or(false);
+  const bool has_sessions = has_folder(place / "sessions", report);
   return files_below(
       has_sessions ? place / "sessions" : place, 0,
       [](const fs::path& file) {

@@ -235,13 +235,14 @@ class Copilot final : public JsonlTool {
   }
 
   // A name set by the user is in a YAML file of one level beside the events.
-  void resolve(Located& located, ReadReport& /*report*/) const override {
-    const auto facts = read_file(sidecar_files(located).front(), kFactsBytesMax);
+  Result<> resolve(Located& located, ReadReport& /*report*/) const override {
+    REPRISE_ASSIGN(const auto facts,
+                   if_there(read_file(sidecar_files(located).front(), kFactsBytesMax)));
     constexpr std::string_view kName = "\nname:";
     const std::string text = cat("\n", facts.value_or(""));
     const std::size_t at = text.find(kName);
     if (at == std::string::npos) {
-      return;
+      return {};
     }
     const std::size_t begin = at + kName.size();
     std::string_view name =
@@ -251,6 +252,7 @@ class Copilot final : public JsonlTool {
       name = name.substr(1, name.size() - 2);
     }
     located.title = name;
+    return {};
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {

@@ -141,15 +141,18 @@ class CrushTool final : public Tool {
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    Result<> read;
     for (Project& project : projects_) {
       const auto database = project.database.current();
-      if (auto open = database ? open_in(project, *database, id) : nullptr) {
+      if (!database) {
+        read = std::unexpected(database.error());
+        continue;
+      }
+      if (auto open = open_in(project, *database, id)) {
         return open;
       }
-      if (!database && projects_.size() == 1) {
-        return std::unexpected(database.error());
-      }
     }
+    REPRISE_TRY(read);
     return nullptr;
   }
 
@@ -197,12 +200,14 @@ class CrushTool final : public Tool {
 };
 
 // The database at a place; nullopt if there is none.
-std::optional<fs::path> crush_database(const fs::path& place) {
-  if (!is_folder(place).value_or(false)) {
+Result<std::optional<fs::path>> crush_database(const fs::path& place) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+  if (!has_folder) {
     return place;
   }
   for (const fs::path& file : {place / "crush.db", place / ".crush" / "crush.db"}) {
-    if (is_there(file).value_or(false)) {
+    REPRISE_ASSIGN(const bool has_file, is_there(file));
+    if (has_file) {
       return file;
     }
   }
@@ -226,7 +231,7 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
     const std::string path = one["path"].text();
     const std::string data = one["data_dir"].text();
     const fs::path folder = data.empty() ? fs::path(path) / ".crush" : fs::path(data);
-    if (is_there(folder / "crush.db").value_or(false)) {
+    if (is_there(folder / "crush.db").value_or(true)) {  // listing it reports the error
       projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
     }
   });
@@ -236,14 +241,15 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
 }  // namespace
 
 Result<bool> is_crush(const fs::path& place) {
-  const auto database = crush_database(place);
+  REPRISE_ASSIGN(const auto database, crush_database(place));
   return database ? is_database_with(*database, kCrushMarks) : is_there(place / "projects.json");
 }
 
 Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOptions& /*options*/) {
   REPRISE_TRY(check_is_there(place));
   std::vector<Project> projects;
-  if (const auto database = crush_database(place)) {
+  REPRISE_ASSIGN(const auto database, crush_database(place));
+  if (database) {
     projects.push_back(project_of(*database));
   } else {
     REPRISE_ASSIGN(const bool has_list, is_there(place / "projects.json"));

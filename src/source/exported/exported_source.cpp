@@ -30,7 +30,8 @@ class ExportedSource final : public Source,
                              public ArtefactReader,
                              public BlobReader {
  public:
-  explicit ExportedSource(std::vector<fs::path> files) : files_(std::move(files)) {
+  ExportedSource(std::vector<fs::path> files, ReadReport unlisted)
+      : files_(std::move(files)), unlisted_(std::move(unlisted)) {
     holds_.todo_reader = this;
     holds_.artefact_reader = this;
     holds_.blob_reader = this;
@@ -141,7 +142,7 @@ class ExportedSource final : public Source,
 
   // Reads the files that have changed. Requires the mutex.
   void refresh() {
-    report_ = {};
+    report_ = unlisted_;
     std::map<std::string, Known, std::less<>> now;
     for (const fs::path& file : files_) {
       const auto state = state_of_file(file);
@@ -197,6 +198,7 @@ class ExportedSource final : public Source,
   }
 
   std::vector<fs::path> files_;
+  const ReadReport unlisted_;
   SourceCapabilities holds_;
   std::mutex mutex_;
   std::map<std::string, Known, std::less<>> known_;
@@ -211,33 +213,38 @@ Result<bool> begins_as_exported(const fs::path& file) {
   return got == head.size() && head == store::kJsonHeadAnyVersion;
 }
 
-Result<std::vector<fs::path>> exported_files(const fs::path& place) {
+// Includes files that cannot be read; `report` is of those that cannot be listed.
+Result<std::vector<fs::path>> exported_files(const fs::path& place, ReadReport& report) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place));
   std::vector<fs::path> files{place};
   if (kind == FileKind::folder) {
-    ReadReport ignored;  // unlistable files are ignored
     files = files_below(
-        place, 0, [](const fs::path& file) { return file.extension() == ".json"; }, ignored);
+        place, 0, [](const fs::path& file) { return file.extension() == ".json"; }, report);
   }
-  std::erase_if(files,
-                [](const fs::path& file) { return !begins_as_exported(file).value_or(false); });
+  std::erase_if(files, [](const fs::path& file) {
+    const auto begins = begins_as_exported(file);
+    return begins ? !*begins : begins.error().code != Code::io;
+  });
   return files;
 }
 
 }  // namespace
 
 Result<bool> is_exported(const fs::path& place) {
-  REPRISE_ASSIGN(const std::vector<fs::path> files, exported_files(place));
-  return !files.empty();
+  ReadReport ignored;  // opening it reports the same
+  REPRISE_ASSIGN(const std::vector<fs::path> files, exported_files(place, ignored));
+  return std::ranges::any_of(
+      files, [](const fs::path& file) { return begins_as_exported(file).value_or(false); });
 }
 
 Result<std::unique_ptr<Source>> open_exported(const fs::path& place,
                                               const StoreOptions& /*options*/) {
-  REPRISE_ASSIGN(std::vector<fs::path> files, exported_files(place));
-  if (files.empty()) {
+  ReadReport report;
+  REPRISE_ASSIGN(std::vector<fs::path> files, exported_files(place, report));
+  if (files.empty() && report.damage.empty()) {
     return fail(Code::not_found, cat("no session exported with --format json at ", place.native()));
   }
-  return std::make_unique<ExportedSource>(std::move(files));
+  return std::make_unique<ExportedSource>(std::move(files), std::move(report));
 }
 
 }  // namespace reprise::source

@@ -35,8 +35,8 @@ bool is_chat_file(const fs::path& file) {
 }
 
 // The session id in a file; "" if there is none.
-std::string session_in(const fs::path& file) {
-  const std::string bytes = read_beginning(file, kFirstBytes).value_or("");
+Result<std::string> session_in(const fs::path& file) {
+  REPRISE_ASSIGN(const std::string bytes, read_beginning(file, kFirstBytes));
   // The first member of that name, even if the object is truncated.
   constexpr std::string_view kName = "\"sessionId\"";
   const std::size_t at = bytes.find(kName);
@@ -60,12 +60,18 @@ class Gemini final : public JsonlTool {
       files.push_back(place_);
     } else {
       const fs::path tmp = place_ / "tmp";
-      files = files_below(is_folder(tmp).value_or(false) ? tmp : place_, 3, is_chat_file, report);
+      files = files_below(has_folder(tmp, report) ? tmp : place_, 3, is_chat_file, report);
     }
     std::vector<Located> all;
     std::map<std::string, std::size_t> known;
     for (const fs::path& file : files) {
-      std::string session = is_checkpoint(file) ? file.stem().native() : session_in(file);
+      auto read =
+          is_checkpoint(file) ? Result<std::string>(file.stem().native()) : session_in(file);
+      if (!read) {
+        add_damage(report, {file.native(), read.error().message, ""});
+        continue;
+      }
+      std::string& session = *read;
       std::ranges::replace(session, '%', '_');  // '%' is not allowed in ids
       const auto id = SessionId::parse(session);
       if (!id) {
@@ -77,7 +83,7 @@ class Gemini final : public JsonlTool {
       const auto [place, is_new] = known.emplace(whole, all.size());
       if (is_new) {
         all.push_back({.id = *id, .parts = {}});
-        all.back().working_dir = root_of(file);
+        all.back().working_dir = root_of(file, report);
         all.back().is_child = file.parent_path().filename() != "chats" &&
                               file.parent_path().parent_path().filename() == "chats";
       }
@@ -96,14 +102,14 @@ class Gemini final : public JsonlTool {
 
  private:
   // The project of a file's folder.
-  static std::string root_of(const fs::path& file) {
+  static std::string root_of(const fs::path& file, ReadReport& report) {
     constexpr std::int64_t kPathBytesMax = 64 << 10;
     for (fs::path folder = file.parent_path(); folder.has_relative_path();
          folder = folder.parent_path()) {
       if (folder.filename() == "chats" || is_checkpoint(file)) {
         const fs::path project = is_checkpoint(file) ? folder : folder.parent_path();
-        const auto root = read_file(project / ".project_root", kPathBytesMax);
-        return root ? std::string(trimmed(*root)) : "";
+        const std::string root = read_beside(project / ".project_root", kPathBytesMax, report);
+        return std::string(trimmed(root));
       }
     }
     return "";

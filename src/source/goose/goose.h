@@ -15,9 +15,9 @@ Message message_of(std::string_view role, JsonView content, JsonView metadata);
 bool is_injected_message(JsonView metadata);
 std::string question_of(std::string_view role, JsonView content);
 
-bool is_session_file(const std::filesystem::path& file);
+Result<bool> is_session_file(const std::filesystem::path& file);
 // The session's id, without reading the messages of a JSONL file.
-SessionId id_of_file(const std::filesystem::path& file);
+Result<SessionId> id_of_file(const std::filesystem::path& file);
 Result<std::shared_ptr<const OpenSession>> open_file_session(const std::filesystem::path& file);
 
 }  // namespace reprise::source::goose

@@ -69,11 +69,14 @@ Result<Message> message_at(const fs::path& file, const Node& node) {
   return message_of_json(JsonView(line));
 }
 
-bool is_export(const fs::path& file) {
+Result<bool> is_export(const fs::path& file) {
   if (file.extension() == kSuffix) {
     return false;
   }
   const auto text = read_document(file);
+  if (!text && text.error().code == Code::io) {
+    return std::unexpected(text.error());
+  }
   const auto [id, folder, conversation] =
       text && is_json_object(**text)
           ? JsonView(**text).members({"id", "working_dir", "conversation"})
@@ -101,22 +104,26 @@ Result<std::shared_ptr<const OpenSession>> open_export(const fs::path& file) {
 
 }  // namespace
 
-bool is_session_file(const fs::path& file) {
-  return has_lines_of(file, 0, is_header).value_or(false) || is_export(file);
+Result<bool> is_session_file(const fs::path& file) {
+  REPRISE_ASSIGN(const bool has_lines, has_lines_of(file, 0, is_header));
+  return has_lines ? Result<bool>(true) : is_export(file);
 }
 
-SessionId id_of_file(const fs::path& file) {
-  const auto text = file.extension() == kSuffix ? std::unexpected(Error{}) : read_document(file);
-  return session_id_of(text && is_json_object(**text) ? JsonView(**text)["id"].text()
-                                                      : file.stem().native());
+Result<SessionId> id_of_file(const fs::path& file) {
+  if (file.extension() == kSuffix) {
+    return session_id_of(file.stem().native());
+  }
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  return session_id_of(is_json_object(*text) ? JsonView(*text)["id"].text() : file.stem().native());
 }
 
 Result<std::shared_ptr<const OpenSession>> open_file_session(const fs::path& file) {
   if (file.extension() != kSuffix) {
     return open_export(file);
   }
+  REPRISE_ASSIGN(const SessionId id, id_of_file(file));
   auto open = std::make_shared<OpenSession>(
-      OpenSession{.session = {.info = {.id = id_of_file(file), .state = SessionState::closed}}});
+      OpenSession{.session = {.info = {.id = id, .state = SessionState::closed}}});
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
   REPRISE_TRY(
       for_each_record(fd.get(), {.file = file}, false, open->report, [&](const Record& record) {

@@ -142,14 +142,15 @@ const std::initializer_list<std::string_view> kGooseLedger = {
 
 class GooseTool final : public Tool {
  public:
-  GooseTool(std::optional<fs::path> database, std::vector<fs::path> files)
-      : files_(std::move(files)) {
+  GooseTool(std::optional<fs::path> database, std::vector<fs::path> files, ReadReport report)
+      : files_(std::move(files)), report_(std::move(report)) {
     if (database) {
       place_.emplace(*std::move(database), kGooseTables);
     }
   }
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
+    std::ranges::for_each(report_.damage, [&](const Damage& one) { add_damage(report, one); });
     std::map<SessionId, Listed> all;
     if (place_) {
       REPRISE_ASSIGN(const auto database, place_->refresh());
@@ -189,7 +190,8 @@ class GooseTool final : public Tool {
       }
     }
     for (const fs::path& file : files_) {
-      if (goose::id_of_file(file) == id) {
+      REPRISE_ASSIGN(const SessionId of_file, goose::id_of_file(file));
+      if (of_file == id) {
         return goose::open_file_session(file);
       }
     }
@@ -199,7 +201,7 @@ class GooseTool final : public Tool {
   std::string state_of(const SessionId& id) override {
     std::string state = place_ ? place_->state() : "";
     for (const fs::path& file : files_) {
-      if (goose::id_of_file(file) == id) {
+      if (const auto of_file = goose::id_of_file(file); of_file && *of_file == id) {
         state += state_text(file);
       }
     }
@@ -265,17 +267,18 @@ class GooseTool final : public Tool {
 
   std::optional<DatabasePlace> place_;
   std::vector<fs::path> files_;
+  const ReadReport report_;  // of listing them
 };
 
 // The folder with the sessions at a place.
-fs::path folder_of_sessions(const fs::path& place) {
-  return is_folder(place / "sessions").value_or(false) ? place / "sessions" : place;
+Result<fs::path> folder_of_sessions(const fs::path& place) {
+  REPRISE_ASSIGN(const bool is_below, is_folder(place / "sessions"));
+  return is_below ? place / "sessions" : place;
 }
 
-std::vector<fs::path> jsonl_files(const fs::path& folder) {
-  ReadReport ignored;
+std::vector<fs::path> jsonl_files(const fs::path& folder, ReadReport& report) {
   return files_below(
-      folder, 0, [](const fs::path& file) { return file.extension() == ".jsonl"; }, ignored);
+      folder, 0, [](const fs::path& file) { return file.extension() == ".jsonl"; }, report);
 }
 
 }  // namespace
@@ -284,12 +287,14 @@ Result<bool> is_goose(const fs::path& place) {
   REPRISE_ASSIGN(const bool has_folder, is_folder(place));
   if (!has_folder) {
     REPRISE_ASSIGN(const bool is_database, is_database_with(place, kGooseMarks));
-    return is_database || goose::is_session_file(place);
+    return is_database ? Result<bool>(true) : goose::is_session_file(place);
   }
-  const fs::path folder = folder_of_sessions(place);
+  REPRISE_ASSIGN(const fs::path folder, folder_of_sessions(place));
   REPRISE_ASSIGN(const bool has_database, is_database_with(folder / "sessions.db", kGooseMarks));
-  const std::vector<fs::path> files = jsonl_files(folder);
-  return has_database || (!files.empty() && goose::is_session_file(files.front()));
+  ReadReport ignored;  // opening it reports the same
+  const std::vector<fs::path> files = jsonl_files(folder, ignored);
+  return has_database || files.empty() ? Result<bool>(has_database)
+                                       : goose::is_session_file(files.front());
 }
 
 Result<std::unique_ptr<Source>> open_goose(const fs::path& place, const StoreOptions& /*options*/) {
@@ -297,17 +302,24 @@ Result<std::unique_ptr<Source>> open_goose(const fs::path& place, const StoreOpt
   REPRISE_ASSIGN(const bool has_folder, is_folder(place));
   std::optional<fs::path> database;
   std::vector<fs::path> files;
+  ReadReport report;
   if (has_folder) {
-    const fs::path folder = folder_of_sessions(place);
-    const bool has_database = is_there(folder / "sessions.db").value_or(false);
+    REPRISE_ASSIGN(const fs::path folder, folder_of_sessions(place));
+    REPRISE_ASSIGN(const bool has_database, is_there(folder / "sessions.db"));
     database = has_database ? std::optional(folder / "sessions.db") : std::nullopt;
-    files = jsonl_files(folder);
-  } else if (place.extension() == ".jsonl" || goose::is_session_file(place)) {
-    files.push_back(place);
+    files = jsonl_files(folder, report);
   } else {
-    database = place;
+    REPRISE_ASSIGN(const bool is_file, place.extension() == ".jsonl"
+                                           ? Result<bool>(true)
+                                           : goose::is_session_file(place));
+    if (is_file) {
+      files.push_back(place);
+    } else {
+      database = place;
+    }
   }
-  return make_tool_source(std::make_unique<GooseTool>(std::move(database), std::move(files)));
+  return make_tool_source(
+      std::make_unique<GooseTool>(std::move(database), std::move(files), std::move(report)));
 }
 
 }  // namespace reprise::source

@@ -64,21 +64,23 @@ class LlmTool final : public Tool {
   DatabasePlace place_;
 };
 
-fs::path llm_database_at(const fs::path& place) {
-  return is_folder(place).value_or(false) ? place / "logs.db" : place;
+Result<fs::path> llm_database_at(const fs::path& place) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+  return has_folder ? place / "logs.db" : place;
 }
 
 }  // namespace
 
 Result<bool> is_llm(const fs::path& place) {
-  const fs::path file = llm_database_at(place);
+  REPRISE_ASSIGN(const fs::path file, llm_database_at(place));
   REPRISE_ASSIGN(const bool has_conversations, is_database_with(file, kLlmMarks));
   return has_conversations ? Result<bool>(true) : is_database_with(file, kThreadMarks);
 }
 
 Result<std::unique_ptr<Source>> open_llm(const fs::path& place, const StoreOptions& /*options*/) {
-  REPRISE_TRY(check_is_there(llm_database_at(place)));
-  return make_tool_source(std::make_unique<LlmTool>(llm_database_at(place)));
+  REPRISE_ASSIGN(const fs::path file, llm_database_at(place));
+  REPRISE_TRY(check_is_there(file));
+  return make_tool_source(std::make_unique<LlmTool>(file));
 }
 
 }  // namespace reprise::source

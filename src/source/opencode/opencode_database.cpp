@@ -73,27 +73,32 @@ class DatabaseStorage final : public Storage {
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
     REPRISE_ASSIGN(const auto database, place_.current());
     std::optional<StoredSession> found;
-    ReadReport ignored;
-    for_session_row(*database, {"session", kSessionColumns}, id, ignored,
+    ReadReport report;
+    for_session_row(*database, {"session", kSessionColumns}, id, report,
                     [&](sqlite::Statement& row) { found = session_of_row(row); });
+    if (!found && !report.damage.empty()) {
+      return fail(Code::corrupt, cat(place_.file().native(), ": ", report.damage[0].reason));
+    }
     return found;
   }
 
-  std::vector<Todo> todos(const std::string& session) override {
+  Result<std::vector<Todo>> todos(const std::string& session) override {
     std::vector<Todo> all;
-    ReadReport ignored;
-    const auto database = place_.current();
-    if (!database || !(*database)->has_column("todo", "position")) {
+    ReadReport report;
+    REPRISE_ASSIGN(const auto database, place_.current());
+    if (!database->has_column("todo", "position")) {
       return all;
     }
     for_each_row(
-        (*database)->select("todo", {"content", "status"}, "WHERE session_id = ? ORDER BY position",
-                            std::string_view(session)),
-        "todos", ignored, [&](sqlite::Statement& row) {
+        database->select("todo", {"content", "status"}, "WHERE session_id = ? ORDER BY position",
+                         std::string_view(session)),
+        "todos", report, [&](sqlite::Statement& row) {
           const auto status = parse_todo_status(row.text("status"));
           all.push_back({row.text("content"), status.value_or(TodoStatus::pending), "", {}});
         });
-    return all;
+    return report.damage.empty()
+               ? Result<std::vector<Todo>>(std::move(all))
+               : fail(Code::corrupt, cat(report.damage[0].where, ": ", report.damage[0].reason));
   }
 
   Result<MessageLoader> each_message(
@@ -149,8 +154,8 @@ std::unique_ptr<Storage> open_database_storage(const fs::path& file) {
   return std::make_unique<DatabaseStorage>(file);
 }
 
-bool is_opencode_database(const fs::path& file) {
-  return is_database_with(file, kMarks).value_or(false);
+Result<bool> is_opencode_database(const fs::path& file) {
+  return is_database_with(file, kMarks);
 }
 
 }  // namespace reprise::source::opencode

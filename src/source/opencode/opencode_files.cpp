@@ -47,8 +47,8 @@ StoredSession stored_session(JsonView info, const std::string& id) {
 // versions had a folder "session" in each project's, with the folders "info", "message" and "part".
 class FolderStorage final : public Storage {
  public:
-  explicit FolderStorage(const fs::path& folder)
-      : is_of_project_(is_folder(folder / "session/info").value_or(false)),
+  FolderStorage(const fs::path& folder, bool is_of_project)
+      : is_of_project_(is_of_project),
         folder_(is_of_project_ ? folder / "session" : folder),
         sessions_(folder_ / (is_of_project_ ? "info" : "session")) {}
 
@@ -68,19 +68,23 @@ class FolderStorage final : public Storage {
   }
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
-    ReadReport ignored;
-    for (const fs::path& file : json_files(sessions_, ignored, 1)) {
+    ReadReport report;
+    for (const fs::path& file : json_files(sessions_, report, 1)) {
       const auto text =
-          session_id_of(file.stem().native()) == id ? read_object(file, ignored) : std::nullopt;
+          session_id_of(file.stem().native()) == id ? read_object(file, report) : std::nullopt;
       if (text) {
         return stored_session(JsonView(*text), file.stem().native());
       }
     }
+    if (!report.damage.empty()) {
+      return fail(Code::io, cat(report.damage[0].where, ": ", report.damage[0].reason));
+    }
     return std::nullopt;
   }
 
-  std::vector<Todo> todos(const std::string& session) override {
-    const auto text = read_document(folder_ / "todo" / (session + ".json"));
+  Result<std::vector<Todo>> todos(const std::string& session) override {
+    REPRISE_ASSIGN(const auto text,
+                   if_there(read_document(folder_ / "todo" / (session + ".json"))));
     const auto list = text ? RawJson::parse(**text) : Result<RawJson>();
     return list ? todos_of(JsonView(list->text())) : std::vector<Todo>();
   }
@@ -88,18 +92,24 @@ class FolderStorage final : public Storage {
   Result<MessageLoader> each_message(
       const std::string& session, ReadReport& report,
       const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
-    auto files = std::make_shared<std::vector<fs::path>>();
+    struct Indexed {
+      fs::path file;
+      std::size_t parts;
+    };
+    auto files = std::make_shared<std::vector<Indexed>>();
     for (const fs::path& file : json_files(folder_ / "message" / session, report)) {
       if (const auto message = read(folder_, file, report)) {
         each(*message, static_cast<std::int64_t>(files->size()));
-        files->push_back(file);
+        files->push_back({file, message->parts.size()});
       }
     }
     return MessageLoader([files, folder = folder_](std::int64_t key) -> Result<RawMessage> {
-      ReadReport ignored;
-      auto message = read(folder, files->at(static_cast<std::size_t>(key)), ignored);
-      return message ? Result<RawMessage>(*std::move(message))
-                     : fail(Code::corrupt, "the message cannot be read any more");
+      const auto& [file, parts] = files->at(static_cast<std::size_t>(key));
+      ReadReport known;  // damage was reported when it was indexed
+      auto message = read(folder, file, known);
+      return message && message->parts.size() >= parts
+                 ? Result<RawMessage>(*std::move(message))
+                 : fail(Code::corrupt, "the message cannot be read any more");
     });
   }
 
@@ -114,7 +124,7 @@ class FolderStorage final : public Storage {
     }
     RawMessage message{file.stem().native(), *std::move(text), {}};
     fs::path parts = folder / "part" / message.id;
-    if (!is_folder(parts).value_or(false)) {
+    if (!has_folder(parts, report)) {
       parts = folder / "part" / file.parent_path().filename() / message.id;
     }
     for (const fs::path& part : json_files(parts, report)) {
@@ -156,7 +166,9 @@ class ExportStorage final : public Storage {
     return is_this ? std::optional(std::move(all.front())) : std::nullopt;
   }
 
-  std::vector<Todo> todos(const std::string& /*session*/) override { return {}; }
+  Result<std::vector<Todo>> todos(const std::string& /*session*/) override {
+    return std::vector<Todo>();
+  }
 
   Result<MessageLoader> each_message(
       const std::string& /*session*/, ReadReport& report,
@@ -189,8 +201,9 @@ class ExportStorage final : public Storage {
 
 }  // namespace
 
-std::unique_ptr<Storage> open_folder_storage(const fs::path& folder) {
-  return std::make_unique<FolderStorage>(folder);
+Result<std::unique_ptr<Storage>> open_folder_storage(const fs::path& folder) {
+  REPRISE_ASSIGN(const bool is_of_project, is_folder(folder / "session/info"));
+  return std::make_unique<FolderStorage>(folder, is_of_project);
 }
 
 std::unique_ptr<Storage> open_export_storage(const fs::path& file) {

@@ -17,10 +17,11 @@ using opencode::StoredSession;
 // All storage forms at the place. If several have an id, the first one wins.
 class OpencodeTool final : public Tool {
  public:
-  explicit OpencodeTool(std::vector<std::unique_ptr<Storage>> storages)
-      : storages_(std::move(storages)) {}
+  OpencodeTool(std::vector<std::unique_ptr<Storage>> storages, ReadReport report)
+      : storages_(std::move(storages)), report_(std::move(report)) {}
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
+    std::ranges::for_each(report_.damage, [&](const Damage& one) { add_damage(report, one); });
     std::vector<Listed> all;
     std::set<SessionId> ids;
     for (const auto& storage : storages_) {
@@ -82,51 +83,63 @@ class OpencodeTool final : public Tool {
   }
 
   std::vector<std::unique_ptr<Storage>> storages_;
+  const ReadReport report_;  // of opening them
 };
 
-std::vector<fs::path> databases_in(const fs::path& folder) {
-  ReadReport ignored;
+std::vector<fs::path> databases_in(const fs::path& folder, ReadReport& report) {
   return files_below(
-      folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, ignored);
+      folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, report);
 }
 
 // The storage folders of the first versions: project/<name>/storage
-std::set<fs::path> project_storages(const fs::path& place) {
-  ReadReport ignored;
+std::set<fs::path> project_storages(const fs::path& place, ReadReport& report) {
   std::set<fs::path> all;
   for (const fs::path& file : files_below(
            place / "project", 4,
            [](const fs::path& file) {
              return file.parent_path().filename() == "info" && file.extension() == ".json";
            },
-           ignored)) {
+           report)) {
     all.insert(file.parent_path().parent_path().parent_path());
   }
   return all;
 }
 
-Result<std::vector<std::unique_ptr<Storage>>> storages_at(const fs::path& place) {
+struct Storages {
   std::vector<std::unique_ptr<Storage>> all;
-  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
-  if (!has_folder) {
-    all.push_back(opencode::is_opencode_database(place) ? opencode::open_database_storage(place)
-                                                        : opencode::open_export_storage(place));
-    return all;
+  ReadReport report;  // of folders that cannot be listed
+};
+
+Result<Storages> storages_at(const fs::path& place) {
+  Storages found;
+  const auto add_folder = [&found](const fs::path& folder) -> Result<> {
+    REPRISE_ASSIGN(auto storage, opencode::open_folder_storage(folder));
+    found.all.push_back(std::move(storage));
+    return {};
+  };
+  REPRISE_ASSIGN(const bool is_whole, is_folder(place));
+  if (!is_whole) {
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(place));
+    found.all.push_back(is_database ? opencode::open_database_storage(place)
+                                    : opencode::open_export_storage(place));
+    return found;
   }
-  for (const fs::path& file : databases_in(place)) {
-    if (opencode::is_opencode_database(file)) {
-      all.push_back(opencode::open_database_storage(file));
+  for (const fs::path& file : databases_in(place, found.report)) {
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
+    if (is_database) {
+      found.all.push_back(opencode::open_database_storage(file));
     }
   }
   for (const fs::path& folder : {place / "storage", place}) {
-    if (is_folder(folder / "session").value_or(false)) {
-      all.push_back(opencode::open_folder_storage(folder));
+    REPRISE_ASSIGN(const bool has_sessions, is_folder(folder / "session"));
+    if (has_sessions) {
+      REPRISE_TRY(add_folder(folder));
     }
   }
-  for (const fs::path& folder : project_storages(place)) {
-    all.push_back(opencode::open_folder_storage(folder));
+  for (const fs::path& folder : project_storages(place, found.report)) {
+    REPRISE_TRY(add_folder(folder));
   }
-  return all;
+  return found;
 }
 
 // Both tools have the same tables; the names of files and folders tell them apart.
@@ -135,16 +148,24 @@ bool is_kilo_place(const fs::path& place) {
 }
 
 Result<bool> has_sessions(const fs::path& place) {
-  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
-  if (!has_folder) {
-    return opencode::is_opencode_database(place) || opencode::is_opencode_export(place);
+  REPRISE_ASSIGN(const bool is_whole, is_folder(place));
+  if (!is_whole) {
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(place));
+    return is_database || opencode::is_opencode_export(place);
   }
-  const auto is_storage = [&](const fs::path& storage) {
-    return is_folder(storage / "session").value_or(false) &&
-           is_folder(storage / "message").value_or(false);
-  };
-  return is_storage(place) || is_storage(place / "storage") || !project_storages(place).empty() ||
-         std::ranges::any_of(databases_in(place), opencode::is_opencode_database);
+  ReadReport ignored;  // opening it reports the same
+  for (const fs::path& storage : {place, place / "storage"}) {
+    if (has_folder(storage / "session", ignored) && has_folder(storage / "message", ignored)) {
+      return true;
+    }
+  }
+  for (const fs::path& file : databases_in(place, ignored)) {
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
+    if (is_database) {
+      return true;
+    }
+  }
+  return !project_storages(place, ignored).empty();
 }
 
 }  // namespace
@@ -160,11 +181,12 @@ Result<bool> is_kilo(const fs::path& place) {
 Result<std::unique_ptr<Source>> open_opencode(const fs::path& place,
                                               const StoreOptions& /*options*/) {
   REPRISE_TRY(check_is_there(place));
-  REPRISE_ASSIGN(auto storages, storages_at(place));
-  if (storages.empty()) {
+  REPRISE_ASSIGN(Storages storages, storages_at(place));
+  if (storages.all.empty() && storages.report.damage.empty()) {
     return fail(Code::not_found, cat("no history of opencode or Kilo at ", place.native()));
   }
-  return make_tool_source(std::make_unique<OpencodeTool>(std::move(storages)));
+  return make_tool_source(
+      std::make_unique<OpencodeTool>(std::move(storages.all), std::move(storages.report)));
 }
 
 }  // namespace reprise::source

@@ -26,7 +26,7 @@ class Storage {
   virtual Result<std::vector<StoredSession>> sessions(ReadReport& report) = 0;
   // nullopt if there is no such session.
   virtual Result<std::optional<StoredSession>> find(const SessionId& id) = 0;
-  virtual std::vector<Todo> todos(const std::string& session) = 0;
+  virtual Result<std::vector<Todo>> todos(const std::string& session) = 0;
   // Calls `each` with all messages in order and their keys.
   virtual Result<MessageLoader> each_message(
       const std::string& session, ReadReport& report,
@@ -37,10 +37,10 @@ class Storage {
 
 std::unique_ptr<Storage> open_database_storage(const std::filesystem::path& file);
 // `folder` is the one named "storage".
-std::unique_ptr<Storage> open_folder_storage(const std::filesystem::path& folder);
+Result<std::unique_ptr<Storage>> open_folder_storage(const std::filesystem::path& folder);
 std::unique_ptr<Storage> open_export_storage(const std::filesystem::path& file);
 
-bool is_opencode_database(const std::filesystem::path& file);
+Result<bool> is_opencode_database(const std::filesystem::path& file);
 bool is_opencode_export(const std::filesystem::path& file);
 
 }  // namespace reprise::source::opencode

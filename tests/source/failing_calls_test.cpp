@@ -1,0 +1,121 @@
+// Each call of the system fails once while a history is listed and read: what is missing then is
+// reported, and nothing is missing afterwards.
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <map>
+#include <ostream>
+
+#include "base/text.h"
+#include "calls.h"
+#include "reprise/capabilities.h"
+#include "reprise/open_source.h"
+#include "source/histories.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+
+void PrintTo(const History& history, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << history.name;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What can be read, and what is reported to be missing.
+struct Contents {
+  std::map<std::string, std::string> sessions;
+  std::vector<std::string> reports;
+};
+
+void take(Contents& contents, const std::vector<Damage>& damage) {
+  for (const Damage& part : damage) {
+    contents.reports.push_back(cat(part.where, ": ", part.reason));
+  }
+}
+
+std::string spell(Contents& contents, Source& source, const SessionInfo& info) {
+  std::string text = cat(info.title, "|", info.model, "|", info.working_dir, "|", info.head.value,
+                         "|", format_time(info.created_at), "|", to_string(info.state), "\n");
+  const auto found = source.find(info.id);
+  if (!found) {
+    contents.reports.push_back(found.error().message);
+  } else {
+    text += *found ? (*found)->info.title : "not found";
+  }
+  const auto report = source.read(info.id, {}, [&text](Message&& message) {
+    text += message_to_json(message) + "\n";
+    return Flow::go_on;
+  });
+  if (report) {
+    take(contents, report->damage);
+  } else {
+    contents.reports.push_back(report.error().message);
+  }
+  if (TodoReader* const reader = source.capabilities().todo_reader; reader != nullptr) {
+    const auto todos = reader->todos(info.id);
+    text += todos ? cat(todos->size(), " todos\n") : "";
+    if (!todos) {
+      contents.reports.push_back(todos.error().message);
+    }
+  }
+  return text;
+}
+
+Contents contents_of(const History& history, const fs::path& folder, const fs::path& cache) {
+  Contents contents;
+  const auto source =
+      open_source(cat(history.source, ":", folder.native()), {.cache_folder = cache});
+  if (!source) {
+    contents.reports.push_back(source.error().message);
+    return contents;
+  }
+  SessionQuery query;
+  query.states.push_back(SessionState::archived);
+  const auto page = (*source)->list(query);
+  if (!page) {
+    contents.reports.push_back(page.error().message);
+    return contents;
+  }
+  take(contents, page->damage);
+  for (const SessionInfo& info : page->sessions) {
+    contents.sessions[info.id.str()] = spell(contents, **source, info);
+  }
+  return contents;
+}
+
+class FailingCalls : public testing::TestWithParam<History> {};
+
+TEST_P(FailingCalls, AreReported) {
+  const TemporaryFolder work;
+  const fs::path folder = work.path() / "history";
+  fs::create_directories(folder);
+  GetParam().write(folder, 2);
+  rel::watch(folder.native());
+  const Contents whole = contents_of(GetParam(), folder, "");
+  rel::unwatch();
+  const std::int64_t calls = rel::calls_seen().all;
+  ASSERT_FALSE(whole.sessions.empty());
+  ASSERT_EQ(whole.reports, std::vector<std::string>{});
+  ASSERT_GT(calls, 1);
+  for (std::int64_t at = 1; at <= calls; ++at) {
+    const fs::path cache = work.path() / cat("cache", at);
+    rel::watch(folder.native(), {.what = rel::Trap::What::fail, .at = at, .error = EIO});
+    const Contents seen = contents_of(GetParam(), folder, cache);
+    rel::unwatch();
+    if (seen.reports.empty()) {
+      EXPECT_EQ(seen.sessions, whole.sessions) << "call " << at << " of " << calls;
+    }
+    EXPECT_EQ(contents_of(GetParam(), folder, cache).sessions, whole.sessions)
+        << "after call " << at;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Histories, FailingCalls, testing::ValuesIn(histories()),
+                         [](const auto& history) { return std::string(history.param.name); });
+
+}  // namespace
+}  // namespace reprise::test
