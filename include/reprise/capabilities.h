@@ -112,6 +112,25 @@ class LastMessageReader {
       std::span<const SessionId> ids) = 0;
 };
 
+// For callers that need single messages of many sessions, such as search results.
+class MessageFinder {
+ public:
+  struct Place {
+    SessionId session;
+    Seq seq;
+  };
+  struct Found {
+    SessionInfo session;
+    Message message;
+    bool has_unique_short_id = false;  // no other session has its short_id(); false if unknown
+  };
+  virtual ~MessageFinder() = default;
+  // In the order of `places`. nullopt: there is no such message, or it must be fetched with find()
+  // and read() because it is long, damaged or shared with another session.
+  virtual Result<std::vector<std::optional<Found>>> find_messages(
+      std::span<const Place> places) = 0;
+};
+
 struct SessionChanges {
   // False: the changes are unknown, and the caller must list(). All members but `position` are
   // empty.

@@ -13,6 +13,7 @@ class ArtefactReader;
 class BlobReader;
 class ChangeReader;
 class LastMessageReader;
+class MessageFinder;
 class OriginalReader;
 class PartialReader;
 class ReplacedReader;
@@ -95,6 +96,7 @@ struct SourceCapabilities {
   ChangeReader* change_reader = nullptr;
   PartialReader* partial_reader = nullptr;
   LastMessageReader* last_message_reader = nullptr;
+  MessageFinder* message_finder = nullptr;
   ReplacedReader* replaced_reader = nullptr;
   OriginalReader* original_reader = nullptr;
   SignatureReader* signature_reader = nullptr;

@@ -52,12 +52,7 @@ Result<bool> CatchUp::run() {
   REPRISE_TRY(plan());
   REPRISE_TRY(index_pending());
   REPRISE_TRY(index_sessions());
-  REPRISE_ASSIGN(const bool is_dropped, has_pending());  // a shard was dropped meanwhile
-  if (is_dropped && changed.is_known && !stopped_) {
-    tasks_.clear();
-    REPRISE_TRY(load_all());
-  }
-  REPRISE_TRY(index_pending());
+  REPRISE_TRY(index_dropped(changed.is_known));
   REPRISE_TRY(stopped_ ? batch().write() : batch().write_last());
   if (!stopped_) {
     REPRISE_TRY(
@@ -108,6 +103,23 @@ Result<bool> CatchUp::has_pending() {
                                      " ON s.key = p.session WHERE s.source = ? LIMIT 1",
                                      source_row_));
   return found != 0;
+}
+
+// Of shards that were dropped while indexing.
+Result<> CatchUp::index_dropped(bool is_partial_list) {
+  REPRISE_ASSIGN(bool is_pending, has_pending());
+  if (is_pending) {
+    REPRISE_TRY(batch().write());  // with what was pending before
+    REPRISE_ASSIGN(is_pending, has_pending());
+  }
+  if (!is_pending || stopped_) {
+    return {};
+  }
+  if (is_partial_list) {
+    tasks_.clear();
+    REPRISE_TRY(load_all());
+  }
+  return index_pending();
 }
 
 Result<> CatchUp::load_all() {

@@ -48,6 +48,7 @@ class CatchUp {
   Result<> plan();
   Result<> plan_one(const Listed& session);
   Result<> index_pending();
+  Result<> index_dropped(bool is_partial_list);
   Result<> index_sessions();
   Result<> index_one(Task& task);
   // False: the messages before `row.next` have changed.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/select.h"
 #include "search/catch_up.h"
 #include "search/document.h"
@@ -25,6 +27,11 @@ std::optional<std::int64_t> millis_of(const std::optional<Time>& time) {
     return std::nullopt;
   }
   return std::chrono::floor<std::chrono::milliseconds>(*time).time_since_epoch().count();
+}
+
+// Identifies a candidate's session.
+auto key_of(const Candidate& candidate) {
+  return std::tuple(candidate.store, candidate.session, candidate.id);
 }
 
 bool is_of_one_session(const Candidate& a, const Candidate& b) {
@@ -143,7 +150,7 @@ class Hits {
     std::size_t count = query_.limit + 1;
     while (true) {
       REPRISE_ASSIGN(const std::vector<Candidate> found, merging().next(count));
-      REPRISE_ASSIGN(std::vector<std::optional<SearchHit>> hits, verify(found));
+      REPRISE_ASSIGN(MaybeHits hits, verify(found));
       for (std::size_t i = 0; i < found.size(); ++i) {
         std::optional<SearchHit>& hit = hits[i];
         if (hit && page.hits.size() == query_.limit) {
@@ -177,8 +184,7 @@ class Hits {
     SearchPage page;
     while (at < found.size()) {
       const std::size_t count = std::min(query_.limit + 1 - page.hits.size(), found.size() - at);
-      REPRISE_ASSIGN(std::vector<std::optional<SearchHit>> hits,
-                     verify(std::span(found).subspan(at, count)));
+      REPRISE_ASSIGN(MaybeHits hits, verify(std::span(found).subspan(at, count)));
       for (std::size_t i = 0; i < count; ++i) {
         std::optional<SearchHit>& hit = hits[i];
         if (hit && page.hits.size() == query_.limit) {
@@ -219,16 +225,93 @@ class Hits {
     return densities;
   }
 
-  // Reads the candidates from their sources. nullopt: no longer a hit. Nearby messages of one
-  // session are read together.
-  Result<std::vector<std::optional<SearchHit>>> verify(std::span<const Candidate> candidates) {
+  using MaybeHits = std::vector<std::optional<SearchHit>>;
+
+  // A candidate's session.
+  struct Owner {
+    std::size_t source;
+    SessionId id;
+    std::int64_t row;  // of the source, in the index
+  };
+  struct Known {
+    SessionInfo info;
+    std::string short_id;
+    std::size_t source;
+    Seq copied;
+  };
+
+  // Reads the candidates from their sources. nullopt: no longer a hit.
+  Result<MaybeHits> verify(std::span<const Candidate> candidates) {
+    MaybeHits hits(candidates.size());
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t i) {
       const Candidate& one = candidates[i];
       return std::tuple(one.store, one.session, std::string_view(one.id), one.seq);
     });
-    std::vector<std::optional<SearchHit>> hits(candidates.size());
+    REPRISE_TRY(find_messages(candidates, order, hits));
+    REPRISE_TRY(read_messages(candidates, order, hits));
+    return hits;
+  }
+
+  // Fetches messages of sources that can find several at once, and removes their candidates from
+  // `order`.
+  Result<> find_messages(std::span<const Candidate> candidates, std::vector<std::size_t>& order,
+                         MaybeHits& hits) {
+    std::map<std::size_t, std::vector<std::size_t>> of_sources;
+    std::vector<std::optional<Owner>> owners(candidates.size());
+    for (const std::size_t i : order) {
+      REPRISE_ASSIGN(owners[i], owner_of(candidates[i]));
+      if (owners[i] && finder_of(owners[i]->source) != nullptr) {
+        of_sources[owners[i]->source].push_back(i);
+      }
+    }
+    std::set<std::size_t> done;
+    for (const auto& [at, some] : of_sources) {
+      std::vector<MessageFinder::Place> places;
+      for (const std::size_t i : some) {
+        places.push_back({owners[i]->id, candidates[i].seq});
+      }
+      REPRISE_ASSIGN(auto found, finder_of(at)->find_messages(places));
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (std::optional<MessageFinder::Found>& one = found[i]; one) {
+          REPRISE_ASSIGN(hits[some[i]],
+                         take(candidates[some[i]], *owners[some[i]], *std::move(one)));
+          done.insert(some[i]);
+        }
+      }
+    }
+    std::erase_if(order, [&done](std::size_t i) { return done.contains(i); });
+    return {};
+  }
+
+  // Null if messages that another source has, too, must be left out.
+  MessageFinder* finder_of(std::size_t source) const {
+    const SearchSource& one = sources_[source];
+    return one.copied ? nullptr : one.source->capabilities().message_finder;
+  }
+
+  Result<std::optional<SearchHit>> take(const Candidate& candidate, const Owner& owner,
+                                        MessageFinder::Found found) {
+    if (found.session.state == SessionState::trashed) {
+      return std::nullopt;
+    }
+    const auto key = key_of(candidate);
+    auto known = known_.find(key);
+    if (known == known_.end()) {
+      std::string brief = short_id(owner.id);
+      if (candidate.store == 0 || !found.has_unique_short_id) {
+        REPRISE_ASSIGN(brief, short_id_of(candidate, owner));
+      }
+      Known one{std::move(found.session), std::move(brief), owner.source, Seq{}};
+      known = known_.emplace(key, std::move(one)).first;
+    }
+    return known->second ? hit_of(candidate, *known->second, found.message) : std::nullopt;
+  }
+
+  // Nearby messages of one session are read together.
+  Result<> read_messages(std::span<const Candidate> candidates, std::span<const std::size_t> order,
+                         MaybeHits& hits) {
     for (std::size_t begin = 0; begin < order.size();) {
       std::size_t end = begin + 1;
       while (end < order.size() &&
@@ -237,67 +320,59 @@ class Hits {
                  candidates[order[end - 1]].seq.value + kReadGapMax) {
         ++end;
       }
-      REPRISE_TRY(read_hits(candidates, std::span(order).subspan(begin, end - begin), hits));
+      REPRISE_TRY(read_hits(candidates, order.subspan(begin, end - begin), hits));
       begin = end;
     }
-    return hits;
+    return {};
   }
 
   // `some` are candidates of one session, ascending.
   Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
-                     std::vector<std::optional<SearchHit>>& hits) {
+                     MaybeHits& hits) {
     const Candidate& first = candidates[some.front()];
     REPRISE_ASSIGN(const Known* const known, current_session(first));
     if (known == nullptr) {
       return {};
     }
-    const std::size_t at = known->source;
-    Source& source = *sources_[at].source;
+    Source& source = *sources_[known->source].source;
     auto next = some.begin();
-    const auto read = source.read(
-        known->info.id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
-        [&](const Message& message) {
-          while (next != some.end() && candidates[*next].seq < message.seq) {
-            ++next;  // it is unreadable
-          }
-          if (next != some.end() && candidates[*next].seq == message.seq) {
-            const Texts texts = texts_of(message);
-            if (message.seq < known->copied ||
-                (!candidates[*next].is_certain && !has_phrases(texts, phrases_, query_.only))) {
-              return Flow::go_on;
-            }
-            Snippet snippet = snippet_of(texts, phrases_, query_.only);
-            hits[*next] =
-                SearchHit{.source = at,
-                          .session = known->info,
-                          .short_id = known->short_id,
-                          .seq = message.seq,
-                          .role = message.role,
-                          .time = Time(std::chrono::milliseconds(candidates[*next].key.time_ms)),
-                          .part = snippet.part,
-                          .snippet = std::move(snippet.pieces)};
-          }
-          return Flow::go_on;
-        });
+    const auto read =
+        source.read(known->info.id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
+                    [&](const Message& message) {
+                      while (next != some.end() && candidates[*next].seq < message.seq) {
+                        ++next;  // it is unreadable
+                      }
+                      if (next != some.end() && candidates[*next].seq == message.seq) {
+                        hits[*next] = hit_of(candidates[*next], *known, message);
+                      }
+                      return Flow::go_on;
+                    });
     if (!read && read.error().code != Code::not_found && read.error().code != Code::corrupt) {
       return std::unexpected(read.error());
     }
     return {};
   }
 
-  struct Known {
-    SessionInfo info;
-    std::string short_id;
-    std::size_t source;
-    Seq copied;
-  };
+  // nullopt if the text does not match.
+  std::optional<SearchHit> hit_of(const Candidate& candidate, const Known& known,
+                                  const Message& message) const {
+    const Texts texts = texts_of(message);
+    if (message.seq < known.copied ||
+        (!candidate.is_certain && !has_phrases(texts, phrases_, query_.only))) {
+      return std::nullopt;
+    }
+    Snippet snippet = snippet_of(texts, phrases_, query_.only);
+    return SearchHit{.source = known.source,
+                     .session = known.info,
+                     .short_id = known.short_id,
+                     .seq = message.seq,
+                     .role = message.role,
+                     .time = Time(std::chrono::milliseconds(candidate.key.time_ms)),
+                     .part = snippet.part,
+                     .snippet = std::move(snippet.pieces)};
+  }
 
-  // The source and the id of a candidate's session. nullopt if it is no longer indexed.
-  struct Owner {
-    std::size_t source;
-    SessionId id;
-    std::int64_t row;  // of the source, in the index
-  };
+  // nullopt if the session is no longer indexed.
   Result<std::optional<Owner>> owner_of(const Candidate& candidate) {
     if (candidate.store > 0) {
       REPRISE_ASSIGN(SessionId id, SessionId::parse(candidate.id));
@@ -313,7 +388,7 @@ class Hits {
 
   // Null if it was deleted or is in the trash.
   Result<const Known*> current_session(const Candidate& candidate) {
-    const auto key = std::tuple(candidate.store, candidate.session, candidate.id);
+    const auto key = key_of(candidate);
     auto found = known_.find(key);
     if (found == known_.end()) {
       REPRISE_ASSIGN(std::optional<Known> known, find_session(candidate));
@@ -337,14 +412,17 @@ class Hits {
     if (!session || session->info.state == SessionState::trashed) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(std::string brief, candidate.store > 0
-                                          ? unique_short_id(source, owner->id)
-                                          : indexed_short_id(owner->row, owner->id));
+    REPRISE_ASSIGN(std::string brief, short_id_of(candidate, *owner));
     Seq copied;
     if (const auto& count_copied = sources_[owner->source].copied) {
       REPRISE_ASSIGN(copied, count_copied(owner->id));
     }
     return Known{std::move(session->info), std::move(brief), owner->source, copied};
+  }
+
+  Result<std::string> short_id_of(const Candidate& candidate, const Owner& owner) {
+    return candidate.store > 0 ? unique_short_id(*sources_[owner.source].source, owner.id)
+                               : indexed_short_id(owner.row, owner.id);
   }
 
   // Uses the index: asking the source would read all its ids.

@@ -13,7 +13,7 @@ using sqlite::Connection;
 using sqlite::OpenMode;
 
 constexpr std::int64_t kApplicationId = 0x52505349;  // "RPSI"
-constexpr std::int64_t kVersion = 4;
+constexpr std::int64_t kVersion = 5;
 constexpr std::chrono::milliseconds kBusy{10'000};
 
 constexpr std::string_view kTables = R"(

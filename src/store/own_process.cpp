@@ -24,6 +24,7 @@ class OwnStore final : public Store,
                        public Forking,
                        public Partials,
                        public LastMessageReader,
+                       public MessageFinder,
                        public ChangeReader,
                        public Responses,
                        public Todos,
@@ -121,6 +122,9 @@ class OwnStore final : public Store,
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override {
     return here("last_messages", [&] { return can_.last_message_reader->last_messages(ids); });
+  }
+  Result<std::vector<std::optional<Found>>> find_messages(std::span<const Place> places) override {
+    return here("find_messages", [&] { return can_.message_finder->find_messages(places); });
   }
   Result<SessionChanges> changes_since(std::string_view position) override {
     return here("changes_since", [&] { return can_.change_reader->changes_since(position); });

@@ -18,6 +18,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.change_reader);
   visit(capabilities.partial_reader);
   visit(capabilities.last_message_reader);
+  visit(capabilities.message_finder);
   visit(capabilities.replaced_reader);
   visit(capabilities.signature_reader);
   visit(capabilities.user_reader);

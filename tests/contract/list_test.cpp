@@ -304,6 +304,51 @@ TEST_P(StoreContract, LastMessagesAreTheSameAsRead) {
   EXPECT_EQ(must(reader->last_messages({})).size(), 0U);
 }
 
+TEST_P(StoreContract, MessagesOfManySessionsAreTheSameAsRead) {
+  MessageFinder* const finder = capabilities().message_finder;
+  REPRISE_NEEDS(finder);
+  const SessionId one = create("one", {user("q"), assistant("an answer"), user("more")});
+  const SessionId two = create("two", {user("other")});
+  const SessionId fork = session_id("fork");
+  must(capabilities().forking->fork(one, {2}, session("fork")));
+  append(fork, {user("branched")});
+  const std::vector<MessageFinder::Place> places = {
+      {one, {2}}, {two, {0}}, {one, {0}}, {fork, {2}}, {two, {1}}, {session_id("none"), {0}}};
+  const auto all = must(finder->find_messages(places));
+  ASSERT_EQ(all.size(), places.size());
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto& [id, seq] = places[i];
+    ASSERT_TRUE(all[i]) << i;
+    EXPECT_EQ(all[i]->session, found(id).info);
+    EXPECT_EQ(all[i]->message, stored(id).at(static_cast<std::size_t>(seq.value)));
+  }
+  EXPECT_FALSE(all[4]) << "there is no such message";
+  EXPECT_FALSE(all[5]) << "there is no such session";
+  const auto shared = must(finder->find_messages(std::vector<MessageFinder::Place>{{fork, {1}}}));
+  EXPECT_FALSE(shared[0]) << "read() has it";
+  must(capabilities().rewriting->replace_suffix(one, {1}, {user("instead")}, {}));
+  const auto replaced = must(
+      finder->find_messages(std::vector<MessageFinder::Place>{{one, {0}}, {one, {1}}, {one, {2}}}));
+  EXPECT_FALSE(replaced[2]) << "it was replaced";
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (replaced[i]) {
+      EXPECT_EQ(replaced[i]->message, stored(one).at(i));
+    }
+  }
+}
+
+TEST_P(StoreContract, MessagesOfManySessionsTellWhetherTheirShortIdsAreUnique) {
+  MessageFinder* const finder = capabilities().message_finder;
+  REPRISE_NEEDS(finder && capabilities().any_id);
+  const std::vector<MessageFinder::Place> places = {
+      {create("0199aaaa-0000-7000-8000-aaaaaaaabbbb", {user("a")}), {0}},
+      {create("0199aaaa-0000-7000-8000-aaaaaaaacccc", {user("b")}), {0}}};
+  for (const auto& found : must(finder->find_messages(places))) {
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(found->has_unique_short_id);
+  }
+}
+
 TEST_P(StoreContract, RunningAnswersAreListed) {
   REPRISE_NEEDS(capabilities().partials && capabilities().many_sessions);
   const SessionId idle = create(session("idle", at(9)));

@@ -121,6 +121,11 @@ Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
   return read_last_messages(database_, ids);
 }
 
+Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_messages(
+    std::span<const Place> places) {
+  return postgres::find_messages(database_, places);
+}
+
 Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
                                        const MessageSink& sink) {
   return read_messages(database_, id, range, sink);

@@ -16,6 +16,7 @@ class PostgresStore final : public Store,
                             public Forking,
                             public Partials,
                             public LastMessageReader,
+                            public MessageFinder,
                             public Todos,
                             public Artefacts,
                             public Archives,
@@ -50,6 +51,7 @@ class PostgresStore final : public Store,
 
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override;
+  Result<std::vector<std::optional<Found>>> find_messages(std::span<const Place> places) override;
 
   // partials.cpp
   std::chrono::milliseconds partial_interval() const override;

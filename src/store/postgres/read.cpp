@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
+#include <map>
 
 #include "base/text.h"
 #include "reprise/store.h"
@@ -9,6 +11,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/rows.h"
+#include "store/postgres/session_columns.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
@@ -280,6 +283,81 @@ Result<std::vector<std::optional<Message>>> read_last_messages(Database& databas
     }
   }
   return out;
+}
+
+namespace {
+
+// The sessions and messages of some places, in one round trip.
+class FindingMessages {
+ public:
+  using Place = MessageFinder::Place;
+  using Found = MessageFinder::Found;
+  FindingMessages(Database& database, std::span<const Place> places)
+      : database_(database), places_(places) {}
+
+  Result<std::vector<std::optional<Found>>> run() {
+    std::vector<Query> queries;
+    for (const Place& place : places_) {
+      const Key key{database_.tenant(), place.session};
+      if (sessions_.try_emplace(place.session, queries.size()).second) {
+        queries.push_back({session_statements(database_.has_additions()).find, values_of(key)});
+        const std::string brief = short_id(place.session);
+        std::string end = brief;
+        ++end.back();
+        queries.push_back({kFindSimilar, values_of(key, brief, end)});
+      }
+    }
+    const std::size_t messages = queries.size();
+    for (const Place& place : places_) {
+      queries.push_back(
+          {kReadOne, values_of({database_.tenant(), place.session}, place.seq.value)});
+    }
+    REPRISE_ASSIGN(rows_, database_.read_for<std::vector<Rows>>(
+                              [&](Connection& connection) { return connection.run(queries); }));
+    std::vector<std::optional<Found>> all(places_.size());
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      all[i] = found(sessions_.at(places_[i].session), messages + i);
+    }
+    return all;
+  }
+
+ private:
+  // Of the results of two statements about the session, and one about the message.
+  std::optional<Found> found(std::size_t session, std::size_t message) const {
+    if (rows_[session].empty() || rows_[message].empty() || rows_[message].is_null(0, "content")) {
+      return std::nullopt;
+    }
+    InfoRow info = read_info({rows_[session], 0}, database_.name());
+    Message read;
+    std::optional<Damage> damage;
+    if (!info.info || info.damage ||
+        !read_message(read_row({rows_[message], 0}), database_.name(), read, damage) || damage) {
+      return std::nullopt;
+    }
+    return Found{.session = *std::move(info.info),
+                 .message = std::move(read),
+                 .has_unique_short_id = rows_[session + 1].empty()};
+  }
+
+  Database& database_;
+  std::span<const Place> places_;
+  std::map<SessionId, std::size_t> sessions_;  // where their results begin
+  std::vector<Rows> rows_;
+};
+
+}  // namespace
+
+Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
+    Database& database, std::span<const MessageFinder::Place> places) {
+  constexpr std::size_t kPlacesMax = 64;  // of a round trip
+  std::vector<std::optional<MessageFinder::Found>> all;
+  while (!places.empty()) {
+    const auto some = places.first(std::min(places.size(), kPlacesMax));
+    REPRISE_ASSIGN(auto found, FindingMessages(database, some).run());
+    std::ranges::move(found, std::back_inserter(all));
+    places = places.subspan(some.size());
+  }
+  return all;
 }
 
 }  // namespace reprise::postgres

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "reprise/capabilities.h"
 #include "reprise/source.h"
 
 namespace reprise::postgres {
@@ -16,6 +17,10 @@ Result<ReadReport> read_messages(Database& database, const SessionId& id, const 
 // Like LastMessageReader::last_messages(), in one round trip.
 Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,
                                                                std::span<const SessionId> ids);
+
+// Like MessageFinder::find_messages(), in a few round trips.
+Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
+    Database& database, std::span<const MessageFinder::Place> places);
 
 // Like ReplacedReader::read_replaced().
 Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink);

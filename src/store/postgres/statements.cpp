@@ -45,6 +45,8 @@ constexpr std::string_view kStatements[] = {
     kReadForwards,
     kReadBackwards,
     kReadLast,
+    kReadOne,
+    kFindSimilar,
     kReadParts,
     kDoNotSync,
     kLimitLocks,

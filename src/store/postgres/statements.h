@@ -187,6 +187,18 @@ inline constexpr std::string_view kReadLast =
     " JOIN reprise_messages AS m ON m.tenant = h.tenant AND m.session_id = h.session_id"
     " AND m.branch = h.branch AND m.seq = h.head - 1"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text";
+// 3 seq. The same for any message.
+inline constexpr std::string_view kReadOne =
+    "SELECT m.seq, m.created_us, m.more, m.role, m.detail, CASE WHEN m.more = 0"
+    " AND octet_length(m.content) <= 65536 THEN m.content END AS content FROM reprise_heads AS h"
+    " JOIN reprise_messages AS m ON m.tenant = h.tenant AND m.session_id = h.session_id"
+    " AND m.branch = h.branch AND m.seq = $3::int8"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.head > $3::int8";
+// Other sessions whose short ids are in a range: 3 its begin, 4 its end.
+inline constexpr std::string_view kFindSimilar =
+    "SELECT i.session_id FROM reprise_heads AS i WHERE i.tenant = $1::text AND i.state >= 0"
+    " AND substr(i.session_id, 25) >= $3::text AND substr(i.session_id, 25) < $4::text"
+    " AND i.session_id <> $2::text";
 inline constexpr std::string_view kReadParts =
     "SELECT bytes FROM reprise_message_parts WHERE tenant = $1::text AND session_id = $2::text"
     " AND branch = $3::int8 AND seq = $4::int8 ORDER BY part";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "base/text.h"
 #include "reprise/store.h"
@@ -237,7 +238,85 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
   return found;
 }
 
+// A session, and which of its messages are rows of its own.
+struct OwnRows {
+  SessionInfo info;
+  std::int64_t from;
+  std::int64_t to;
+};
+
+// nullopt if there is no such session, or it is damaged.
+Result<std::optional<OwnRows>> find_own_rows(Connection& connection, const SessionId& id) {
+  static const std::string sql =
+      cat("SELECT ", info_select(),
+          ", CASE WHEN s.base IS NULL THEN 0 ELSE s.base_count END AS own_from, s.head AS own_to"
+          " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
+          " WHERE s.id = ?");
+  REPRISE_ASSIGN(Statement row, connection.query(sql, id.str()));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return std::nullopt;
+  }
+  InfoRow read = read_info(row, connection.name());
+  if (!read.info || read.damage) {
+    return std::nullopt;
+  }
+  return OwnRows{*std::move(read.info), row.integer("own_from"), row.integer("own_to")};
+}
+
+Result<std::optional<Message>> find_own_message(Connection& connection,
+                                                const MessageFinder::Place& place) {
+  static const std::string sql =
+      cat("SELECT ", message_select(), " FROM messages WHERE session_id = ? AND seq = ?");
+  REPRISE_ASSIGN(Statement row, connection.query(sql, place.session.str(), place.seq.value));
+  REPRISE_ASSIGN(const bool found, row.step());
+  Message message;
+  std::optional<Damage> damage;
+  if (!found || !read_message(row, connection.name(), message, damage) || damage) {
+    return std::nullopt;
+  }
+  REPRISE_TRY(name_result_blobs(connection, message.blocks));
+  return message;
+}
+
+// Of one state of the store.
+Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
+    Connection& connection, std::span<const MessageFinder::Place> places) {
+  REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
+  std::map<SessionId, std::optional<OwnRows>> sessions;
+  std::vector<std::optional<MessageFinder::Found>> all(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto& [id, seq] = places[i];
+    auto known = sessions.find(id);
+    if (known == sessions.end()) {
+      REPRISE_ASSIGN(auto found, find_own_rows(connection, id));
+      known = sessions.emplace(id, std::move(found)).first;
+    }
+    const std::optional<OwnRows>& session = known->second;
+    if (!session || seq.value < session->from || seq.value >= session->to) {
+      continue;
+    }
+    REPRISE_ASSIGN(std::optional<Message> message, find_own_message(connection, places[i]));
+    if (message) {
+      all[i] = {.session = session->info, .message = *std::move(message)};
+    }
+  }
+  REPRISE_TRY(snapshot.commit());
+  return all;
+}
+
 }  // namespace
+
+Result<std::vector<std::optional<MessageFinder::Found>>> SqliteStore::find_messages(
+    std::span<const Place> places) {
+  return database_.read(
+      [&](const Database::Reader& reader) -> Result<std::vector<std::optional<Found>>> {
+        if (reader.is_salvaged()) {
+          return std::vector<std::optional<Found>>(places.size());
+        }
+        return find_own_messages(*reader, places);
+      });
+}
 
 Result<ReadReport> SqliteStore::read(const SessionId& id, ReadRange range,
                                      const MessageSink& sink) {

@@ -13,6 +13,7 @@ namespace reprise::sqlite {
 class SqliteStore final : public Store,
                           public Beginning,
                           public ChangeReader,
+                          public MessageFinder,
                           public Rewriting,
                           public Forking,
                           public Partials,
@@ -47,6 +48,7 @@ class SqliteStore final : public Store,
   // read.cpp
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
+  Result<std::vector<std::optional<Found>>> find_messages(std::span<const Place> places) override;
 
   // partials.cpp
   Result<> add_partial(const SessionId& id, const OperationId& answer,
