@@ -61,7 +61,7 @@ class Hasher {
   Result<std::string> finish() {
     Digest digest{};
     if (!good_ || crypto_.finish(context_.get(), digest.data(), nullptr) != 1) {
-      return fail(Code::io, "OpenSSL could not make a SHA-256");
+      return fail(Code::io, "OpenSSL could not compute a SHA-256 hash");
     }
     return text_of(digest);
   }

@@ -376,7 +376,7 @@ bool Scanner::raw(std::string_view& out) {
 
 bool Scanner::end() {
   blanks();
-  return !failed_ && (at_ == text_.size() || fail("something follows the value"));
+  return !failed_ && (at_ == text_.size() || fail("unexpected text after the value"));
 }
 
 RawJson take(std::string_view validated) {

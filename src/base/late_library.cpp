@@ -23,7 +23,7 @@ Result<LateLibrary> LateLibrary::load(std::string_view what,
 Result<void*> LateLibrary::symbol(const char* name) const {
   void* address = ::dlsym(handle_, name);
   if (address == nullptr) {
-    return fail(Code::unsupported, cat("a library here is too old: it has no ", name));
+    return fail(Code::unsupported, cat("an installed library is too old: it has no ", name));
   }
   return address;
 }

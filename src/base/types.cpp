@@ -101,8 +101,8 @@ Result<> check_id(std::string_view text) {
   if (text.empty() || text.size() > kIdBytesMax || !is_ascii_alnum(text.front()) ||
       !std::ranges::all_of(text, allowed)) {
     return fail(Code::invalid_argument,
-                cat("not an id: 1 to ", kIdBytesMax,
-                    " letters, digits or ._:@+- are, beginning with a letter or digit"));
+                cat("not an id: use 1 to ", kIdBytesMax,
+                    " letters, digits or ._:@+-, beginning with a letter or digit"));
   }
   return {};
 }
@@ -119,7 +119,7 @@ Result<Author> Author::parse(std::string_view name) {
     const bool is_control = code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
     if (is_control || code_point == 0x2028 || code_point == 0x2029) {
       return fail(Code::invalid_argument,
-                  "not an author: use a name without control characters and line ends");
+                  "not an author: use a name without control characters or line ends");
     }
     rest.remove_prefix(bytes);
   }
@@ -129,7 +129,7 @@ Result<Author> Author::parse(std::string_view name) {
 Result<BlobHash> BlobHash::parse(std::string_view hex) {
   const auto is_hex = [](char c) { return is_ascii_digit(c) || (c >= 'a' && c <= 'f'); };
   if (hex.size() != 64 || !std::ranges::all_of(hex, is_hex)) {
-    return fail(Code::invalid_argument, "not a blob hash: 64 lower-case hex digits are");
+    return fail(Code::invalid_argument, "not a blob hash: use 64 lower-case hexadecimal digits");
   }
   return BlobHash(std::string(hex));
 }

@@ -57,7 +57,7 @@ Result<> zstd_unpack(const ZstdRead& read, const ZstdWrite& write) {
   const std::unique_ptr<ZSTD_DStream, decltype(&::ZSTD_freeDStream)> stream(
       zstd->create_stream(), zstd->free_stream.function());
   if (!stream) {
-    return fail(Code::io, "no memory is left to unpack");
+    return fail(Code::io, "out of memory while unpacking");
   }
   std::string from(kPieceBytes, '\0');
   std::string to(kPieceBytes, '\0');
@@ -65,7 +65,7 @@ Result<> zstd_unpack(const ZstdRead& read, const ZstdWrite& write) {
   for (;;) {
     REPRISE_ASSIGN(const std::size_t got, read(from));
     if (got == 0) {
-      return left == 0 ? Result<>() : fail(Code::corrupt, "the compressed data was cut");
+      return left == 0 ? Result<>() : fail(Code::corrupt, "the compressed data is truncated");
     }
     ZSTD_inBuffer in{from.data(), got, 0};
     bool is_full = true;

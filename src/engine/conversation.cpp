@@ -26,7 +26,7 @@ Result<> check_input(const std::vector<Block>& blocks) {
            std::holds_alternative<ThinkingBlock>(block);
   };
   if (std::ranges::any_of(blocks, unfit)) {
-    return fail(Code::invalid_argument, "a question holds text and images only");
+    return fail(Code::invalid_argument, "a question can contain only text and images");
   }
   if (std::ranges::none_of(blocks, has_content)) {
     return fail(Code::invalid_argument, "the question is empty");

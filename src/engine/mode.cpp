@@ -85,7 +85,7 @@ class Loader {
       return add_command(std::string(what));
     }
     return fail(Code::invalid_argument,
-                "no such context; it is file:PATH, glob:PATTERN or cmd:COMMAND");
+                "unknown context: use file:PATH, glob:PATTERN or cmd:COMMAND");
   }
 
   // Links below the folder are not followed: read_file() refuses them.

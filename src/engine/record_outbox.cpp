@@ -87,7 +87,7 @@ std::string Record::keep_lost() {
   move_to_outbox();
   const bool is_spilled =
       std::ranges::all_of(pending_, [](const Batch& batch) { return batch.in_outbox; });
-  return is_spilled ? cat("what it had not saved is in ", options_.outbox->where())
+  return is_spilled ? cat("its unsaved messages are in ", options_.outbox->where())
                     : describe_lost();
 }
 
@@ -108,15 +108,14 @@ std::string Record::describe_lost() {
   };
   const Seq place = pending_.front().replace_from.value_or(session_.info.head);
   if (const auto read = store_->read(session_.info.id, {.from = place}, take); !read) {
-    return cat("what it has shown since may not be saved: ", read.error().message);
+    return cat("what was shown since then may not be saved: ", read.error().message);
   }
   const auto unsaved = std::ranges::mismatch(shown, stored).in1;
   const auto characters = std::count_if(unsaved, shown.end(), begins_character);
   if (characters == 0 && results == 0) {
-    return "all that it has shown is saved";
+    return "everything shown so far is saved";
   }
-  return cat("not saved: ",
-             characters > 0 ? cat("the last ", characters, " characters that it has shown") : "",
+  return cat("not saved: ", characters > 0 ? cat("the last ", characters, " characters shown") : "",
              characters > 0 && results > 0 ? ", " : "",
              results > 0 ? cat("results of tools: ", results) : "");
 }

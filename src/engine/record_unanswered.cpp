@@ -58,7 +58,7 @@ void Record::note(std::string_view what, const std::function<Extra(Extra)>& chan
     }
     stored = std::unexpected(noted.error());
   }
-  warn(cat("not noted: ", what, ": ", stored.error().message));
+  warn(cat("cannot record ", what, ": ", stored.error().message));
 }
 
 }  // namespace reprise

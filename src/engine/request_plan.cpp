@@ -259,8 +259,8 @@ class Planner {
       slice.from = start->seq;
       REPRISE_ASSIGN(const Sample sample, take_sample(slice));
       plan_.view.bytes_estimate = sample.bytes_estimate;
-      plan_.notes.push_back(cat("request: begins with message ", start->seq.value,
-                                ", because the model rejected more"));
+      plan_.notes.push_back(cat("request: starts at message ", start->seq.value,
+                                ", because the model rejected a longer one"));
     }
     return {};
   }

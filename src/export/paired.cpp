@@ -59,7 +59,7 @@ void PairedWriter::take_results(const Message& message) {
     if (pending_ && has_call(*pending_, result->tool_use_id)) {
       results_.insert_or_assign(result->tool_use_id, CallResult{*result, message.created_at});
     } else {
-      job_.losses.emplace("results of calls that are not there");
+      job_.losses.emplace("results of calls that do not exist");
     }
   }
 }

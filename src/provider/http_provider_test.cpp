@@ -72,9 +72,9 @@ TEST(HttpProvider, MapsStatusesToErrors) {
       {422, R"([{"error":{"message":"listed"}}])", Code::invalid_argument,
        "model.test refused the request (422): listed"},
       {429, R"({"message":"slow down"})", Code::rate_limited,
-       "model.test asks to wait (429): slow down; try again later"},
+       "model.test is limiting requests (429): slow down; try again later"},
       {429, R"({"error":{"code":"insufficient_quota","message":"pay"}})", Code::rate_limited,
-       "model.test asks to wait (429): pay; check the account's plan"},
+       "model.test is limiting requests (429): pay; check the account's plan"},
       {408, "", Code::timeout, "model.test timed out (408); try again"},
       {500, "<html>oops</html>", Code::io, "model.test failed (500); try again later"},
       {529, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})",
@@ -213,7 +213,8 @@ TEST(HttpProvider, RetriesWithGrowingPauses) {
       ElementsAre(
           "retry 2/5 after 500, server error (500): model.test failed (500); try again later",
           "retry 3/5 after 1000, : the connection to model.test was lost",
-          "retry 4/5 after 7000, server is busy (429): model.test asks to wait (429); try again "
+          "retry 4/5 after 7000, server is busy (429): model.test is limiting requests (429); try "
+          "again "
           "later",
           "started : ", "text: hi", "ended 0"));
   EXPECT_EQ(bench.sent().at(0).body, bench.sent().at(3).body);
@@ -251,7 +252,7 @@ TEST(HttpProvider, SaysHowLongToWaitIfThatIsTooLong) {
     return bench.ask().error().message;
   };
   EXPECT_EQ(error({.status = 429, .headers = {{"retry-after", "120"}}}),
-            "model.test asks to wait (429); try again in 2 min");
+            "model.test is limiting requests (429); try again in 2 min");
   EXPECT_EQ(error({.status = 503, .headers = {{"retry-after", "90"}}}),
             "model.test failed (503); try again in 90 s");
 }

@@ -24,7 +24,7 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
   REPRISE_TRY(transport.send(sent, answer, stop));
   const std::string host = http::host_of(recipient.base_url);
   if (answer.was_late()) {
-    return fail(Code::timeout, cat(host, " takes too long to list its models; try again later"));
+    return fail(Code::timeout, cat(host, " took too long to list its models; try again later"));
   }
   const int status = answer.response().status;
   if (status == 404 || status == 405) {
@@ -35,7 +35,8 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
   }
   auto page = parse_model_page(answer.body());
   if (!page) {
-    return fail(Code::unsupported, cat(host, " gives no list of models; check the base URL"));
+    return fail(Code::unsupported,
+                cat(host, " did not return a list of models; check the base URL"));
   }
   for (ModelInfo& model : page->models) {
     model.id = masked(model.id, recipient.secrets);

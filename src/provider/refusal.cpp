@@ -229,7 +229,7 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
   }
   if (status == 429) {
     return {Code::rate_limited,
-            join(cat(host, " asks to wait (429)"), reason,
+            join(cat(host, " is limiting requests (429)"), reason,
                  out_of_quota(body) ? "check the account's plan" : try_again(pause))};
   }
   if (status == 408) {

@@ -72,7 +72,7 @@ std::optional<SearchPart> parse_search_part(std::string_view text) {
 Result<std::vector<SearchTerm>> parse_search(std::string_view text) {
   if (text.size() > kQueryBytesMax) {
     return fail(Code::invalid_argument,
-                cat("what to search for has at most ", kQueryBytesMax, " bytes: name fewer words"));
+                cat("a search can have at most ", kQueryBytesMax, " bytes"));
   }
   std::vector<SearchTerm> terms;
   while (true) {
@@ -93,7 +93,7 @@ namespace search {
 Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms) {
   if (terms.size() > kSearchTermsMax) {
     return fail(Code::invalid_argument,
-                cat("a search has at most ", kSearchTermsMax, " words: name fewer"));
+                cat("a search can have at most ", kSearchTermsMax, " words"));
   }
   std::vector<Phrase> phrases;
   for (const SearchTerm& term : terms) {
@@ -124,7 +124,7 @@ Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms) {
   }
   if (std::ranges::all_of(phrases, &Phrase::without)) {
     return fail(Code::invalid_argument, phrases.empty() ? "nothing to search for: name a word"
-                                                        : "name a word that must be there, too");
+                                                        : "add a word that must occur");
   }
   std::ranges::stable_partition(phrases, [](const Phrase& phrase) { return !phrase.without; });
   return phrases;

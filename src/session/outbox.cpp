@@ -80,8 +80,8 @@ std::vector<Remnant> find_waiting(const fs::path& folder, std::span<const Sessio
                             return bytes->find(id.str()) != std::string::npos;
                           });
     if (!bytes || is_named) {
-      found.push_back(
-          {file, bytes ? "messages that a server did not take: remove it" : bytes.error().message});
+      found.push_back({file, bytes ? "messages that a server did not accept; remove it"
+                                   : bytes.error().message});
     }
   }
   return found;

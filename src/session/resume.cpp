@@ -114,7 +114,7 @@ Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id,
     return std::nullopt;
   }
   if (auto done = current->set_current(id); !done) {
-    return fail_with_context("this session is not the current one", std::move(done).error());
+    return fail_with_context("cannot make this session the current one", std::move(done).error());
   }
   std::optional<SessionId> old = before ? *before : std::nullopt;
   Archives* const archives = store.capabilities().archives;
@@ -122,7 +122,7 @@ Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id,
     return std::nullopt;
   }
   if (auto done = archives->archive(*old, clock.now()); !done) {
-    return fail_with_context("the session before is not archived", std::move(done).error());
+    return fail_with_context("cannot archive the previous session", std::move(done).error());
   }
   return old;
 }

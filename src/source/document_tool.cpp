@@ -188,7 +188,7 @@ Result<std::shared_ptr<const std::string>> read_json_document(const fs::path& fi
   if (!has_elements || !is_json_object(parts)) {
     return fail(Code::corrupt, "not a JSON object");
   }
-  add_damage(report, {file.native(), "cut or damaged: what comes before that is shown", ""});
+  add_damage(report, {file.native(), "truncated or damaged; everything before that is shown", ""});
   return std::make_shared<const std::string>(std::move(parts));
 }
 

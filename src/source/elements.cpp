@@ -127,7 +127,7 @@ Result<bool> ElementReader::skip_to_element(ReadReport& report) {
     REPRISE_ASSIGN(const bool is_present, has(begin_));
     if (!is_present) {
       if (is_array_) {
-        add_damage(report, {file_.native(), "cut: the array has no end", ""});
+        add_damage(report, {file_.native(), "truncated: the array has no end", ""});
       }
       return false;
     }
@@ -203,7 +203,7 @@ Result<bool> ElementReader::skip_damage(ReadReport& report) {
   }
   const std::int64_t to = at_ + static_cast<std::int64_t>(begin_);
   add_damage(report, {cat(file_.native(), ": bytes ", from, " to ", to),
-                      "cut, damaged or too large", beginning});
+                      "truncated, damaged or too large", beginning});
   return is_found;
 }
 

@@ -233,7 +233,7 @@ class PieceReader {
     at_ = node.at;
     file_ = node.file;
     if (got < bytes) {
-      return fail(Code::corrupt, "the file is shorter than it was");
+      return fail(Code::corrupt, "the file has become shorter");
     }
     return std::string_view(buffer_).substr(0, bytes);
   }
@@ -264,7 +264,7 @@ class MessageBuilder {
       line = text;
       json::Scanner scanner(line);
       if (scanner.kind() != json::Kind::object || !tape.read(scanner) || !scanner.end()) {
-        return fail(Code::corrupt, "the line is not what it was");
+        return fail(Code::corrupt, "the line has changed");
       }
       pieces.push_back({node, tape.view()});
     }

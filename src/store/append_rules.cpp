@@ -32,7 +32,7 @@ Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
     return std::unexpected(answer_not_running(now.id, *options.end_partial));
   }
   if (options.begin_partial && now.answer && !options.end_partial) {
-    return fail(Code::busy, cat("session ", id, " is answering already"));
+    return fail(Code::busy, cat("session ", id, " is already being answered"));
   }
   return {};
 }

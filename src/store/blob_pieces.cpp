@@ -7,10 +7,10 @@
 namespace reprise::store {
 
 Remnant unnamed_blobs(std::string where, std::int64_t count) {
-  return {std::move(where),
-          cat(count,
-              count == 1 ? " attachment or large result goes" : " attachments or large results go",
-              " a day after being stored, with the next purge then")};
+  return {std::move(where), cat(count,
+                                count == 1 ? " attachment or large result is removed"
+                                           : " attachments or large results are removed",
+                                " by the first purge a day after being stored")};
 }
 
 Result<> read_blob(const BlobHash& hash, const FindPiece& find,

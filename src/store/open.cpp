@@ -54,7 +54,7 @@ Result<std::unique_ptr<Store>> open_sessions(std::string_view folder, const Stor
 
 Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOptions& options) {
   if (!rest.empty()) {
-    return fail(Code::invalid_argument, "a store in memory has no place: write memory: alone");
+    return fail(Code::invalid_argument, "a store in memory has no path: write memory: alone");
   }
   return open_memory_store(options);
 }

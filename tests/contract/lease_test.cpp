@@ -229,7 +229,7 @@ TEST_P(StoreContract, ShownTextOfALoserIsCounted) {
   Overtaken overtaken(store(), id);
   const auto lost = ask(store(), id, "first", overtaken.provider);
   ASSERT_FALSE(lost);
-  EXPECT_NE(lost.error().message.find("; not saved: the last 3 characters that it has shown; ask "),
+  EXPECT_NE(lost.error().message.find("; not saved: the last 3 characters shown; ask "),
             std::string::npos)
       << lost.error().message;
   EXPECT_EQ(spelled(stored(id)), "first | one ~ | between | said elsewhere");
@@ -244,7 +244,7 @@ TEST_P(StoreContract, ShownTextOfALoserIsInItsOutbox) {
   Conversation conversation(overtaken.provider, &store(), found(id), {.outbox = &outbox});
   const auto lost = conversation.ask("first", observer);
   ASSERT_FALSE(lost);
-  EXPECT_NE(lost.error().message.find("; what it had not saved is in WHERE; ask again"),
+  EXPECT_NE(lost.error().message.find("; its unsaved messages are in WHERE; ask again"),
             std::string::npos)
       << lost.error().message;
   ASSERT_TRUE(works(conversation.ask("second", observer)));

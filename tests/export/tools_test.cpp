@@ -110,7 +110,7 @@ TEST_P(ToolFormats, EveryCallHasAResult) {
   const ExportedText out = exported_as(GetParam(), messages);
   EXPECT_THAT(out.text, HasSubstr("(interrupted before there was a result)"));
   EXPECT_THAT(out.text, Not(HasSubstr("stray")));
-  EXPECT_THAT(out.exported.losses, Contains("results of calls that are not there"));
+  EXPECT_THAT(out.exported.losses, Contains("results of calls that do not exist"));
 }
 
 TEST_P(ToolFormats, AnEmptySessionIsOne) {

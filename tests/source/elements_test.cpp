@@ -58,14 +58,15 @@ TEST_F(Elements, WhatIsNoneIsDamageAndNotTheEnd) {
   EXPECT_EQ(read(cat("[", element("a"), R"(,{"t":"x"},)", element("b"), "]")),
             (Found{"a", "b", "!not a conversation"}));
   EXPECT_EQ(read(cat("[", element("a"), ",17,", element("b"), "]")),
-            (Found{"a", "b", "!cut, damaged or too large"}));
+            (Found{"a", "b", "!truncated, damaged or too large"}));
 }
 
 TEST_F(Elements, ACutOneCostsNothingButItself) {
   const std::string torn = R"({"t":"x","m":{"deep":[{"t":"inner"},"un)";
   EXPECT_EQ(read(cat("[", element("a"), ",", torn, element("b"), ",", element("c"), "]")),
-            (Found{"a", "b", "c", "!cut, damaged or too large"}));
-  EXPECT_EQ(read(cat("[", torn, element("b"), "]")), (Found{"b", "!cut, damaged or too large"}));
+            (Found{"a", "b", "c", "!truncated, damaged or too large"}));
+  EXPECT_EQ(read(cat("[", torn, element("b"), "]")),
+            (Found{"b", "!truncated, damaged or too large"}));
 }
 
 TEST_F(Elements, ACutFileHasWhatIsWhole) {
@@ -82,7 +83,7 @@ TEST_F(Elements, ACutFileHasWhatIsWhole) {
 TEST_F(Elements, OneOverTheLimitIsDamageAndNotTheEnd) {
   const std::string large = element("x", cat("\"", std::string(kElementBytesMax + 5, 'x'), "\""));
   EXPECT_EQ(read(cat("[", element("a"), ",", large, ",", element("b"), "]")),
-            (Found{"a", "b", "!cut, damaged or too large"}));
+            (Found{"a", "b", "!truncated, damaged or too large"}));
 }
 
 TEST_F(Elements, LargerThanAPieceIsRead) {

@@ -125,7 +125,7 @@ TEST(Menu, ChoosesAQuestionToRewindTo) {
   EXPECT_TRUE(key(state, "Esc").empty());
   EXPECT_FALSE(state.menu);
   update(state, QuestionsListed{{1}, SlashVerb::rewind, {}});
-  EXPECT_NE(shown(state).find("nothing was asked yet"), std::string::npos);
+  EXPECT_NE(shown(state).find("there are no questions yet"), std::string::npos);
 }
 
 TEST(Menu, CopiesTheLastAnswer) {

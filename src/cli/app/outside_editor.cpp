@@ -96,7 +96,7 @@ Result<std::string> edit_text(const ProcessEnvironment& environment, const std::
   }
   const int status = wait_for(child, fd, meanwhile);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fail(Code::io, cat("the editor '", editor, "' failed; the input is as it was"));
+    return fail(Code::io, cat("the editor '", editor, "' failed; the input is unchanged"));
   }
   REPRISE_ASSIGN(std::string edited, read_file(path));
   if (edited.ends_with('\n')) {

@@ -93,9 +93,9 @@ TEST(Turn, TellsWhatBecameOfAStoppedAnswer) {
   enter(state, "again");
   update(state, TurnEnded{.tab = {1},
                           .metadata = some_metadata(),
-                          .failure = "api.test asks to wait (429)",
+                          .failure = "api.test is limiting requests (429)",
                           .arrived = false});
-  EXPECT_EQ(state.tab()->entries.back().text, "api.test asks to wait (429)");
+  EXPECT_EQ(state.tab()->entries.back().text, "api.test is limiting requests (429)");
 }
 
 // The store still has it.

@@ -102,7 +102,7 @@ void offer_questions(State& state, const QuestionsListed& listed) {
     const auto& [seq, text] = listed.questions[static_cast<std::size_t>(i)];
     const bool forks = menu.kind == Menu::Kind::fork;
     menu.items.push_back({.name = text,
-                          .help = forks ? "copy up to here" : "taken back from here on",
+                          .help = forks ? "copy up to here" : "take back from here on",
                           .number = forks ? seq.value : count - i});
   }
   if (menu.kind == Menu::Kind::fork) {
@@ -111,7 +111,7 @@ void offer_questions(State& state, const QuestionsListed& listed) {
                           .number = tab->metadata.messages});
   }
   if (menu.items.empty()) {
-    return say(state, state.tab(), Entry::Kind::notice, "nothing was asked yet");
+    return say(state, state.tab(), Entry::Kind::notice, "there are no questions yet");
   }
   menu.selected = menu.items.size() - 1;
   menu.input = tab->input.text();

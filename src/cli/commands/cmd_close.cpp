@@ -32,8 +32,9 @@ class Close final : public Command {
     const auto saved = store.update(info.id, {.state = SessionState::closed,
                                               .closed_at = std::optional(context.clock().now())});
     if (!saved && saved.error().code == Code::io) {
-      context.voice().warn(cat(session_name(store, info),
-                               " stays open, it could not be saved: ", saved.error().message));
+      context.voice().warn(
+          cat(session_name(store, info),
+              " stays open because it could not be saved: ", saved.error().message));
       is_unsaved_ = true;
       return {};
     }

@@ -141,7 +141,7 @@ constexpr std::pair<std::string_view, std::string_view> kStores[] = {
     {"chatdir:DIR", "a folder for each session, with the files of each turn"},
     {"sessions:DIR", "a JSON file for each session"},
     {"context:FILE", "one JSON file with one session, beside a project's code"},
-    {"chain:FILE", "an index of response ids; the words stay with the provider"},
+    {"chain:FILE", "an index of response ids; the messages stay with the provider"},
     {"memory:", "nothing on disk"},
 };
 

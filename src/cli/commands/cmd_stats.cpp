@@ -75,7 +75,7 @@ class Stats final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--by", "WHAT", "what a row is (day)", &by_, by_names()},
+        .options = {{"--by", "WHAT", "what each row stands for (day)", &by_, by_names()},
                     {"--since", "WHEN", "only messages since then: '2 weeks', a date", &since_},
                     {"--until", "WHEN", "only messages until then; a date is included", &until_},
                     {"--all-sources", "", "also count other tools' histories on this machine",

@@ -205,7 +205,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_cleanup},
     {.name = "restore",
      .group = CommandGroup::remove,
-     .summary = "bring sessions back from the trash or the archive",
+     .summary = "restore sessions from the trash or the archive",
      .description = "",
      .examples = "reprise list --state trashed\n"
                  "reprise restore 1",

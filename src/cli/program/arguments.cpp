@@ -35,28 +35,29 @@ bool is_global(const ArgumentTable& globals, std::string_view word) {
 }  // namespace
 
 ArgumentTable global_arguments(Globals& globals) {
-  return {.options =
-              {
-                  {"--store", "URL", "where sessions live, such as sqlite:FILE", &globals.store},
-                  {"--config", "FILE", "read your settings from this file", &globals.config},
-                  {"--json", "", "print JSON on standard output", &globals.json},
-                  {"-y,--yes", "", "answer yes to all questions", &globals.yes},
-                  {"--insecure", "", "allow keys and passwords over unencrypted connections",
-                   &globals.insecure},
-                  {"-q,--quiet", "", "print less on standard error", &globals.quiet},
-                  {"-v,--verbose", "", "print more on standard error", &globals.verbose},
-                  {"--stats", "", "end with a line on what the store did and how long it took",
-                   &globals.stats},
-                  {"--color",
-                   "WHEN",
-                   "colour: auto (on a terminal), always or never",
-                   &globals.color,
-                   {"auto", "always", "never"}},
-                  {"--no-color", "", "the same as --color never", &globals.no_color},
-                  {"-h,--help", "", "show help and exit", &globals.help},
-                  {"--version", "", "show the version and exit", &globals.version},
-              },
-          .arguments = {}};
+  return {
+      .options =
+          {
+              {"--store", "URL", "where sessions are stored, such as sqlite:FILE", &globals.store},
+              {"--config", "FILE", "read your settings from this file", &globals.config},
+              {"--json", "", "print JSON on standard output", &globals.json},
+              {"-y,--yes", "", "answer yes to all questions", &globals.yes},
+              {"--insecure", "", "allow keys and passwords over unencrypted connections",
+               &globals.insecure},
+              {"-q,--quiet", "", "print less on standard error", &globals.quiet},
+              {"-v,--verbose", "", "print more on standard error", &globals.verbose},
+              {"--stats", "", "end with a line on what the store did and how long it took",
+               &globals.stats},
+              {"--color",
+               "WHEN",
+               "colour: auto (on a terminal), always or never",
+               &globals.color,
+               {"auto", "always", "never"}},
+              {"--no-color", "", "the same as --color never", &globals.no_color},
+              {"-h,--help", "", "show help and exit", &globals.help},
+              {"--version", "", "show the version and exit", &globals.version},
+          },
+      .arguments = {}};
 }
 
 CommandLine split_command_line(const ArgumentTable& globals, std::vector<std::string> words) {

@@ -47,7 +47,7 @@ Result<std::string> ChatSession::describe() {
 }
 
 Result<std::string> ChatSession::cost() {
-  REPRISE_ASSIGN(Store* const store, saved_store("tell what it cost"));
+  REPRISE_ASSIGN(Store* const store, saved_store("show its cost"));
   REPRISE_ASSIGN(const TurnList all, list_turns(*store, id()));
   const std::vector<TurnSummary>& turns = all.turns;
   std::map<std::string, std::pair<int, Usage>> models;

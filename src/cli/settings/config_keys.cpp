@@ -79,8 +79,9 @@ Reach reach_of(const provider::RequestOption& option) {
 // NOLINTNEXTLINE(readability-function-size): the table itself
 std::vector<ConfigKey> all_keys() {
   std::vector<ConfigKey> keys = {
-      {"store", kTop, Reach::trusted, &Settings::store, "where sessions live, such as sqlite:FILE",
-       "a URL such as sqlite:FILE, or a path", is_filled},
+      {"store", kTop, Reach::trusted, &Settings::store,
+       "where sessions are stored, such as sqlite:FILE", "a URL such as sqlite:FILE, or a path",
+       is_filled},
       {"store_key_command",
        kTop,
        Reach::trusted,

@@ -149,14 +149,14 @@ std::string refusal(const Settings& settings, const ContextChoice& choice, const
   }
   if (!defaults.env_key.empty()) {
     return cat(choice.file.native(), " wants the variable ", defaults.env_key,
-               " sent as a key; to allow it, run `reprise config trust` in its folder");
+               " to be sent as a key; to allow it, run `reprise config trust` in its folder");
   }
   const std::string& url = defaults.base_url;
   const bool is_own = http::is_same_server(url, provider.own_url);
   if (!choice.was_searched || url.empty() || is_own || http::is_local_url(url)) {
     return "";
   }
-  return cat(choice.file.native(), " wants this conversation sent to ", http::masked_url(url),
+  return cat(choice.file.native(), " wants this conversation to be sent to ", http::masked_url(url),
              "; to allow it, name the file (--store context:FILE) or run `reprise config trust` "
              "in its folder");
 }
@@ -235,7 +235,8 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
       .merge();
   if (defaults.is_damaged && !defaults.faults.empty()) {
     defaults.faults.front() +=
-        cat("; the defaults are used from there on: ", defaults.provider, " on its usual server");
+        cat("; the defaults are used for everything after that: ", defaults.provider,
+            " on its usual server");
   }
   std::ranges::move(defaults.faults, std::back_inserter(warnings));
   return {};

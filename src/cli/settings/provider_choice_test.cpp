@@ -248,9 +248,8 @@ TEST_F(ProviderChoiceTest, WarnsWhenAnotherModelAnswers) {
   EXPECT_THAT(choose({{"ANTHROPIC_API_KEY", "a"}}, &strange)->warnings,
               ElementsAre(HasSubstr("the session used m1 of elsewhere; ")));
   const Session away = session("openai-chat", "m", R"({"base_url":"https://away.test/v1"})");
-  EXPECT_THAT(
-      choose({{"OPENAI_API_KEY", "k"}}, &away)->warnings,
-      ElementsAre(HasSubstr("the session was held at away.test; api.openai.com continues")));
+  EXPECT_THAT(choose({{"OPENAI_API_KEY", "k"}}, &away)->warnings,
+              ElementsAre(HasSubstr("the session used away.test; api.openai.com continues")));
 }
 
 TEST_F(ProviderChoiceTest, AnotherServerKeepsTheSessionsProviderAndModel) {

@@ -40,16 +40,15 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
     return default_model(known, dev, url, {});
   }
   if (flags.sends_nothing) {
-    context.voice().remark(
-        cat("no model is named: ", http::host_of(url), " would be asked for one"));
+    context.voice().remark(cat("no model is set: ", http::host_of(url), " would be asked for one"));
     return default_model(known, dev, url, {});
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
   if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
     std::string usual = default_model(known, dev, url, {});
-    context.voice().remark(cat("no model is named, and ", http::host_of(url),
-                               " lists none: trying ", usual, "; --model names another"));
+    context.voice().remark(cat("no model is set, and ", http::host_of(url), " lists none: trying ",
+                               usual, "; --model names another"));
     return usual;
   }
   std::string model = default_model(known, dev, url, *offered);

@@ -101,7 +101,7 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
   }
   const std::string now = usual.empty() ? std::string(provider.kind->default_url) : usual;
   if (!http::is_same_server(before, now)) {
-    choice.warnings.push_back(cat("the session was held at ", http::host_of(before), "; ",
+    choice.warnings.push_back(cat("the session used ", http::host_of(before), "; ",
                                   http::host_of(now),
                                   " continues it; --base-url, or a "
                                   "base_url in the config, goes back"));

@@ -133,7 +133,7 @@ Result<RawJson> json_of_yaml(std::string_view text) {
   const Yaml& functions = **yaml;
   yaml_parser_t parser;
   if (functions.initialize(&parser) == 0) {
-    return fail(Code::io, "no memory to read YAML", ENOMEM);
+    return fail(Code::io, "out of memory while reading YAML", ENOMEM);
   }
   const std::unique_ptr<yaml_parser_t, decltype(&::yaml_parser_delete)> owner(
       &parser, functions.destroy.function());

@@ -128,8 +128,8 @@ Result<std::shared_ptr<OpenSession>> open_conversation(
     open->tree.set_leaf(open->tree.find(node_id(mapping.names[*leaf].id)).value_or(0));
   }
   if (mapping.order.has_circle) {
-    add_damage(open->report, {cat("session ", open->session.info.id.str()),
-                              "messages that follow themselves", ""});
+    add_damage(open->report,
+               {cat("session ", open->session.info.id.str()), "messages in a cycle", ""});
   }
   count_messages(*open);
   open->message = [conversation, download,

@@ -172,7 +172,7 @@ Result<> ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector
     }
     if (from == nullptr || depth == 0) {
       add_damage(report, {part.file.native(),
-                          cat("goes on from thread ", base->thread, ", which is not there"), ""});
+                          cat("continues thread ", base->thread, ", which does not exist"), ""});
     } else {
       const std::string stem = stem_of(part.file);
       const std::string_view own_thread = thread_name(stem);

@@ -109,7 +109,7 @@ class Lines {
                    read_at(fd_, std::span(buffer_).subspan(before), offset_, file_));
     buffer_.resize(before + count);
     offset_ += static_cast<std::int64_t>(count);
-    return count == 0 ? fail(Code::corrupt, "the file was cut here") : Result<>();
+    return count == 0 ? fail(Code::corrupt, "the file is truncated here") : Result<>();
   }
 
   int fd_;

@@ -64,7 +64,7 @@ Result<Message> message_at(const fs::path& file, const Node& node) {
   std::string line(static_cast<std::size_t>(node.bytes), '\0');
   REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), line, node.at, file));
   if (got != line.size() || !is_json_object(line)) {
-    return fail(Code::corrupt, "the line is not what it was");
+    return fail(Code::corrupt, "the line has changed");
   }
   return message_of_json(JsonView(line));
 }

@@ -221,7 +221,8 @@ struct ZipWriter::State {
     }
     if (archive == nullptr) {
       zip.source_free(source);
-      return fail(Code::io, cat("cannot create ", target.file.native(), ": libzip refuses it"));
+      return fail(Code::io,
+                  cat("cannot create ", target.file.native(), ": libzip cannot create it"));
     }
     return {};
   }
@@ -509,7 +510,7 @@ Result<> ZipReader::read(const Entry& entry,
     }
     total += got;
     if (total > entry.size || (got == 0 && total != entry.size)) {
-      return state_->refused(entry.name, "has another size than it says");
+      return state_->refused(entry.name, "does not have the size that it declares");
     }
     if (got == 0) {
       return {};

@@ -296,7 +296,7 @@ Result<std::vector<Remnant>> Documents::remnants() const {
       const std::string name = entry.path().filename();
       const auto at = name.rfind(suffix);
       if (at != std::string::npos && is_ours(folder, name.substr(0, at))) {
-        found.push_back({entry.path(), "bytes that could not be read, set aside: remove it"});
+        found.push_back({entry.path(), "damaged parts of an earlier version; remove it"});
       }
     }
   }

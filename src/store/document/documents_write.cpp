@@ -98,7 +98,7 @@ Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
   REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, files_.aside_suffix()));
   if (options_.on_notice) {
     options_.on_notice(
-        cat(file.native(), ": ", document.aside->reason, "; it is kept as ", name.native()));
+        cat(file.native(), ": ", document.aside->reason, "; it is saved as ", name.native()));
   }
   document.aside.reset();
   return {};

@@ -51,7 +51,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Parameters& parameter
   values.push_back(nullptr);
   PGconn* const raw = libpq->connect_start(keywords.data(), values.data(), 0);
   if (raw == nullptr) {
-    return fail(Code::io, "no memory for a connection");
+    return fail(Code::io, "out of memory while connecting");
   }
   std::unique_ptr<Connection> connection(new Connection(*libpq, raw));
   REPRISE_TRY(store::timed(&StoreCounts::connections, "connect",

@@ -76,13 +76,14 @@ Result<Ours> take_ours(std::string_view url) {
     } else if (parameter.starts_with(kListFrom)) {
       const std::string_view from = parameter.substr(kListFrom.size());
       if (from != "standby" && from != "primary") {
-        return fail(Code::invalid_argument, "list_from in the store's URL is standby or primary");
+        return fail(Code::invalid_argument,
+                    "list_from in the store's URL must be standby or primary");
       }
       ours.list_from_standby = from == "standby";
     } else if (parameter.starts_with(kSetsTenant)) {
       const std::string_view sets = parameter.substr(kSetsTenant.size());
       if (sets != "yes" && sets != "no") {
-        return fail(Code::invalid_argument, "set_tenant in the store's URL is yes or no");
+        return fail(Code::invalid_argument, "set_tenant in the store's URL must be yes or no");
       }
       ours.sets_tenant = sets == "yes";
     } else {
