@@ -1,12 +1,12 @@
 // Rendered Markdown: no line is wider than the screen, and no sequence moves the cursor.
 
-#include "cli/app/markdown.h"
+#include "cli/markdown/markdown.h"
 
 #include <cstddef>
 #include <cstdint>
 
 #include "base/terminal_text.h"
-#include "cli/app/style.h"
+#include "cli/markdown/style.h"
 #include "fuzzing.h"
 
 using reprise::fuzz::require;

@@ -14,9 +14,9 @@
 
 #include "base/file.h"
 #include "cli/commands/command.h"
-#include "cli/output/output.h"
-#include "cli/program/process_environment.h"
-#include "cli/program/program.h"
+#include "cli/commands/program.h"
+#include "cli/process/output.h"
+#include "cli/process/process_environment.h"
 
 namespace reprise::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>  // IWYU pragma: export
 #include <memory>
 
-#include "cli/app/style.h"
+#include "cli/markdown/style.h"
 #include "reprise/message.h"
 #include "store/usage_sum.h"
 

@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/app/entry.h"
-#include "cli/app/markdown.h"
-#include "cli/app/wrap.h"
-#include "cli/output/age.h"
+#include "cli/markdown/markdown.h"
+#include "cli/markdown/wrap.h"
+#include "cli/program/age.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/app/style.h"
+#include "cli/markdown/style.h"
 #include "model/attachment.h"
 #include "reprise/message.h"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "cli/app/render.h"
-#include "cli/app/wrap.h"
+#include "cli/markdown/wrap.h"
 
 namespace reprise::cli::app {
 namespace {

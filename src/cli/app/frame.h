@@ -3,8 +3,8 @@
 // The layout of the screen, and the visible lines of the transcript. Pure; update() needs it for
 // scrolling, render() for painting.
 
-#include "cli/app/state.h"  // IWYU pragma: export
-#include "cli/app/style.h"  // IWYU pragma: export
+#include "cli/app/state.h"       // IWYU pragma: export
+#include "cli/markdown/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

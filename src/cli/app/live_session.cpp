@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "cli/app/consents.h"
 #include "cli/app/event_queue.h"
-#include "cli/program/tool_consent.h"
 #include "cli/repl/chat_session.h"
+#include "cli/session/tool_consent.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/app/effect.h"       // IWYU pragma: export
 #include "cli/app/event.h"        // IWYU pragma: export
 #include "cli/program/context.h"  // IWYU pragma: export
-#include "cli/program/tool_consent.h"
+#include "cli/session/tool_consent.h"
 #include "reprise/conversation.h"  // IWYU pragma: export
 #include "reprise/sessions.h"      // IWYU pragma: export
 #include "store/usage_sum.h"

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/program/process_environment.h"
+#include "cli/process/process_environment.h"
 
 namespace reprise::cli::app {
 namespace {

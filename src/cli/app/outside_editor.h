@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "cli/program/process_environment.h"
+#include "cli/process/process_environment.h"
 #include "reprise/error.h"
 
 namespace reprise::cli::app {

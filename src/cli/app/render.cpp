@@ -6,7 +6,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/frame.h"
-#include "cli/app/wrap.h"
+#include "cli/markdown/wrap.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,8 +2,8 @@
 
 // Renders the state as a screen. Pure functions.
 
-#include "cli/app/state.h"  // IWYU pragma: export
-#include "cli/app/style.h"  // IWYU pragma: export
+#include "cli/app/state.h"       // IWYU pragma: export
+#include "cli/markdown/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -10,7 +10,7 @@
 #include <string_view>  // IWYU pragma: export
 #include <vector>       // IWYU pragma: export
 
-#include "cli/app/style.h"  // IWYU pragma: export
+#include "cli/markdown/style.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/app/wrap.h"
+#include "cli/markdown/wrap.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -17,7 +17,7 @@
 #include "cli/program/context.h"   // IWYU pragma: export
 #include "cli/program/last_list.h"
 #include "cli/program/search_files.h"
-#include "cli/program/start_session.h"
+#include "cli/session/start_session.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/search.h"
 

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/app/session_worker.h"
-#include "cli/commands/prompt.h"
 #include "cli/repl/chat_session.h"
+#include "cli/session/prompt.h"
 #include "cli/settings/program_config.h"
 #include "model/attachment.h"
 

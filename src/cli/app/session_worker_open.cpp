@@ -9,9 +9,9 @@
 #include "cli/app/session_worker.h"
 #include "cli/app/update.h"
 #include "cli/output/session_json.h"
-#include "cli/program/find_session.h"
 #include "cli/program/store_opener.h"
 #include "cli/repl/chat_session.h"
+#include "cli/session/find_session.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 

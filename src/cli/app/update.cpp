@@ -1,7 +1,7 @@
 #include "cli/app/update.h"
 
 #include "base/text.h"
-#include "cli/output/age.h"
+#include "cli/program/age.h"
 
 namespace reprise::cli::app {
 namespace {

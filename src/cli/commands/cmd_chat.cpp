@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/repl/chat.h"
+#include "cli/commands/run_chat.h"
+#include "cli/provider/provider_model.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/provider_model.h"
 #include "cli/settings/provider_names.h"
 
 namespace reprise::cli {

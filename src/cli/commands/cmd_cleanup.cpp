@@ -2,10 +2,10 @@
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/removal.h"
-#include "cli/output/age.h"
 #include "cli/output/session_json.h"
+#include "cli/program/age.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 #include "cli/settings/moment.h"
 
 namespace reprise::cli {

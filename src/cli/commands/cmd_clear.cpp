@@ -1,8 +1,8 @@
 // reprise clear: moves this folder's sessions or all archived sessions to the trash, or empties it.
 
 #include "cli/commands/command.h"
-#include "cli/commands/removal.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,9 +1,9 @@
 // reprise close: marks sessions as closed.
 
 #include "cli/commands/command.h"
-#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 
 namespace reprise::cli {
 namespace {

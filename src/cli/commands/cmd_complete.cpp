@@ -8,12 +8,12 @@
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/completions.h"
 #include "cli/commands/stores_around.h"
 #include "cli/output/session_json.h"
-#include "cli/program/completions.h"
 #include "cli/program/store_opener.h"
+#include "cli/provider/conversation_choice.h"
 #include "cli/settings/config_keys.h"
-#include "cli/settings/conversation_choice.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
 

@@ -1,7 +1,7 @@
 // reprise completions: prints a completion script for a shell.
 
 #include "cli/commands/command.h"
-#include "cli/program/completions.h"
+#include "cli/commands/completions.h"
 
 namespace reprise::cli {
 namespace {

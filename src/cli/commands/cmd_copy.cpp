@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "cli/commands/command.h"
-#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 #include "cli/settings/settings.h"
 #include "engine/copy.h"
 #include "engine/outbox_replay.h"

@@ -1,6 +1,6 @@
 // reprise help [COMMAND]
 
-#include "cli/program/help_text.h"
+#include "cli/commands/help_text.h"
 
 namespace reprise::cli {
 namespace {

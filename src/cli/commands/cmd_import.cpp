@@ -7,13 +7,13 @@
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/removal.h"
-#include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
+#include "cli/program/age.h"
 #include "cli/program/folder_watch.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 #include "session/import.h"
 
 namespace reprise::cli {

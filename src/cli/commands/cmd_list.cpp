@@ -5,9 +5,9 @@
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
-#include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
+#include "cli/program/age.h"
 #include "cli/program/store_opener.h"
 #include "reprise/sessions.h"
 #include "session/import.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/program/help_text.h"
+#include "cli/commands/help_text.h"
 #include "cli/program/store_opener.h"
 #include "cli/repl/slash.h"
 #include "cli/settings/settings.h"

@@ -6,8 +6,8 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/provider/request_choice.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/request_choice.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/prompt.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/prompt.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,7 +1,7 @@
 // reprise resume: continues an earlier conversation.
 
 #include "cli/commands/command.h"
-#include "cli/repl/chat.h"
+#include "cli/commands/run_chat.h"
 #include "cli/settings/run_flags.h"
 
 namespace reprise::cli {

@@ -5,11 +5,11 @@
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/prompt.h"
-#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/prompt.h"
+#include "cli/session/removal.h"
 
 namespace reprise::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/output/age.h"
 #include "cli/output/session_json.h"
+#include "cli/program/age.h"
 
 namespace reprise::cli {
 namespace {

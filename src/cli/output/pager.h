@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "base/file.h"
-#include "cli/output/output.h"
-#include "cli/program/process_environment.h"
+#include "cli/process/output.h"
+#include "cli/process/process_environment.h"
 
 namespace reprise::cli {
 

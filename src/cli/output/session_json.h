@@ -3,8 +3,8 @@
 // The JSON interface for scripts; docs/json.md describes each field.
 
 #include "base/json_write.h"       // IWYU pragma: export
+#include "cli/process/exit.h"      // IWYU pragma: export
 #include "cli/program/context.h"   // IWYU pragma: export
-#include "cli/program/exit.h"      // IWYU pragma: export
 #include "reprise/conversation.h"  // IWYU pragma: export
 #include "reprise/store.h"         // IWYU pragma: export
 

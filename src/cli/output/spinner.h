@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "cli/output/output.h"
+#include "cli/process/output.h"
 
 namespace reprise::cli {
 

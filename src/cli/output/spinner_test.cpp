@@ -9,7 +9,7 @@
 #include <array>
 
 #include "base/file.h"
-#include "cli/output/output.h"
+#include "cli/process/output.h"
 
 namespace reprise::cli {
 namespace {

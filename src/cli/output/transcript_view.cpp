@@ -4,8 +4,8 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/markdown.h"
-#include "cli/app/wrap.h"
+#include "cli/markdown/markdown.h"
+#include "cli/markdown/wrap.h"
 #include "cli/output/session_json.h"
 #include "model/known_time.h"
 

@@ -5,10 +5,10 @@
 #include <filesystem>  // IWYU pragma: export
 #include <memory>
 
-#include "cli/output/output.h"                // IWYU pragma: export
-#include "cli/program/arguments.h"            // IWYU pragma: export
-#include "cli/program/process_environment.h"  // IWYU pragma: export
-#include "cli/program/voice.h"                // IWYU pragma: export
+#include "cli/process/arguments.h"            // IWYU pragma: export
+#include "cli/process/output.h"               // IWYU pragma: export
+#include "cli/process/process_environment.h"  // IWYU pragma: export
+#include "cli/process/voice.h"                // IWYU pragma: export
 #include "reprise/environment.h"              // IWYU pragma: export
 
 namespace reprise::cli {

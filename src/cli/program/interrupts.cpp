@@ -13,7 +13,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "cli/program/exit.h"
+#include "cli/process/exit.h"
 
 namespace reprise::cli {
 namespace {

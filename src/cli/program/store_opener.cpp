@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "cli/output/age.h"
+#include "cli/program/age.h"
 #include "cli/program/last_list.h"
 #include "cli/settings/context_file.h"
 #include "cli/settings/provider_key.h"

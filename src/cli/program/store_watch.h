@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/program/voice.h"
+#include "cli/process/voice.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
-#include "cli/program/start_session.h"
+#include "cli/session/start_session.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/settings.h"
 #include "export/transcript.h"

@@ -8,7 +8,7 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/output/age.h"
+#include "cli/program/age.h"
 #include "model/known_time.h"
 #include "reprise/session.h"
 

@@ -4,10 +4,10 @@
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
-#include "cli/commands/prompt.h"
 #include "cli/output/answer_output.h"
 #include "cli/output/clipboard.h"
 #include "cli/output/session_json.h"
+#include "cli/session/prompt.h"
 #include "cli/settings/program_config.h"
 
 namespace reprise::cli {

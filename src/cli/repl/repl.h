@@ -8,8 +8,8 @@
 //  (3) A failed turn or command is reported, and the loop continues.
 
 #include "cli/output/answer_output.h"
+#include "cli/process/exit.h"     // IWYU pragma: export
 #include "cli/program/context.h"  // IWYU pragma: export
-#include "cli/program/exit.h"     // IWYU pragma: export
 #include "cli/program/interrupts.h"
 #include "cli/repl/chat_session.h"  // IWYU pragma: export
 #include "cli/repl/line_source.h"   // IWYU pragma: export

@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "cli/program/interrupts.h"
-#include "cli/program/start_session.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/start_session.h"
 
 namespace reprise::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <filesystem>  // IWYU pragma: export
 
-#include "cli/program/process_environment.h"  // IWYU pragma: export
+#include "cli/process/process_environment.h"  // IWYU pragma: export
 #include "cli/settings/settings.h"            // IWYU pragma: export
 
 namespace reprise::cli {

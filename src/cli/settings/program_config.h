@@ -3,8 +3,8 @@
 // The program's folders and settings: flags, environment and files combined. Settings are read on
 // first use, so that `--help` opens no files.
 
-#include "cli/program/arguments.h"
-#include "cli/program/voice.h"  // IWYU pragma: export
+#include "cli/process/arguments.h"
+#include "cli/process/voice.h"  // IWYU pragma: export
 #include "cli/settings/config.h"
 
 namespace reprise::cli {

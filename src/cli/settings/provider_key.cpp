@@ -66,12 +66,12 @@ std::string description(const SetKey& set) {
 }
 
 // The provider's usual variable may be unset, as a server may need no key.
-Result<std::string> read_key(const Context& context, const ProviderSettings& settings,
-                             const NamedProvider& provider) {
+Result<std::string> read_key(const ProcessEnvironment& environment,
+                             const ProviderSettings& settings, const NamedProvider& provider) {
   if (!settings.env_key) {
     return run_key_command(settings.key_command.value_or(""));
   }
-  if (auto key = context.environment().find(*settings.env_key)) {
+  if (auto key = environment.find(*settings.env_key)) {
     return *std::move(key);
   }
   if (settings.env_key == provider.key_variable) {
@@ -87,8 +87,8 @@ struct Variable {
   std::string url;  // the server that the key is for
 };
 
-std::vector<Variable> key_variables(const Context& context, const NamedProvider& provider,
-                                    const std::string& url) {
+std::vector<Variable> key_variables(const ProcessEnvironment& environment,
+                                    const NamedProvider& provider, const std::string& url) {
   std::vector<Variable> out;
   if (!provider.is_kind()) {
     out.push_back({provider.key_variable, provider.own_url});
@@ -97,15 +97,14 @@ std::vector<Variable> key_variables(const Context& context, const NamedProvider&
     out.push_back({known->key_variable, known->own_url});
   }
   const std::string base(provider.kind->url_variable);
-  out.push_back(
-      {std::string(provider.kind->key_variable),
-       context.environment().find(base).value_or(std::string(provider.kind->default_url))});
+  out.push_back({std::string(provider.kind->key_variable),
+                 environment.find(base).value_or(std::string(provider.kind->default_url))});
   return out;
 }
 
 }  // namespace
 
-Result<FoundKey> find_key(const Context& context, const Settings& settings,
+Result<FoundKey> find_key(const ProcessEnvironment& environment, const Settings& settings,
                           const NamedProvider& provider, const std::string& url) {
   FoundKey found;
   const auto note = [&found](std::string text) {
@@ -113,14 +112,14 @@ Result<FoundKey> find_key(const Context& context, const Settings& settings,
   };
   for (const SetKey& set : set_keys(settings, provider)) {
     if (http::is_same_server(set.url, url)) {
-      REPRISE_ASSIGN(found.key, read_key(context, *set.settings, provider));
+      REPRISE_ASSIGN(found.key, read_key(environment, *set.settings, provider));
       found.name = set.settings->env_key ? *set.settings->env_key : "the output of key_command";
       return found;
     }
     note(description(set));
   }
-  for (const Variable& variable : key_variables(context, provider, url)) {
-    auto key = variable.name.empty() ? std::nullopt : context.environment().find(variable.name);
+  for (const Variable& variable : key_variables(environment, provider, url)) {
+    auto key = variable.name.empty() ? std::nullopt : environment.find(variable.name);
     if (!key) {
       continue;
     }

@@ -7,7 +7,7 @@
 // - a variable such as OPENAI_API_KEY: to the server in OPENAI_BASE_URL, otherwise to the
 //   provider's own
 
-#include "cli/program/context.h"          // IWYU pragma: export
+#include "cli/process/process_environment.h"
 #include "cli/settings/provider_names.h"  // IWYU pragma: export
 #include "cli/settings/settings.h"        // IWYU pragma: export
 
@@ -20,7 +20,7 @@ struct FoundKey {
 };
 
 // `url` is the request's server. unauthorized if the source configured for it gives no key.
-Result<FoundKey> find_key(const Context& context, const Settings& settings,
+Result<FoundKey> find_key(const ProcessEnvironment& environment, const Settings& settings,
                           const NamedProvider& provider, const std::string& url);
 
 // Whether data sent there is encrypted or stays on this machine.

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "cli/program/arguments.h"
+#include "cli/process/arguments.h"
 #include "cli/settings/config_keys.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"

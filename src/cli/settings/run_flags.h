@@ -2,7 +2,7 @@
 
 // The flags of `ask` and `chat` that apply to one run.
 
-#include "cli/program/arguments.h"
+#include "cli/process/arguments.h"
 
 namespace reprise::cli {
 

@@ -7,8 +7,8 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"
-#include "cli/app/wrap.h"
-#include "cli/output/age.h"
+#include "cli/markdown/wrap.h"
+#include "cli/program/age.h"
 #include "cli/repl/menu.h"
 
 namespace reprise::cli::app {

@@ -6,10 +6,10 @@
 #include <system_error>
 
 #include "cli/app/session_worker.h"
-#include "cli/commands/removal.h"
-#include "cli/output/age.h"
 #include "cli/output/session_json.h"
+#include "cli/program/age.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -1,0 +1,86 @@
+#include "cli/commands/program.h"
+
+#include <algorithm>
+
+#include "cli/commands/help_text.h"
+#include "cli/program/store_opener.h"
+
+namespace reprise::cli {
+namespace {
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// `reprise` means `reprise chat`, and `reprise --resume` means `reprise resume`.
+void complete_command(CommandLine& line) {
+  if (line.command.empty()) {
+    const auto resume = std::ranges::find(line.words, "--resume");
+    line.command = resume == line.words.end() ? "chat" : "resume";
+    if (resume != line.words.end()) {
+      line.words.erase(resume);
+    }
+  }
+}
+
+Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTable& global_table,
+                 const std::vector<std::string>& words) {
+  const std::unique_ptr<Command> command = entry.make();
+  const ArgumentTable table = command->arguments();
+  if (contains(words, "--help") || contains(words, "-h")) {
+    context.voice().out().write(command_help(entry, table));
+    return Exit::done;
+  }
+  context.voice().set_usage(synopsis(entry.name, table));
+  if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
+    return context.voice().wrong_usage(parsed.error().message);
+  }
+  const Result<Exit> outcome = command->run(context);
+  if (!outcome) {
+    context.voice().report(outcome.error());
+    return exit_for(outcome.error().code);
+  }
+  return *outcome;
+}
+
+Exit dispatch(Context& context, const ArgumentTable& global_table, CommandLine line) {
+  if (line.command.empty() && contains(line.words, "--version")) {
+    context.voice().out().write(version_line());
+    return Exit::done;
+  }
+  if (line.command.empty() && (contains(line.words, "--help") || contains(line.words, "-h"))) {
+    context.voice().out().write(program_help(all_commands()));
+    return Exit::done;
+  }
+  complete_command(line);
+  const CommandEntry* const entry = find_command(line.command);
+  if (entry == nullptr) {
+    return context.voice().wrong_usage(unknown_command(line.command));
+  }
+  return run_command(context, *entry, global_table, line.words);
+}
+
+}  // namespace
+
+Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment& environment,
+                 Output& out, Output& err) {
+  Globals globals;
+  const ArgumentTable global_table = global_arguments(globals);
+  CommandLine line = split_command_line(global_table, words);
+  // Set before parsing, so that errors of the command line are JSON, too.
+  globals.json = contains(line.words, "--json");
+  Context context(globals, environment, out, err);
+  Exit exit = dispatch(context, global_table, std::move(line));
+  context.stores().watch().finish(globals);
+  if (const auto written = out.flush(); !written && exit == Exit::done) {
+    exit = Exit::failed;
+    if (!out.reader_is_gone()) {
+      context.voice().report(written.error());
+    }
+  }
+  // A failure of standard error cannot be reported.
+  (void)err.flush();
+  return exit;
+}
+
+}  // namespace reprise::cli

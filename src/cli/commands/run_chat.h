@@ -1,0 +1,34 @@
+#pragma once
+
+// Starts a REPL from flags, for `chat` and `resume`.
+
+#include <stop_token>
+
+#include "cli/process/exit.h"     // IWYU pragma: export
+#include "cli/program/context.h"  // IWYU pragma: export
+#include "cli/repl/line_source.h"
+#include "cli/settings/run_flags.h"
+
+namespace reprise::cli {
+
+struct ChatRequest {
+  RunFlags flags = {};
+  bool newest = false;                            // -c
+  bool fresh = false;                             // --new
+  std::optional<std::string> sel = std::nullopt;  // -r SEL
+  bool choose = false;                            // choose from the menu
+  bool all = false;                               // the menu lists sessions of all folders
+  bool plain = false;                             // line by line, even on a terminal
+  std::filesystem::path mode_path = {};
+};
+
+Result<Exit> run_chat(Context& context, ChatRequest request);
+
+// Asks the user to choose a session by its number.
+
+// nullopt if the user cancels or there are no sessions, which is reported. cancelled on a stop
+// request, invalid_argument after too many invalid answers. `all`: sessions of all folders.
+Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
+                                                const std::stop_token& stop);
+
+}  // namespace reprise::cli

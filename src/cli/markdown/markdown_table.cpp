@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "cli/markdown/markdown_parts.h"
+#include "cli/markdown/wrap.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::string_view kBetween = " │ ";
+constexpr std::string_view kCrossing = "─┼─";
+constexpr std::size_t kBetweenColumns = 3;
+constexpr std::size_t kColumnMin = 5;  // fewer columns break most words
+
+Line bold(Line line) {
+  for (Span& span : line) {
+    span.style.bold = true;
+  }
+  return line;
+}
+
+const Line& cell_of(const std::vector<Line>& row, std::size_t column) {
+  static const Line empty;
+  return column < row.size() ? row[column] : empty;
+}
+
+std::size_t sum_of(const std::vector<std::size_t>& widths, std::size_t most) {
+  return std::accumulate(
+      widths.begin(), widths.end(), std::size_t{0},
+      [most](std::size_t sum, std::size_t width) { return sum + std::min(width, most); });
+}
+
+// The widths that the cells need; the widest columns shrink until all fit. Empty if they cannot.
+std::vector<std::size_t> column_widths(const Table& table, std::size_t width) {
+  const std::size_t count = table.sides.size();
+  const std::size_t between = count == 0 ? 0 : (count - 1) * kBetweenColumns;
+  if (count == 0 || width < between + count) {
+    return {};
+  }
+  const std::size_t room = width - between;
+  std::vector<std::size_t> widths(count, 1);
+  for (const std::vector<Line>& row : table.rows) {
+    for (std::size_t i = 0; i < count; ++i) {
+      widths[i] = std::max(widths[i], width_of(cell_of(row, i)));
+    }
+  }
+  std::size_t most = room;
+  while (most >= kColumnMin && sum_of(widths, most) > room) {
+    --most;
+  }
+  if (sum_of(widths, most) > room) {
+    return {};
+  }
+  std::ranges::transform(widths, widths.begin(),
+                         [most](std::size_t one) { return std::min(one, most); });
+  return widths;
+}
+
+// Adds one line of a cell, aligned and padded with blanks.
+void add_padded(Line& out, const Line& line, Side side, std::size_t width) {
+  const std::size_t blanks = width - std::min(width, width_of(line));
+  const std::size_t before = side == Side::left ? 0 : side == Side::right ? blanks : blanks / 2;
+  append(out, std::string(before, ' '), kPlain);
+  for (const Span& span : line) {
+    append(out, span.text, span.style);
+  }
+  append(out, std::string(blanks - before, ' '), kPlain);
+}
+
+void add_row(std::vector<Line>& out, const std::vector<std::vector<Line>>& cells,
+             const Table& table, const std::vector<std::size_t>& widths) {
+  std::size_t height = 1;
+  for (const std::vector<Line>& cell : cells) {
+    height = std::max(height, cell.size());
+  }
+  for (std::size_t y = 0; y < height; ++y) {
+    Line line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) {
+        append(line, kBetween, kDim);
+      }
+      add_padded(line, cell_of(cells[i], y), table.sides[i], widths[i]);
+    }
+    out.push_back(std::move(line));
+  }
+}
+
+std::vector<Line> in_columns(const Table& table, const std::vector<std::size_t>& widths) {
+  std::vector<Line> out;
+  for (std::size_t y = 0; y < table.rows.size(); ++y) {
+    std::vector<std::vector<Line>> cells;
+    cells.reserve(widths.size());
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const Line& cell = cell_of(table.rows[y], i);
+      cells.push_back(wrap(y == 0 ? bold(cell) : cell, widths[i]));
+    }
+    add_row(out, cells, table, widths);
+    if (y == 0) {
+      Line rule;
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        append(rule, i == 0 ? "" : kCrossing, kDim);
+        for (std::size_t x = 0; x < widths[i]; ++x) {
+          append(rule, "─", kDim);
+        }
+      }
+      out.push_back(std::move(rule));
+    }
+  }
+  return out;
+}
+
+std::vector<Line> as_list(const Table& table, std::size_t width) {
+  std::vector<Line> out;
+  for (std::size_t y = 1; y < table.rows.size(); ++y) {
+    if (y > 1) {
+      out.emplace_back();
+    }
+    for (std::size_t i = 0; i < table.sides.size(); ++i) {
+      Line line = bold(cell_of(table.rows.front(), i));
+      append(line, ": ", kBold);
+      std::ranges::copy(cell_of(table.rows[y], i), std::back_inserter(line));
+      std::ranges::move(wrap(line, width), std::back_inserter(out));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Line> table_lines(const Table& table, std::size_t width) {
+  if (table.rows.empty()) {
+    return {};
+  }
+  const std::vector<std::size_t> widths = column_widths(table, width);
+  return widths.empty() ? as_list(table, width) : in_columns(table, widths);
+}
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,84 @@
+#include "cli/process/arguments.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace reprise::cli {
+namespace {
+
+bool has_name(const OptionSpec& option, std::string_view name) {
+  std::string_view rest = option.names;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    if (rest.substr(0, comma) == name) {
+      return true;
+    }
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return false;
+}
+
+// True for "--store x"; false for "--store=x" and "--json".
+bool takes_next_word(const ArgumentTable& globals, std::string_view word) {
+  return std::ranges::any_of(globals.options, [&](const OptionSpec& option) {
+    return !option.value.empty() && has_name(option, word);
+  });
+}
+
+// Only the first letter counts: "-qv" is "-q".
+bool is_global(const ArgumentTable& globals, std::string_view word) {
+  const std::string_view name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
+  return std::ranges::any_of(globals.options,
+                             [&](const OptionSpec& option) { return has_name(option, name); });
+}
+
+}  // namespace
+
+ArgumentTable global_arguments(Globals& globals) {
+  return {
+      .options =
+          {
+              {"--store", "URL", "where sessions are stored, such as sqlite:FILE", &globals.store},
+              {"--config", "FILE", "read your settings from this file", &globals.config},
+              {"--json", "", "print JSON on standard output", &globals.json},
+              {"-y,--yes", "", "answer yes to all questions", &globals.yes},
+              {"--insecure", "", "allow keys and passwords over unencrypted connections",
+               &globals.insecure},
+              {"-q,--quiet", "", "print less on standard error", &globals.quiet},
+              {"-v,--verbose", "", "print more on standard error", &globals.verbose},
+              {"--stats", "", "end with a line on what the store did and how long it took",
+               &globals.stats},
+              {"--color",
+               "WHEN",
+               "colour: auto (on a terminal), always or never",
+               &globals.color,
+               {"auto", "always", "never"}},
+              {"--no-color", "", "the same as --color never", &globals.no_color},
+              {"-h,--help", "", "show help and exit", &globals.help},
+              {"--version", "", "show the version and exit", &globals.version},
+          },
+      .arguments = {}};
+}
+
+CommandLine split_command_line(const ArgumentTable& globals, std::vector<std::string> words) {
+  CommandLine line;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--") {
+      break;
+    }
+    if (words[i].starts_with('-') && words[i] != "-") {
+      if (!is_global(globals, words[i])) {
+        break;  // an option of the default command: `reprise -r SEL`
+      }
+      i += takes_next_word(globals, words[i]) ? 1U : 0U;
+      continue;
+    }
+    line.command = std::move(words[i]);
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  line.words = std::move(words);
+  return line;
+}
+
+}  // namespace reprise::cli

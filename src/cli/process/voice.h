@@ -1,0 +1,102 @@
+#pragma once
+
+// The program's messages and questions to the user or a script.
+
+#include <functional>
+
+#include "cli/process/arguments.h"
+#include "cli/process/exit.h"  // IWYU pragma: export
+#include "cli/process/output.h"
+#include "cli/process/progress.h"
+
+namespace reprise::cli {
+
+// The answer to whether something is allowed: this time only, until the program exits (yes), or
+// always in this folder.
+enum class Choice : std::uint8_t { no, once, yes, always };
+
+class Voice {
+ public:
+  // The arguments must outlive it.
+  Voice(const Globals& globals, Output& out, Output& err)
+      : globals_(globals), out_(out), err_(err) {}
+  // Uses the parent, which must outlive it and is used by the same thread.
+  explicit Voice(Voice* parent)
+      : globals_(parent->globals_), out_(parent->out_), err_(parent->err_), parent_(parent) {}
+  ~Voice() = default;
+  Voice(const Voice&) = delete;
+  Voice& operator=(const Voice&) = delete;
+
+  Output& out() { return out_; }
+  Output& err() { return err_; }
+
+  // Writes to standard error, sanitized for terminals. warn() writes even with -q, remark() does
+  // not, note() only with -v.
+  void warn(std::string_view text);
+  void remark(std::string_view text);
+  void note(std::string_view text);
+  // Warns only once, however often a conversation is rebuilt.
+  void warn_once(std::string_view text);
+
+  // Shows progress on a terminal after one second (ProgressBar). The next message removes the bar.
+  void progress(std::string_view work, std::int64_t done, std::int64_t total);
+  void end_progress();
+
+  // From now on, messages go to this sink unchanged instead of standard error, as something else
+  // owns the terminal.
+  enum class Kind : std::uint8_t { remark, warning };
+  using Sink = std::function<void(Kind kind, std::string_view text)>;
+  void divert(Sink sink) { sink_ = std::move(sink); }
+  // Likewise for yes or no questions.
+  using QuestionSink = std::function<bool(std::string question)>;
+  void divert_questions(QuestionSink sink) { question_sink_ = std::move(sink); }
+
+  // Called before each write to the terminal; may be empty.
+  void before_speaking(std::function<void()> hook) { before_speaking_ = std::move(hook); }
+
+  // Writes a JSON document and a newline to standard output.
+  void print_json(std::string_view document);
+  // Writes a part of a long document, split between values or members.
+  void print_json_piece(std::string_view piece);
+  // From now on, also prints warnings as JSON events.
+  void warn_by_events() { warn_by_events_ = true; }
+
+  // Writes "reprise: MESSAGE" to standard error and, with --json, an object to standard output.
+  void report(const Error& error);
+  // Reports an error with the usage line of the running command.
+  Exit wrong_usage(std::string_view message);
+  // "reprise list [OPTION…]"; if not set, wrong_usage() refers to `reprise help`.
+  void set_usage(std::string usage) { usage_ = std::move(usage); }
+
+  // Asks a yes or no question on the terminal. Without a terminal and without --yes, returns an
+  // error that names --yes.
+  Result<bool> confirm(std::string_view question);
+  // Asks on the terminal; requires can_ask().
+  Choice ask_choice(std::string_view question);
+  // Reads one of `keys` from the terminal without Enter, which means the key `usual`; 0 if the user
+  // cancels (Ctrl-C, Ctrl-D). Any other key rings the bell and repeats the question.
+  char ask_key(std::string_view question, std::string_view keys, char usual);
+  bool can_ask() const;  // whether standard input and standard error are a terminal
+  // Asks, but not again after a yes. `no_terminal` is the error if nobody can be asked, `refused`
+  // the one after a no; both are invalid_argument.
+  Result<> agree_once(const std::string& question, std::string no_terminal, std::string refused);
+
+ private:
+  void say(std::string_view text, Kind kind = Kind::remark);
+  void begin_speaking();
+
+  const Globals& globals_;
+  Output& out_;
+  Output& err_;
+  Voice* parent_ = nullptr;
+  ProgressBar bar_{err_};
+  std::vector<std::string> warnings_;  // for warn_once(); the parent's count, too
+  std::vector<std::string> agreed_;    // questions answered with yes
+  std::string usage_;
+  bool warn_by_events_ = false;
+  Sink sink_;
+  QuestionSink question_sink_;
+  std::function<void()> before_speaking_;
+};
+
+}  // namespace reprise::cli

@@ -1,0 +1,113 @@
+#include "cli/provider/provider_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ranges>
+
+#include "base/http.h"
+#include "base/text.h"
+#include "cli/provider/provider_server.h"
+#include "cli/settings/provider_names.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLocalServerTimeout{300};
+constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
+
+}  // namespace
+
+bool is_own_server(const ProviderKind& known, std::string_view base_url) {
+  return base_url.empty() ||
+         ascii_lower(http::host_of(base_url)) == http::host_of(known.default_url);
+}
+
+std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
+                          const std::vector<ModelInfo>& offered) {
+  std::string usual(dev ? known.dev_model : known.default_model);
+  const bool there = std::ranges::find(offered, usual, &ModelInfo::id) != offered.end();
+  if (!there && !offered.empty() && !is_own_server(known, base_url)) {
+    return offered.front().id;
+  }
+  return usual;
+}
+
+Result<std::string> model_of_server(Context& context, const ProviderKind& known,
+                                    const RunFlags& flags, const ProviderChoice& choice) {
+  const std::string& url = choice.options.base_url;
+  const bool dev = flags.dev;
+  if (is_own_server(known, url)) {
+    return default_model(known, dev, url, {});
+  }
+  if (flags.sends_nothing) {
+    context.voice().remark(cat("no model is set: ", http::host_of(url), " would be asked for one"));
+    return default_model(known, dev, url, {});
+  }
+  REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
+  const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
+  if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
+    std::string usual = default_model(known, dev, url, {});
+    context.voice().remark(cat("no model is set, and ", http::host_of(url), " lists none: trying ",
+                               usual, "; --model names another"));
+    return usual;
+  }
+  std::string model = default_model(known, dev, url, *offered);
+  if (model != default_model(known, dev, url, {})) {
+    context.voice().remark(cat("using ", model,
+                               offered->size() == 1
+                                   ? std::string(", the only model of ")
+                                   : cat(", the first of ", offered->size(), " models of "),
+                               http::host_of(url), "; --model names another"));
+  }
+  return model;
+}
+
+// Ignores words that are not ports, so that "none" disables the search.
+std::vector<LocalServer> local_servers(Context& context, std::chrono::milliseconds timeout) {
+  const auto given = context.environment().find("REPRISE_LOCAL_PORTS");
+  if (!given || given->empty()) {
+    return find_local_servers(timeout);
+  }
+  std::vector<std::uint16_t> ports;
+  for (const auto word : std::views::split(std::string_view(*given), ',')) {
+    std::uint16_t port = 0;
+    const std::string_view digits = trimmed(std::string_view(word.begin(), word.end()));
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error == std::errc() && end == digits.data() + digits.size()) {
+      ports.push_back(port);
+    }
+  }
+  return find_local_servers(timeout, ports);
+}
+
+Result<ProviderChoice> local_server(const ChoiceSources& from) {
+  const std::string model_name =
+      from.flags.model.value_or(from.session == nullptr ? "" : from.session->info.model);
+  const std::vector<LocalServer> servers = local_servers(from.context, kLocalServerTimeout);
+  const auto has_model = [&](const LocalServer& server) {
+    return std::ranges::find(server.models, model_name) != server.models.end();
+  };
+  auto usable = std::ranges::find_if(servers, has_model);
+  if (usable == servers.end()) {
+    usable = std::ranges::find_if(servers, [&](const LocalServer& server) {
+      return from.flags.model.has_value() || !server.models.empty();
+    });
+  }
+  if (usable == servers.end()) {
+    return fail(Code::not_found,
+                cat("no provider: run `reprise setup`, or set ", key_variables(" or "),
+                    ", or start a local server such as Ollama, or try `--provider echo`, which "
+                    "needs neither"));
+  }
+  const std::string model =
+      from.flags.model || has_model(*usable) ? model_name : usable->models.front();
+  from.context.voice().remark(
+      model.empty() ? cat("asking ", usable->name, " at ", usable->base_url)
+                    : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
+  ProviderChoice choice{
+      .name = std::string(kCompatibleKind), .model = model, .options = {}, .warnings = {}};
+  choice.options.base_url = usable->base_url;
+  return choice;
+}
+
+}  // namespace reprise::cli

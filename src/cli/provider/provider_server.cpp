@@ -1,0 +1,165 @@
+#include "cli/provider/provider_server.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "base/http.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "cli/settings/program_config.h"
+#include "cli/settings/provider_key.h"
+
+namespace reprise::cli {
+namespace {
+
+bool is_called(const Settings& settings, std::string_view name, const NamedProvider& provider) {
+  const auto named = find_provider(settings, name);
+  return named && named->name == provider.name;
+}
+
+// The server that the session used, if it was not the provider's own.
+std::string base_url_of(const Session& session) {
+  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
+  std::string url;
+  return scanner.string(url) ? url : "";
+}
+
+// Azure's servers expect the key in their own header.
+bool uses_azure_header(std::string_view url) {
+  const std::string server = http::server_of(url);
+  const std::string_view host = std::string_view(server).substr(0, server.rfind(':'));
+  return host.ends_with(".openai.azure.com") || host.ends_with(".cognitiveservices.azure.com");
+}
+
+// A missing key is an error for the provider's own server only.
+Result<> check_key_optional(const NamedProvider& provider, const std::string& url,
+                            const std::string& elsewhere, ProviderOptions& options) {
+  const auto known = find_provider_at(*provider.kind, url);
+  const std::string& variable = known ? known->key_variable : provider.key_variable;
+  const std::string& own = known ? known->own_url : provider.own_url;
+  if (!variable.empty() && http::is_same_server(url, own)) {
+    return fail(Code::unauthorized,
+                cat("no key for ", known ? known->name : provider.name, ": set ", variable,
+                    ", or env_key or key_command in the config; `--provider echo` needs none",
+                    elsewhere.empty() ? "" : cat("; ", elsewhere)));
+  }
+  options.key_advice = cat("set base_url and env_key in a [providers.NAME] of the config",
+                           elsewhere.empty() ? "" : cat("; ", elsewhere));
+  return {};
+}
+
+// Sessions store URLs without the secrets in them.
+bool lacks_secret(const std::string& stored_url) {
+  return std::ranges::any_of(http::secrets_in_url(stored_url),
+                             [](std::string_view secret) { return secret == "***"; });
+}
+
+// The URL of the same server in the settings or among well-known servers; "" if there is none. A
+// stored URL is found again by what was stored of it.
+std::string configured_url(const ChoiceSources& from, const NamedProvider& provider,
+                           const std::string& url) {
+  std::string found;
+  for (const auto& [name, section] : from.settings.providers) {
+    const auto named = find_provider(from.settings, name);
+    if (named && named->kind == provider.kind && section.base_url &&
+        http::is_same_server(*section.base_url, url)) {
+      if (found.empty() || http::masked_url(*section.base_url) == url) {
+        found = *section.base_url;
+      }
+    }
+  }
+  if (!found.empty()) {
+    return found;
+  }
+  const auto known = find_provider_at(*provider.kind, url);
+  return known ? known->own_url : "";
+}
+
+// "" for the kind's default.
+Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& provider,
+                             ProviderChoice& choice) {
+  if (from.flags.base_url) {
+    return *from.flags.base_url;
+  }
+  std::string usual = usual_url(from, provider);
+  std::string before = choice.is_sessions_own ? base_url_of(*from.session) : "";
+  const bool is_local = http::is_local_url(http::server_of(before));
+  if (is_local && !lacks_secret(before)) {
+    return before;
+  }
+  if (before.empty() || http::is_same_server(before, usual)) {
+    return usual;
+  }
+  // The session may come from somebody else, so the settings must name the server, too.
+  if (std::string configured = configured_url(from, provider, before); !configured.empty()) {
+    return configured;
+  }
+  if (is_local) {
+    return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(before),
+                                        " was not stored; give --base-url, or set base_url in the "
+                                        "config"));
+  }
+  const std::string now = usual.empty() ? std::string(provider.kind->default_url) : usual;
+  if (!http::is_same_server(before, now)) {
+    choice.warnings.push_back(cat("the session used ", http::host_of(before), "; ",
+                                  http::host_of(now),
+                                  " continues it; --base-url, or a "
+                                  "base_url in the config, goes back"));
+  }
+  return usual;
+}
+
+}  // namespace
+
+std::optional<std::string> setting(const Settings& settings, const NamedProvider& provider,
+                                   Slot slot) {
+  for (const auto& [name, section] : settings.providers) {
+    if (section.*slot && is_called(settings, name, provider)) {
+      return section.*slot;
+    }
+  }
+  for (const TopSettings& top : settings.tops | std::views::reverse) {
+    const auto& whose = top.provider ? top.provider : settings.provider;
+    if (top.own.*slot && (!whose || is_called(settings, *whose, provider))) {
+      return top.own.*slot;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string usual_url(const ChoiceSources& from, const NamedProvider& provider) {
+  if (auto url = setting(from.settings, provider, &ProviderSettings::base_url)) {
+    return *std::move(url);
+  }
+  if (!provider.is_kind()) {
+    return provider.own_url;
+  }
+  const std::string variable(provider.kind->url_variable);
+  return from.context.environment().find(variable).value_or("");
+}
+
+Result<> reach(const ChoiceSources& from, const NamedProvider& provider, ProviderChoice& choice) {
+  ProviderOptions& options = choice.options;
+  REPRISE_ASSIGN(const std::string chosen_url, base_url(from, provider, choice));
+  options.base_url = trimmed(chosen_url);
+  const std::string url =
+      options.base_url.empty() ? std::string(provider.kind->default_url) : options.base_url;
+  REPRISE_ASSIGN(FoundKey found,
+                 find_key(from.context.environment(), from.settings, provider, url));
+  options.api_key = std::move(found.key);
+  options.key_advice = found.name.empty() ? "" : cat("check the key in ", found.name);
+  if (options.api_key.empty()) {
+    REPRISE_TRY(check_key_optional(provider, url, found.elsewhere, options));
+  } else if (uses_azure_header(url)) {
+    options.auth = "api-key";
+  }
+  const bool has_secret = !options.api_key.empty() || http::masked_url(url) != url;
+  if (has_secret && !is_safe_for_secrets(url) &&
+      !from.context.config().is_insecure(from.settings)) {
+    return fail(Code::unauthorized, cat("the key would be sent unencrypted to ", http::host_of(url),
+                                        "; use https, or --insecure"));
+  }
+  return {};
+}
+
+}  // namespace reprise::cli

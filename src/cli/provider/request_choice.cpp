@@ -1,0 +1,176 @@
+#include "cli/provider/request_choice.h"
+
+#include "base/file.h"
+#include "base/http.h"
+#include "base/text.h"
+#include "cli/settings/program_config.h"
+#include "cli/settings/provider_key.h"
+#include "provider/key_mask.h"
+#include "provider/request_options.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::int64_t kSchemaBytesMax = 1 << 20;
+
+// Whether [providers.NAME] describes the chosen server.
+bool describes_server(const Context& context, const Settings& settings, std::string_view section,
+                      const RunFlags& flags, const ProviderChoice& choice) {
+  const ProviderKind* const kind = find_provider_kind(choice.name);
+  const std::string requested = choice.options.base_url.empty() && kind != nullptr
+                                    ? std::string(kind->default_url)
+                                    : choice.options.base_url;
+  const auto own = settings.providers.find(section);
+  const std::string own_url =
+      own == settings.providers.end() ? "" : own->second.base_url.value_or("");
+  if (!own_url.empty()) {
+    const bool is_kind = find_provider_kind(section) != nullptr;
+    const bool fits = is_kind ? section == choice.name
+                              : own->second.protocol.value_or(choice.name) == choice.name;
+    return fits && http::is_same_server(requested, own_url);
+  }
+  if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
+    return named->kind == kind && http::is_same_server(requested, named->own_url);
+  }
+  if (section != choice.name || kind == nullptr || flags.base_url) {
+    return false;
+  }
+  const auto top = settings.any().base_url;
+  const auto from_variable = context.environment().find(kind->url_variable);
+  return http::is_same_server(requested, kind->default_url) ||
+         (from_variable && http::is_same_server(requested, *from_variable)) ||
+         (top && http::is_same_server(requested, *top));
+}
+
+void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
+  if (section.auth) {
+    out.auth = *section.auth;
+  }
+  for (const auto& [name, value] : section.headers) {
+    out.headers.emplace_back(name, value);
+  }
+  if (!section.extra.is_null()) {
+    out.extra = section.extra;
+  }
+}
+
+// Removes options that the provider does not support.
+RequestOptions supported_options(Context& context, const RequestOptions& options,
+                                 std::string_view provider) {
+  RequestOptions out;
+  for (const provider::RequestOption& option : provider::request_options()) {
+    if (provider::option_value(option, options).empty()) {
+      continue;
+    }
+    if (provider::provider_can_say(provider, option.name)) {
+      std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
+    } else {
+      context.voice().warn(
+          cat("the setting ", option.name, " is ignored: ", provider, " does not support it"));
+    }
+  }
+  return out;
+}
+
+std::string option_names() {
+  std::string out;
+  for (const provider::RequestOption& option : provider::request_options()) {
+    out += cat(out.empty() ? "" : ", ", option.name);
+  }
+  return out;
+}
+
+Result<> set(RequestOptions& options, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string_view name = std::string_view(assignment).substr(0, equals);
+  if (equals == std::string::npos) {
+    return fail(Code::invalid_argument, cat("--set takes NAME=VALUE, not '", assignment, "'"));
+  }
+  if (provider::find_request_option(name) == nullptr) {
+    return fail(Code::invalid_argument,
+                cat("unknown option '", name, "' for --set; available: ", option_names(),
+                    "; other fields of a request go in [providers.NAME.extra]"));
+  }
+  return provider::set_option(options, name, std::string_view(assignment).substr(equals + 1));
+}
+
+Result<RequestOptions> options_of(const RunFlags& flags) {
+  RequestOptions out;
+  for (const std::string& assignment : flags.set) {
+    REPRISE_TRY(set(out, assignment));
+  }
+  if (flags.effort) {
+    out.effort = *flags.effort;
+  }
+  if (flags.schema) {
+    REPRISE_ASSIGN(const std::string text, read_named_file(*flags.schema, kSchemaBytesMax));
+    if (const auto taken = provider::set_option(out, "schema", trimmed(text)); !taken) {
+      return fail(Code::invalid_argument,
+                  cat(*flags.schema, " is not a JSON Schema (a JSON object)"));
+    }
+  }
+  return out;
+}
+
+// Headers and fields added by the user may be secrets and must not be sent in clear text.
+Result<> check_clear_text(const Context& context, const Settings& settings,
+                          const ProviderOptions& options) {
+  const std::string_view what = !provider::secrets_in(options.headers).empty() ? "headers"
+                                : !provider::secrets_in(options.extra).empty() ? "extra"
+                                                                               : "";
+  if (what.empty() || is_safe_for_secrets(options.base_url) ||
+      context.config().is_insecure(settings)) {
+    return {};
+  }
+  return fail(Code::unauthorized,
+              cat("the secret in ", what, " would be sent unencrypted to ",
+                  http::host_of(options.base_url), "; use https, or --insecure"));
+}
+
+Result<> check_fields(const RequestOptions& options, std::string_view provider) {
+  for (const provider::RequestOption& option : provider::request_options()) {
+    if (!provider::option_value(option, options).empty() &&
+        !provider::provider_can_say(provider, option.name)) {
+      return fail(Code::unsupported, cat(provider, " has no field for ", option.name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
+                                      const Settings& settings, ProviderChoice& choice) {
+  RequestOptions out;
+  if (const auto all = settings.requests.find(""); all != settings.requests.end()) {
+    out = all->second.options;
+  }
+  for (const auto& [name, section] : settings.requests) {
+    if (name.empty()) {
+      continue;
+    }
+    if (describes_server(context, settings, name, flags, choice)) {
+      provider::lay_over(out, section.options);
+      add_to_provider(choice.options, section);
+    } else if (name == choice.name) {
+      provider::lay_over(out, section.options);
+      if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
+        context.voice().warn(cat("headers, extra and auth of [providers.", name,
+                                 "] are not sent to ", http::host_of(choice.options.base_url)));
+      }
+    }
+  }
+  for (const auto& [name, section] : settings.providers) {
+    if (section.store && describes_server(context, settings, name, flags, choice)) {
+      choice.options.store = section.store;
+    }
+  }
+  REPRISE_TRY(check_clear_text(context, settings, choice.options));
+  out = supported_options(context, out, choice.name);
+  REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
+  REPRISE_TRY(check_fields(flagged, choice.name));
+  provider::lay_over(out, flagged);
+  return out;
+}
+
+}  // namespace reprise::cli

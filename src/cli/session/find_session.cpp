@@ -1,0 +1,252 @@
+#include "cli/session/find_session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/program/store_opener.h"
+#include "cli/session/tool_consent.h"
+#include "reprise/sessions.h"
+#include "session/outbox.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNothingHere = "there is no session in this folder to continue";
+constexpr std::chrono::milliseconds kServerPause{100};
+
+Result<Store*> open_for_resume(Context& context, const StartRequest& request) {
+  auto store =
+      request.dry_run ? context.stores().open(Access::read) : context.stores().open_existing();
+  if (!store && store.error().code == Code::not_found && !request.session.sel) {
+    return fail(Code::not_found, std::string(kNothingHere));
+  }
+  return store;
+}
+
+Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& choice) {
+  const std::string sel = choice.sel.value_or("last");
+  auto found = context.stores().select(store, sel, Use::change);
+  if (!found && !choice.sel && found.error().code == Code::not_found) {
+    return fail(Code::not_found, std::string(kNothingHere));
+  }
+  if (!found && choice.in_project && found.error().code == Code::not_found) {
+    return fail(Code::not_found,
+                cat("Session not found: ", sel, "; `reprise list --all` lists all sessions"));
+  }
+  return found;
+}
+
+Result<> check_folder(Context& context, const SessionInfo& info, bool in_project, bool has_tools) {
+  if (in_project) {
+    REPRISE_TRY(check_project(context, info));
+  }
+  if (has_tools) {
+    REPRISE_TRY(allow_tools_in(context, info.working_dir));
+  }
+  return {};
+}
+
+// Adds advice to the error.
+Error with_force_advice(Store& store, const SessionId& id, Error error) {
+  Signatures* const signatures = store.capabilities().signatures;
+  if (error.code == Code::corrupt && signatures != nullptr &&
+      signatures->signature(id) == Signature::failed) {
+    error.message += "; --force continues it as it is";
+  }
+  return error;
+}
+
+Result<FoundSession> resume_stored(Context& context, const StartRequest& request, bool has_tools) {
+  REPRISE_ASSIGN(Store* const store, open_for_resume(context, request));
+  REPRISE_ASSIGN(const SessionInfo info, select(context, *store, request.session));
+  REPRISE_TRY(check_folder(context, info, request.session.in_project, has_tools));
+  auto resumed = resume_session(*store, info.id,
+                                {.change = !request.dry_run,
+                                 .accept_changed = request.flags.force,
+                                 .clock = context.clock(),
+                                 .stop = request.stop});
+  if (!resumed) {
+    return std::unexpected(with_force_advice(*store, info.id, std::move(resumed).error()));
+  }
+  std::error_code error;
+  if (const std::string& folder = info.working_dir;
+      !folder.empty() && folder != context.config().project() && !fs::is_directory(folder, error)) {
+    context.voice().warn(cat("the session's folder is gone: ", folder));
+  }
+  return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
+}
+
+bool is_whole_id(std::string_view text) {
+  constexpr std::size_t kDigits = 36;
+  return text.size() == kDigits && std::ranges::all_of(text, [](char c) {
+           return is_ascii_digit(c) || (c >= 'a' && c <= 'f') || c == '-';
+         });
+}
+
+// A position beyond the end of any session: the new messages become a fork at the end when they are
+// copied to the server.
+constexpr Seq kUnknownHead{1'000'000'000'000};
+
+// Adds sessions of which only the id is known on this machine: the session named by id, and those
+// in the last list.
+Result<> add_named(Context& context, WaitingSessions& waiting, std::string_view sel,
+                   const std::string& title) {
+  REPRISE_ASSIGN(std::vector<SessionId> ids, context.stores().listed_ids());
+  if (const std::string text = ascii_lower(trimmed(sel)); is_whole_id(text)) {
+    REPRISE_ASSIGN(SessionId id, SessionId::parse(text));
+    ids.push_back(std::move(id));
+  }
+  const Time now = context.clock().now();
+  for (const SessionId& id : ids) {
+    if (waiting.begin.try_emplace(id, kUnknownHead).second) {
+      REPRISE_TRY(waiting.store->create(
+          {.info = {.id = id,
+                    .title = title,
+                    .working_dir = utf8::sanitize(context.config().working_dir().native()),
+                    .created_at = now,
+                    .updated_at = now}}));
+    }
+  }
+  return {};
+}
+
+// Resumes the unsaved part of a session while the server is unreachable. Without one, starts a new
+// session, unless a session was named that cannot be identified here, or an answer is to be
+// continued.
+Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
+                                    const StartRequest& request, const Error& away,
+                                    bool has_tools) {
+  REPRISE_ASSIGN(
+      WaitingSessions waiting,
+      read_waiting(context.config().outbox_folder(), context.config().store_url(settings),
+                   [&](std::string_view text) { context.voice().warn(text); }));
+  const auto find = [&] {
+    return context.stores().select(*waiting.store, request.session.sel.value_or("last"),
+                                   Use::change);
+  };
+  auto info = find();
+  const bool is_here = info.has_value();
+  if (!info && info.error().code == Code::not_found && request.go_on) {
+    return fail(away.code, cat(away.message,
+                               "; the answer to continue is not on this machine: try"
+                               " again when the server is back"));
+  }
+  if (!info && info.error().code == Code::not_found && request.session.sel) {
+    REPRISE_TRY(add_named(context, waiting, *request.session.sel, request.title));
+    info = find();
+  }
+  if (!info && info.error().code != Code::not_found) {
+    return std::unexpected(info.error());
+  }
+  if (!info && request.session.sel) {
+    return fail(away.code, cat(away.message, "; nothing of session '", *request.session.sel,
+                               "' is on this machine: name it by its id, or try again when the "
+                               "server is back"));
+  }
+  warn_unsaved(context, away);
+  if (!info) {
+    context.voice().warn("nothing of the session is on this machine; starting another one");
+    return FoundSession{};
+  }
+  REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));
+  if (is_here) {
+    context.voice().remark(cat("continuing '", info->title, "' as it is on this machine"));
+  } else {
+    context.voice().warn(cat("nothing of session ", short_id(info->id),
+                             " is on this machine; the model does not see its messages"));
+  }
+  FoundSession found;
+  REPRISE_ASSIGN(found.session, get(*waiting.store, info->id));
+  REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info->id));
+  found.session->info.head = waiting.begin.at(info->id);
+  if (is_here && found.session->info.head.value > 0) {
+    context.voice().warn(
+        "only the unsaved part of the session is on this machine; the model does not see its "
+        "earlier messages");
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<> check_project(Context& context, const SessionInfo& info) {
+  std::error_code error;
+  if (info.working_dir.empty() || !info.mode.empty() ||
+      info.working_dir == context.config().project()) {
+    return {};
+  }
+  if (!fs::exists(info.working_dir, error)) {
+    return fail(Code::not_found, "Project path no longer exists.");
+  }
+  if (!fs::is_directory(info.working_dir, error)) {
+    return fail(Code::invalid_argument, "Project path is not a directory.");
+  }
+  return {};
+}
+
+Result<std::optional<SessionId>> find_usual_session(Context& context, Access access) {
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+  const bool creates_nothing = access == Access::read || !settings->context_file.empty();
+  const auto store =
+      creates_nothing ? context.stores().open(access) : context.stores().open_existing();
+  if (!store) {
+    return std::nullopt;
+  }
+  return usual_session(**store);
+}
+
+void warn_unsaved(Context& context, const Error& away) {
+  context.voice().warn(cat("this conversation is not saved: ", away.message));
+}
+
+bool is_server_away(Context& context, const Settings& settings, const Error& error) {
+  return is_on_a_server(context.config().store_url(settings)) && error.os_errno != EACCES &&
+         (error.code == Code::io || error.code == Code::timeout || error.os_errno == EAGAIN);
+}
+
+std::optional<Error> wait_for_server(Context& context, const Settings& settings,
+                                     const std::stop_token& stop) {
+  if (!is_on_a_server(context.config().store_url(settings))) {
+    return std::nullopt;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + StoreOptions{}.busy_timeout;
+  for (bool has_warned = false;;) {
+    const auto store = context.stores().open(Access::write);
+    if (store || !is_server_away(context, settings, store.error())) {
+      return std::nullopt;
+    }
+    if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
+      return store.error();
+    }
+    if (!std::exchange(has_warned, true)) {
+      context.voice().remark(cat("waiting for the server: ", store.error().message));
+    }
+    std::this_thread::sleep_for(kServerPause);
+  }
+}
+
+Result<FoundSession> find_session(Context& context, const Settings& settings,
+                                  const StartRequest& request, std::optional<Error>& away,
+                                  bool has_tools) {
+  if (!request.session.newest && !request.session.sel) {
+    if (away) {
+      warn_unsaved(context, *away);
+    }
+    return FoundSession{};
+  }
+  if (!away) {
+    auto found = resume_stored(context, request, has_tools);
+    if (found || request.dry_run || !is_server_away(context, settings, found.error())) {
+      return found;
+    }
+    away = std::move(found).error();
+  }
+  return resume_waiting(context, settings, request, *away, has_tools);
+}
+
+}  // namespace reprise::cli

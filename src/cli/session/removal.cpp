@@ -1,0 +1,186 @@
+#include "cli/session/removal.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/output/session_json.h"
+#include "cli/program/search_files.h"
+#include "cli/program/store_opener.h"
+#include "session/outbox.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::size_t kNamedMax = 10;
+
+// Reports the first kNamedMax sessions by name, then the count.
+void report_removed(Context& context, Store& store, const std::vector<SessionInfo>& sessions,
+                    const std::vector<SessionId>& removed, Removal how) {
+  const std::string_view before = how == Removal::purge ? "removed " : "moved ";
+  const std::string_view after = how == Removal::purge ? " for good" : " to the trash";
+  std::size_t named = 0;
+  for (const SessionInfo& info : sessions) {
+    if (named < kNamedMax && std::ranges::find(removed, info.id) != removed.end()) {
+      ++named;
+      context.voice().remark(cat(before, session_name(store, info), after));
+    }
+  }
+  if (removed.empty()) {
+    context.voice().remark(how == Removal::purge ? "nothing was removed" : "nothing was moved");
+  } else if (removed.size() > 1) {
+    context.voice().remark(cat(before, removed.size(), " sessions", after));
+  }
+}
+
+void add_remnants(std::string& out, const std::vector<Remnant>& remnants) {
+  json::ArrayWriter all(out);
+  for (const auto& [where, reason] : remnants) {
+    all.item();
+    json::ObjectWriter(out).field("where", where).field("reason", reason).close();
+  }
+  all.close();
+}
+
+void print_document(Context& context, const std::vector<Damage>& damage,
+                    const std::vector<SessionId>& removed, const std::vector<Remnant>& remnants,
+                    Removal how) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.key(how == Removal::purge ? "purged" : "trashed");
+  json::ArrayWriter array(out);
+  for (const SessionId& id : removed) {
+    array.item();
+    json::append_string(out, id.str());
+  }
+  array.close();
+  if (!damage.empty()) {
+    object.raw("damage", damage_document(damage));
+  }
+  if (!remnants.empty()) {
+    object.key("remnants");
+    add_remnants(out, remnants);
+  }
+  object.close();
+  context.voice().print_json(out);
+}
+
+void note_watching(Context& context, const SessionInfo& info) {
+  const Owner owner = info.answering.value_or(Owner{});
+  context.voice().note(cat("waiting to see whether '", info.title,
+                           "' is still being answered by process ", owner.pid, " on ", owner.host));
+}
+
+}  // namespace
+
+std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
+  if (!done.remnants) {
+    context.voice().warn(
+        cat("cannot find out what else contains their text: ", done.remnants.error().message));
+  }
+  std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
+  std::ranges::move(find_waiting(context.config().outbox_folder(), done.removed),
+                    std::back_inserter(found));
+  if (auto remnant = forget_in_search(context, done.removed)) {
+    found.push_back(*std::move(remnant));
+  }
+  for (const auto& [where, reason] : found) {
+    context.voice().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));
+  }
+  return found;
+}
+
+Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info) {
+  return is_answering(
+      store, info, [&context](const SessionInfo& silent) { note_watching(context, silent); },
+      context.clock());
+}
+
+Result<Exit> change_sessions(Context& context, Store& store, const std::vector<std::string>& sels,
+                             std::string_view verb,
+                             const std::function<Result<>(const SessionInfo&)>& change) {
+  REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
+                 context.stores().select_all(store, sels, Use::change));
+  for (const SessionInfo& info : sessions) {
+    REPRISE_ASSIGN(const bool answers, check_answering(context, store, info));
+    if (answers) {
+      return fail(Code::busy,
+                  cat("cannot ", verb, " ", session_name(store, info), ": an answer is running"));
+    }
+  }
+  for (const SessionInfo& info : sessions) {
+    REPRISE_TRY(change(info));
+  }
+  return sels.size() == 1 ? show_session(context, store, sessions.front().id)
+                          : show_sessions(context, store, sessions);
+}
+
+Result<> move_to_trash(Context& context, Store& store, std::span<const SessionInfo> sessions) {
+  REPRISE_ASSIGN(const RemovedSessions done,
+                 remove_sessions(store, sessions, Removal::trash,
+                                 {.on_watching =
+                                      [&context](const SessionInfo& silent) {
+                                        note_watching(context, silent);
+                                      }},
+                                 context.clock()));
+  if (!done.failed.empty()) {
+    return std::unexpected(done.failed.front().second);
+  }
+  if (!done.answering.empty()) {
+    return fail(Code::busy, "an answer is running");
+  }
+  return {};
+}
+
+Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
+                            const RemovalRequest& request) {
+  const auto& [what, how, unconfirmed_max] = request;
+  const auto& [sessions, damage] = found;
+  warn_of_damage(context, damage);
+  REPRISE_TRY(offered(store.capabilities().trash, "delete sessions"));
+  if (sessions.size() > unconfirmed_max) {
+    REPRISE_ASSIGN(
+        const bool agreed,
+        context.voice().confirm(how == Removal::purge ? cat("remove ", what, " for good?")
+                                                      : cat("move ", what, " to the trash?")));
+    if (!agreed) {
+      context.voice().remark("nothing was changed");
+      return Exit::failed;
+    }
+  }
+  REPRISE_ASSIGN(
+      const RemovedSessions done,
+      remove_sessions(
+          store, sessions, how,
+          {.on_watching = [&context](const SessionInfo& silent) { note_watching(context, silent); },
+           .on_progress =
+               [&context](const Progress& progress) {
+                 context.voice().progress(progress.work, progress.done, progress.total);
+               }},
+          context.clock()));
+  context.voice().end_progress();
+  for (const SessionInfo& info : done.answering) {
+    context.voice().warn(cat("skipped, an answer is running: ", session_name(store, info)));
+  }
+  for (const auto& [id, error] : done.failed) {
+    context.voice().warn(cat("cannot remove ", short_id(id), ": ", error.message));
+  }
+  std::vector<Remnant> remnants;
+  if (how == Removal::purge && !done.removed.empty()) {
+    remnants = warn_of_remnants(context, done);
+  }
+  if (context.globals().json) {
+    print_document(context, found.damage, done.removed, remnants, how);
+  } else {
+    report_removed(context, store, found.sessions, done.removed, how);
+  }
+  const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
+  return is_all ? Exit::done : Exit::failed;
+}
+
+void warn_of_damage(Context& context, const std::vector<Damage>& damage) {
+  for (const Damage& part : damage) {
+    context.voice().warn(cat("cannot read ", part.where, ": ", part.reason));
+  }
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,304 @@
+// A start is a sequence of steps, each of which returns its result as a value.
+
+#include "cli/session/start_session.h"
+
+#include <system_error>
+
+#include "base/assert.h"
+#include "base/utf8.h"
+#include "cli/output/session_json.h"
+#include "cli/program/store_opener.h"
+#include "cli/provider/conversation_choice.h"
+#include "cli/provider/request_choice.h"
+#include "cli/session/find_session.h"
+#include "cli/settings/moment.h"
+#include "cli/settings/provider_names.h"
+#include "reprise/sessions.h"
+#include "session/instructions.h"
+#include "session/outbox.h"
+#include "session/session_config.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The usual session, if the request does not name one.
+Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request, bool is_away) {
+  SessionChoice choice = request.session;
+  if (!is_away && !choice.newest && !choice.sel && !choice.fresh) {
+    REPRISE_ASSIGN(const auto usual,
+                   find_usual_session(context, request.dry_run ? Access::read : Access::write));
+    if (usual) {
+      choice.sel = usual->str();
+    }
+  }
+  return choice;
+}
+
+Result<ProviderChoice> choose_answering_provider(Context& context, const Settings& settings,
+                                                 const StartRequest& request, const Mode* mode,
+                                                 const std::optional<Session>& session) {
+  RunFlags flags = request.flags;
+  flags.sends_nothing = request.dry_run;
+  REPRISE_ASSIGN(ProviderChoice choice,
+                 choose_provider(context, flags,
+                                 session && settings.context_file.empty() ? &*session : nullptr,
+                                 mode == nullptr ? "" : mode->model));
+  if (session && session->info.model.empty() && !flags.model) {
+    context.voice().remark(
+        cat("the session has no model: ", choice.model, " answers; choose another with --model"));
+  }
+  if (request.has_pdf_by_url && choice.name == kCompatibleKind) {
+    return fail(Code::unsupported,
+                "openai-chat takes no PDF by URL: download it and attach the file");
+  }
+  for (const std::string& warning : choice.warnings) {
+    context.voice().warn_once(warning);
+  }
+  return choice;
+}
+
+InstructionSources instruction_sources(Context& context, const Settings& settings) {
+  return {.modes = settings.modes,
+          .usual = settings.system,
+          .folder = context.config().working_dir(),
+          .on_note = [&context](std::string_view line) { context.voice().note(line); },
+          .on_warning = [&context](std::string_view text) { context.voice().warn(text); }};
+}
+
+Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
+  if (given.empty()) {
+    if (mode != nullptr && mode->path == PathPolicy::required) {
+      return fail(Code::invalid_argument, cat("mode ", mode->name, " needs a folder"));
+    }
+    return context.config().working_dir();
+  }
+  std::error_code error;
+  fs::path folder = fs::canonical(given, error);
+  if (error || !fs::is_directory(folder, error)) {
+    return fail(Code::not_found, cat("no such folder: ", given.string()));
+  }
+  return folder;
+}
+
+// A mode from an untrusted project is used, with a warning.
+void warn_of_mode(Context& context, const Settings& settings, std::string_view mode) {
+  if (settings.is_untrusted(cat("mode.", mode))) {
+    context.voice().warn_once(cat("the mode ", mode, " comes from ", settings.untrusted_file,
+                                  ", and its folder is not trusted"));
+  }
+}
+
+// A system prompt from an untrusted project is used, with a warning.
+Result<std::string> new_instructions(Context& context, const Settings& settings, const Mode* mode,
+                                     const fs::path& folder, std::stop_token stop) {
+  if (mode != nullptr) {
+    return load_context(
+        *mode, folder, [&](std::string_view line) { context.voice().note(line); }, std::move(stop));
+  }
+  if (settings.system && settings.is_untrusted("system")) {
+    context.voice().warn_once(cat("the system prompt comes from ", settings.untrusted_file,
+                                  ", and its folder is not trusted"));
+  }
+  return settings.system.value_or("");
+}
+
+// A new session; not stored yet.
+Result<Session> new_session(Context& context, const Settings& settings, const StartRequest& request,
+                            const Mode* mode, const ProviderChoice& choice) {
+  REPRISE_ASSIGN(const fs::path folder, session_folder(context, mode, request.session.mode_path));
+  REPRISE_ASSIGN(std::string system,
+                 new_instructions(context, settings, mode, folder, request.stop));
+  const Time now = context.clock().now();
+  return Session{.info = {.id = make_session_id(context.clock(), system_entropy()),
+                          .title = request.title,
+                          .mode = mode == nullptr ? "" : mode->name,
+                          .provider = choice.name,
+                          .model = choice.model,
+                          .working_dir = utf8::sanitize(folder.native()),
+                          .created_at = now,
+                          .updated_at = now},
+                 .system_prompt = std::move(system),
+                 .config = session_config(choice.options.base_url)};
+}
+
+// Null if the session will only be in memory, because the store is unavailable. Invalid URLs are
+// errors.
+Result<Store*> open_for_new(Context& context, const Provider& provider, Session& session) {
+  const auto store = context.stores().open(Access::write);
+  const Result<> prepared = store ? prepare_session(**store, provider, session, context.clock())
+                                  : Result<>(std::unexpected(store.error()));
+  if (prepared) {
+    return *store;
+  }
+  if (const Code code = prepared.error().code;
+      code == Code::invalid_argument || code == Code::unsupported) {
+    return std::unexpected(prepared.error());
+  }
+  context.voice().warn(cat("this conversation is not saved: ", prepared.error().message));
+  return nullptr;
+}
+
+void name_current(Context& context, Store& store, const SessionId& id, bool archive) {
+  const auto archived = make_current(store, id, archive, context.clock());
+  if (!archived) {
+    context.voice().warn(archived.error().message);
+  } else if (const std::optional<SessionId>& before = *archived; before) {
+    const std::optional<Session> old = store.find(*before).value_or(std::nullopt);
+    context.voice().remark(
+        cat("archived ", old ? session_name(store, old->info) : brief_id(store, *before)));
+  }
+}
+
+// The input of both kinds of start.
+struct Prepared {
+  const Settings& settings;
+  const StartRequest& request;
+  const Mode* mode;
+  const ProviderChoice& choice;
+  bool is_away;
+};
+
+Result<Session> begin_new(Context& context, const Prepared& with, StartedSession& started,
+                          ConversationOptions& options) {
+  REPRISE_ASSIGN(Session session,
+                 new_session(context, with.settings, with.request, with.mode, with.choice));
+  if (!with.request.dry_run && !with.is_away) {
+    const auto store = open_for_new(context, *started.provider, session);
+    if (!store && !is_server_away(context, with.settings, store.error())) {
+      return std::unexpected(store.error());
+    }
+    if (!store) {
+      warn_unsaved(context, store.error());
+    }
+    started.store = store.value_or(nullptr);
+  }
+  if (started.store == nullptr) {
+    return session;
+  }
+  if (!started.store->capabilities().messages) {
+    strip_instructions(session, with.mode, options);
+  }
+  options.is_new = true;
+  options.on_session_stored = [&context, &store = *started.store, id = session.info.id,
+                               archive = with.request.session.archive] {
+    name_current(context, store, id, archive);
+  };
+  return session;
+}
+
+Result<Session> go_on_with(Context& context, const Prepared& with, const StartedSession& started,
+                           Session session, ConversationOptions& options) {
+  // Its mode is applied again if its store has no prompts.
+  if (with.mode == nullptr && started.store != nullptr && !started.store->capabilities().messages) {
+    warn_of_mode(context, with.settings, session.info.mode);
+  }
+  if (!options.system) {
+    REPRISE_ASSIGN(options.system,
+                   resumed_instructions(instruction_sources(context, with.settings), with.mode,
+                                        started.store, session, with.request.stop));
+  }
+  if (started.store != nullptr) {
+    REPRISE_TRY(check_provider(*started.store, *started.provider));
+  }
+  return session;
+}
+
+// Applies the setting `retention`, which was validated when it was read. A server's store is not
+// one user's: `reprise store sweep` does it there.
+void apply_retention(Context& context, Store& store, const Settings& settings) {
+  if (!settings.retention || store.capabilities().trash == nullptr ||
+      is_on_a_server(context.config().store_url(settings))) {
+    return;
+  }
+  const auto age = parse_duration(*settings.retention);
+  REPRISE_ASSERT(age.has_value());
+  const Retained done =
+      retain_sessions(store, *age, context.config().state_folder(), context.clock());
+  if (done.clock_leapt) {
+    context.voice().note(
+        "the clock has jumped; no session is moved to the trash because of its age");
+  }
+  if (done.moved > 0) {
+    context.voice().remark(cat("moved to the trash: ", done.moved,
+                               done.moved == 1 ? " session" : " sessions", " closed more than ",
+                               *settings.retention, " ago"));
+  }
+  if (done.error) {
+    context.voice().warn(cat("cannot clean up: ", done.error->message));
+  }
+}
+
+// The author is optional: a server that cannot tell is only warned about.
+void set_author(Context& context, const Settings& settings, Source* store,
+                ConversationOptions& options) {
+  auto author = choose_author(settings, store);
+  if (author) {
+    options.author = *std::move(author);
+  } else {
+    context.voice().warn(cat("the question is stored without an author: ", author.error().message));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartRequest request) {
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+  REPRISE_ASSIGN(const Mode* const mode, find_mode(*settings, request.flags));
+  if (mode != nullptr) {
+    warn_of_mode(context, *settings, mode->name);
+  }
+  if (!settings->context_warning.empty()) {
+    context.voice().warn_once(settings->context_warning);
+  }
+  REPRISE_TRY(choose_author(*settings, nullptr));
+  auto started = std::make_unique<StartedSession>();
+  REPRISE_ASSIGN(started->tools, choose_tools(request.flags.tools.value_or("none")));
+  if (!request.dry_run && expects_http(context, request.flags, *settings)) {
+    started->preloading = preload_http();
+  }
+  std::optional<Error> away =
+      request.dry_run ? std::nullopt : wait_for_server(context, *settings, request.stop);
+  REPRISE_ASSIGN(request.session, resolve_choice(context, request, away.has_value()));
+  REPRISE_ASSIGN(FoundSession found,
+                 find_session(context, *settings, request, away, !started->tools.empty()));
+  started->resumed = found.session.has_value();
+  started->store = found.store;
+  started->cut = found.cut;
+  REPRISE_ASSIGN(ProviderChoice choice,
+                 choose_answering_provider(context, *settings, request, mode, found.session));
+  ConversationOptions options = conversation_options(*settings, request.flags, choice,
+                                                     found.session ? &*found.session : nullptr);
+  REPRISE_ASSIGN(options.request, choose_request(context, request.flags, *settings, choice));
+  REPRISE_ASSIGN(started->provider,
+                 make_provider(choice.name, provider_options(*settings, choice)));
+  started->model = choice.model;
+  if (settings->spill.value_or(true)) {
+    started->outbox =
+        make_outbox(context.config().outbox_folder(), context.config().store_url(*settings));
+  }
+  options.approver = request.approver;
+  options.stream = options.stream && request.stream;
+  options.tools = started->tools.empty() ? nullptr : &started->tools;
+  options.outbox = started->outbox.get();
+  options.statistics = &context.stores().watch().statistics();
+  options.earlier = std::move(found.earlier);
+  const Prepared with{*settings, request, mode, choice, away.has_value()};
+  REPRISE_ASSIGN(Session session, found.session ? go_on_with(context, with, *started,
+                                                             *std::move(found.session), options)
+                                                : begin_new(context, with, *started, options));
+  if (started->store != nullptr && !request.dry_run) {
+    apply_retention(context, *started->store, *settings);
+    if (started->resumed) {
+      name_current(context, *started->store, session.info.id, request.session.archive);
+    }
+  }
+  set_author(context, *settings, started->store, options);
+  started->author = options.author;
+  started->conversation = std::make_unique<Conversation>(*started->provider, started->store,
+                                                         std::move(session), std::move(options));
+  return started;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,164 @@
+#include "cli/session/tool_consent.h"
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/settings/config.h"
+#include "cli/settings/program_config.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::int64_t kConsentBytesMax = 1 << 20;
+
+constexpr std::string_view kFiles = "files";
+
+// The group of tools that one consent covers; "" if no consent is needed. Foreign tools are their
+// own group.
+std::string reach_of(std::string_view tool) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOurs = {{
+      {"todo_write", ""},
+      {"recall", ""},
+      {"read_file", kFiles},
+      {"list_dir", kFiles},
+      {"recall_all", "sessions"},
+  }};
+  for (const auto& [name, reach] : kOurs) {
+    if (name == tool) {
+      return std::string(reach);
+    }
+  }
+  return cat("tool ", tool);
+}
+
+bool is_of_files(std::string_view tool) {
+  return reach_of(tool) == kFiles;
+}
+
+using Reaches = std::set<std::string, std::less<>>;
+using Remembered = std::map<std::string, Reaches, std::less<>>;  // by folder
+
+// Parses {"/folder":["files","sessions"]}.
+Result<Remembered> read_remembered(const std::filesystem::path& file) {
+  const auto text = read_file(file, kConsentBytesMax);
+  if (!text && text.error().code == Code::not_found) {
+    return Remembered{};
+  }
+  if (!text) {
+    return std::unexpected(text.error());
+  }
+  json::Scanner scanner(*text);
+  Remembered out;
+  const bool read = scanner.object([&](std::string_view folder) {
+    return scanner.array([&, &reaches = out[std::string(folder)]] {
+      std::string reach;
+      if (!scanner.string(reach)) {
+        return false;
+      }
+      reaches.insert(std::move(reach));
+      return true;
+    });
+  });
+  if (!read) {
+    return fail(Code::corrupt, cat(file.native(), ": ", scanner.fault().message));
+  }
+  return out;
+}
+
+std::string consent_json(const Remembered& remembered) {
+  std::string out;
+  json::ObjectWriter object(out);
+  for (const auto& [folder, reaches] : remembered) {
+    object.key(folder);
+    json::ArrayWriter array(out);
+    for (const std::string& reach : reaches) {
+      array.item();
+      json::append_string(out, reach);
+    }
+    array.close();
+  }
+  object.close();
+  return cat(out, "\n");
+}
+
+}  // namespace
+
+ToolConsents::ToolConsents(Context& context)
+    : ToolConsents(context.config().state_folder() / "consents.json", context.globals().yes) {
+  if (const auto settings = context.config().settings(); settings) {
+    trusted_ = (*settings)->trust;
+  }
+}
+
+ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& ask) {
+  const std::string reach = reach_of(call.name);
+  if (reach.empty() || allow_all_ || agreed_.contains(reach)) {
+    return {.approval = Approval::allow};
+  }
+  if (reach == kFiles && !folder_.empty() && is_trusted(folder_, trusted_)) {
+    return {.approval = Approval::allow};
+  }
+  // An unreadable file allows nothing.
+  const Remembered remembered = read_remembered(file_).value_or(Remembered{});
+  if (const auto here = remembered.find(folder_);
+      here != remembered.end() && here->second.contains(reach)) {
+    return {.approval = Approval::allow};
+  }
+  Answer answer{.approval = Approval::allow};
+  switch (ask(call)) {
+    case Choice::no:
+      return {};
+    case Choice::once:
+      break;
+    case Choice::always:
+      answer.remembered = remember(reach);
+      [[fallthrough]];
+    case Choice::yes:
+      agreed_.insert(reach);
+      break;
+  }
+  return answer;
+}
+
+Result<> ToolConsents::remember(const std::string& what) const {
+  REPRISE_ASSIGN(Remembered all, read_remembered(file_));
+  all[folder_].insert(what);
+  REPRISE_TRY(make_private_folders(file_.parent_path()));
+  return replace_file(file_, consent_json(all));
+}
+
+Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
+  ProgramConfig& start = context.config().at_start();
+  if (folder.empty() || folder == start.project() ||
+      is_trusted(folder, {start.working_dir().native()}) || context.globals().yes) {
+    return {};
+  }
+  return context.voice().agree_once(
+      cat("let tools work in ", folder.native(), ", the session's folder?"),
+      cat("the session's folder ", folder.native(),
+          " is outside the current folder; start there, or use --yes"),
+      cat("no tools in ", folder.native()));
+}
+
+Approver ask_for_consent(Context& context, ToolConsents& consents) {
+  return [&context, &consents](const ToolUseBlock& call) {
+    const auto answer = consents.approve(call, [&context](const ToolUseBlock& tool_use) {
+      if (!context.voice().can_ask()) {
+        context.voice().warn(cat(
+            "tool ", tool_use.name, " was not allowed: there is no terminal to ask on; use --yes",
+            is_of_files(tool_use.name) ? ", or run `reprise config trust` in this folder once"
+                                       : ""));
+        return Choice::no;
+      }
+      return context.voice().ask_choice(
+          cat("run ", tool_use.name, " ", tool_use.input.text(), "?"));
+    });
+    if (!answer.remembered) {
+      context.voice().warn(cat("cannot remember that: ", answer.remembered.error().message));
+    }
+    return answer.approval;
+  };
+}
+
+}  // namespace reprise::cli

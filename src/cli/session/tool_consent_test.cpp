@@ -1,0 +1,96 @@
+#include "cli/session/tool_consent.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/file.h"
+
+namespace reprise::cli {
+namespace {
+
+class ToolConsentsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "reprise-consent-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    file_ = std::filesystem::path(name) / "state" / "consents.json";
+  }
+  void TearDown() override { std::filesystem::remove_all(file_.parent_path().parent_path()); }
+
+  ToolConsents consents(std::string folder, bool allow_all = false) {
+    ToolConsents out(file_, allow_all);
+    out.begin(std::move(folder));
+    return out;
+  }
+  // Whether the tool may run if the user answers `says`.
+  bool approves(ToolConsents& consents, std::string tool, Choice says) {
+    const auto answer =
+        consents.approve(ToolUseBlock{"1", std::move(tool), {}, {}}, [&](const ToolUseBlock&) {
+          ++questions_;
+          return says;
+        });
+    remembered_ = answer.remembered;
+    return answer.approval == Approval::allow;
+  }
+
+  std::filesystem::path file_;
+  int questions_ = 0;
+  Result<> remembered_;
+};
+
+TEST_F(ToolConsentsTest, NeedsNoneForTodosAndThisFoldersSessions) {
+  ToolConsents here = consents("/a");
+  EXPECT_TRUE(approves(here, "todo_write", Choice::no));
+  EXPECT_TRUE(approves(here, "recall", Choice::no));
+  EXPECT_EQ(questions_, 0);
+}
+
+TEST_F(ToolConsentsTest, AsksOnceForASession) {
+  ToolConsents here = consents("/a");
+  EXPECT_FALSE(approves(here, "read_file", Choice::no));
+  EXPECT_TRUE(approves(here, "read_file", Choice::once));
+  EXPECT_TRUE(approves(here, "read_file", Choice::yes));
+  EXPECT_EQ(questions_, 3);
+  EXPECT_TRUE(approves(here, "read_file", Choice::no));
+  EXPECT_TRUE(approves(here, "list_dir", Choice::no));
+  EXPECT_EQ(questions_, 3);
+  EXPECT_FALSE(approves(here, "recall_all", Choice::no));
+  EXPECT_FALSE(approves(here, "somebody_elses", Choice::no));
+  EXPECT_EQ(questions_, 5);
+  ToolConsents another = consents("/a");
+  EXPECT_FALSE(approves(another, "read_file", Choice::no));
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+TEST_F(ToolConsentsTest, RemembersAlwaysForTheFolder) {
+  ToolConsents here = consents("/a");
+  EXPECT_TRUE(approves(here, "read_file", Choice::always));
+  EXPECT_TRUE(remembered_);
+  EXPECT_EQ(read_file(file_).value_or(""), "{\"/a\":[\"files\"]}\n");
+  ToolConsents again = consents("/a");
+  EXPECT_TRUE(approves(again, "list_dir", Choice::no));
+  EXPECT_FALSE(approves(again, "recall_all", Choice::no));
+  ToolConsents below = consents("/a/b");
+  EXPECT_FALSE(approves(below, "read_file", Choice::no));
+}
+
+TEST_F(ToolConsentsTest, DoesNotOverwriteAForeignFile) {
+  std::filesystem::create_directories(file_.parent_path());
+  std::ofstream(file_) << "{\"/a\":[\"files\"";
+  ToolConsents here = consents("/a");
+  EXPECT_TRUE(approves(here, "read_file", Choice::always));
+  EXPECT_FALSE(remembered_);
+  EXPECT_EQ(questions_, 1);
+  EXPECT_EQ(read_file(file_).value_or(""), "{\"/a\":[\"files\"");
+}
+
+TEST_F(ToolConsentsTest, AsksNothingIfAllIsAllowed) {
+  ToolConsents here = consents("/a", true);
+  EXPECT_TRUE(approves(here, "read_file", Choice::no));
+  EXPECT_EQ(questions_, 0);
+}
+
+}  // namespace
+}  // namespace reprise::cli
