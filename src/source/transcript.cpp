@@ -369,11 +369,14 @@ std::uint32_t name_number(Transcript& transcript, std::string_view name) {
   if (name.empty()) {
     return 0;
   }
-  auto found = std::ranges::find(transcript.names, name);
-  if (found == transcript.names.end()) {
-    found = transcript.names.emplace(found, name);
+  if (const auto known = transcript.name_numbers.find(name);
+      known != transcript.name_numbers.end()) {
+    return known->second;
   }
-  return static_cast<std::uint32_t>(found - transcript.names.begin() + 1);
+  transcript.names.emplace_back(name);
+  const auto number = static_cast<std::uint32_t>(transcript.names.size());
+  transcript.name_numbers.emplace(name, number);
+  return number;
 }
 
 std::string name_of(const Transcript& transcript, std::uint32_t number) {

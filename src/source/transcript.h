@@ -49,8 +49,9 @@ struct Transcript {
   std::vector<std::string> agents = {};   // the sub-agents in the same file
   std::optional<SessionId> fork_of = {};  // the session that inherited nodes belong to
   std::vector<std::string> names = {};    // strings that nodes refer to, such as models
-  std::uint64_t first_message = 0;        // its id; 0 if unknown
-  bool is_whole = true;                   // false: only the ends of its files were read
+  std::map<std::string, std::uint32_t, std::less<>> name_numbers = {};  // in `names`, from 1
+  std::uint64_t first_message = 0;                                      // its id; 0 if unknown
+  bool is_whole = true;  // false: only the ends of its files were read
 };
 
 // One of the lines that make up a message.
@@ -85,7 +86,8 @@ class JsonlTool {
   }
   virtual std::unique_ptr<Indexer> index(Transcript& into) const = 0;
   // The message of these lines; the caller sets its seq.
-  virtual Message message(const Transcript& transcript, std::span<const Piece> pieces) const = 0;
+  virtual Result<Message> message(const Transcript& transcript,
+                                  std::span<const Piece> pieces) const = 0;
 };
 
 // The layout of a tool with a file per session.

@@ -51,6 +51,7 @@ std::string exported_text(std::string_view format, int exchanges) {
   for (int turn = 0; turn < exchanges; ++turn) {
     messages.push_back(user(words(2 * turn, false), at(2 * turn)));
     messages.push_back(assistant(words(2 * turn + 1, true), at(2 * turn + 1)));
+    messages.back().model = cat("model ", turn);
   }
   return exported_as(format, std::move(messages)).text;
 }
@@ -149,7 +150,11 @@ void write_copilot(const fs::path& folder, int exchanges) {
                    joined_turns(count, "", [](int at, bool is_answer) {
                      return cat("{'type':'", is_answer ? "assistant" : "user", ".message','id':'m",
                                 at, "','parentId':", before(at, "'s'"), ",'timestamp':'", kTime,
-                                "','data':{'content':'", words(at, is_answer), "'}}\n");
+                                "','data':{'content':'", words(at, is_answer),
+                                "','attachments':[{'assetId':'a", at,
+                                "'}]}}\n{'type':'session.binary_asset','id':'b", at,
+                                "','parentId':'m", at, "','timestamp':'", kTime,
+                                "','data':{'assetId':'a", at, "','data':'iVBORw0KGgo='}}\n");
                    })));
     write(session / "workspace.yaml", "cwd: /x\nname: Named\n");
   }

@@ -154,7 +154,8 @@ class Claude final : public JsonlTool {
     return std::make_unique<ClaudeIndexer>(into);
   }
 
-  Message message(const Transcript& /*transcript*/, std::span<const Piece> pieces) const override {
+  Result<Message> message(const Transcript& /*transcript*/,
+                          std::span<const Piece> pieces) const override {
     return claude::message_of(pieces);
   }
 

@@ -299,7 +299,8 @@ class Codex final : public JsonlTool {
     return std::make_unique<CodexIndexer>(into);
   }
 
-  Message message(const Transcript& transcript, std::span<const Piece> pieces) const override {
+  Result<Message> message(const Transcript& transcript,
+                          std::span<const Piece> pieces) const override {
     Message message = codex::message_of(pieces);
     if (message.role == role::kAssistant) {
       message.model = name_of(transcript, pieces.front().node.detail & ~codex::kCutBit);

@@ -55,24 +55,25 @@ std::string asset_name(std::string_view id, const Node& node) {
 }
 
 // The event with an attached file; "" if it is gone.
-std::string find_asset(const Transcript& transcript, std::string_view id) {
-  const auto name = std::ranges::find_if(
-      transcript.names, [&](const std::string& one) { return one.starts_with(cat(id, " ")); });
-  if (id.empty() || name == transcript.names.end()) {
+Result<std::string> find_asset(const Transcript& transcript, std::string_view id) {
+  const std::string begin = cat(id, " ");
+  const auto found = transcript.name_numbers.lower_bound(begin);
+  if (id.empty() || found == transcript.name_numbers.end() || !found->first.starts_with(begin)) {
     return "";
   }
+  const std::string& name = found->first;
   std::int64_t at = 0;
   std::size_t bytes = 0;
-  const char* const end = name->data() + name->size();
-  const auto [space, wrong] = std::from_chars(name->data() + id.size() + 1, end, at);
+  const char* const end = name.data() + name.size();
+  const auto [space, wrong] = std::from_chars(name.data() + begin.size(), end, at);
   if (wrong != std::errc{} || space == end ||
       std::from_chars(space + 1, end, bytes).ec != std::errc{}) {
     return "";
   }
   const fs::path& file = transcript.parts.front().file;
-  const auto fd = open_foreign(file);
+  REPRISE_ASSIGN(const Fd fd, open_foreign(file));
   std::string event(bytes, '\0');
-  const auto got = fd ? read_at(fd->get(), event, at, file) : Result<std::size_t>(0);
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), event, at, file));
   return got == bytes && is_json_object(event) ? event : "";
 }
 
@@ -93,14 +94,18 @@ std::string_view media_type_of(std::string_view base64) {
 }
 
 // Adds images and PDFs; other attachments remain raw.
-void add_attachments(const Transcript& transcript, JsonView attachments, Message& message) {
+Result<> add_attachments(const Transcript& transcript, JsonView attachments, Message& message) {
+  Result<> read;
   attachments.each([&](JsonView attachment) {
-    const std::string event = find_asset(transcript, attachment["assetId"].text());
-    const std::string base64 = event.empty() ? "" : JsonView(event)["data"]["data"].text();
+    const auto event = find_asset(transcript, attachment["assetId"].text());
+    read = event ? std::move(read) : Result<>(std::unexpected(event.error()));
+    const std::string base64 =
+        event && !event->empty() ? JsonView(*event)["data"]["data"].text() : "";
     if (const std::string_view type = media_type_of(base64); !type.empty()) {
       message.blocks.emplace_back(image_of(type, base64));
     }
   });
+  return read;
 }
 
 class CopilotIndexer final : public Indexer {
@@ -259,7 +264,8 @@ class Copilot final : public JsonlTool {
     return std::make_unique<CopilotIndexer>(into);
   }
 
-  Message message(const Transcript& transcript, std::span<const Piece> pieces) const override {
+  Result<Message> message(const Transcript& transcript,
+                          std::span<const Piece> pieces) const override {
     const Piece& piece = pieces.front();
     const std::string type = piece.json["type"].text();
     if (!piece.json["data"]) {
@@ -267,7 +273,7 @@ class Copilot final : public JsonlTool {
     }
     Message message{.created_at = time_of(piece.json["timestamp"]).value_or(Time{})};
     add_event(type, piece.json["data"], message);
-    add_attachments(transcript, piece.json["data"]["attachments"], message);
+    REPRISE_TRY(add_attachments(transcript, piece.json["data"]["attachments"], message));
     if (piece.node.usage != 0) {
       message.usage = transcript.usages[piece.node.usage - 1];
     }

@@ -96,7 +96,8 @@ class Gemini final : public JsonlTool {
     return gemini::make_indexer(into);
   }
 
-  Message message(const Transcript& /*transcript*/, std::span<const Piece> pieces) const override {
+  Result<Message> message(const Transcript& /*transcript*/,
+                          std::span<const Piece> pieces) const override {
     return gemini::message_of(pieces.front().node, pieces.front().json);
   }
 

@@ -102,14 +102,10 @@ class Ledger {
   void add_answer(std::uint32_t place, Time time) { answers_.push_back({place, time}); }
 
   void take(const Row& row) {
-    const Time time = time_column(row, "created_timestamp");
-    const Answer* found = nullptr;
-    for (const Answer& answer : answers_) {
-      found = found == nullptr || answer.time <= time ? &answer : found;
-    }
-    if (found == nullptr) {
+    if (answers_.empty()) {
       return;
     }
+    const Answer& found = last_before(time_column(row, "created_timestamp"));
     Usage usage;
     usage.cached = {row.integer("cache_read_input_tokens")};
     usage.cache_written = {row.integer("cache_creation_input_tokens")};
@@ -117,7 +113,7 @@ class Ledger {
     usage.output = {row.integer("output_tokens")};
     usage.cost = Money::parse(row.text("cost"));
     usage.price_source = usage.cost ? "goose" : "";
-    Node& node = open_.tree.node(found->place);
+    Node& node = open_.tree.node(found.place);
     if (node.usage == 0) {
       usage.request_id = cat("goose:", open_.session.info.id.str(), ":", row.integer("row_number"));
       open_.usages.push_back(std::move(usage));
@@ -132,8 +128,24 @@ class Ledger {
     std::uint32_t place;
     Time time;
   };
+
+  // The last answer that is not later, else the first one.
+  const Answer& last_before(Time time) {
+    if (earliest_.empty()) {
+      earliest_.resize(answers_.size());
+      Time earliest = Time::max();
+      for (std::size_t i = answers_.size(); i > 0; --i) {
+        earliest_[i - 1] = earliest = std::min(earliest, answers_[i - 1].time);
+      }
+    }
+    const auto after = std::ranges::upper_bound(earliest_, time);
+    const auto count = static_cast<std::size_t>(after - earliest_.begin());
+    return answers_[count == 0 ? 0 : count - 1];
+  }
+
   OpenSession& open_;
   std::vector<Answer> answers_;
+  std::vector<Time> earliest_;  // of each answer and those after it
 };
 
 const std::initializer_list<std::string_view> kGooseLedger = {

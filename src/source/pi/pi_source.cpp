@@ -118,7 +118,8 @@ class Pi final : public JsonlTool {
     return std::make_unique<PiIndexer>(into);
   }
 
-  Message message(const Transcript& /*transcript*/, std::span<const Piece> pieces) const override {
+  Result<Message> message(const Transcript& /*transcript*/,
+                          std::span<const Piece> pieces) const override {
     return pi::message_of(pieces.front().json, pieces.front().node.usage != 0);
   }
 

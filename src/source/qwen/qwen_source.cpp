@@ -108,7 +108,8 @@ class Qwen final : public JsonlTool {
     return std::make_unique<QwenIndexer>(into);
   }
 
-  Message message(const Transcript& /*transcript*/, std::span<const Piece> pieces) const override {
+  Result<Message> message(const Transcript& /*transcript*/,
+                          std::span<const Piece> pieces) const override {
     const JsonView line = pieces.front().json;
     const std::string type = line["type"].text();
     Message message{.role = std::string(type == "assistant"     ? role::kAssistant
