@@ -37,26 +37,44 @@ Result<std::vector<std::string>> response_ids(Source& source, const Session& ses
   return ids;
 }
 
-// Loads truncated results from their blobs. Results that cannot be read are unchanged and reported.
-Message with_blobs(Source& source, Message message, ReadReport& report) {
+// Reads a blob that a block names: the whole, or only whether it is there. One that cannot be read
+// is reported.
+enum class BlobPart : std::uint8_t { all, beginning };
+std::optional<std::string> read_named(BlobReader& blobs, const BlobHash& hash, BlobPart part,
+                                      std::string_view where, ReadReport& report) {
+  std::string bytes;
+  const auto read = blobs.read_blob(hash, [&](std::string_view piece) {
+    bytes += piece;
+    return part == BlobPart::all ? Flow::go_on : Flow::stop;
+  });
+  if (!read) {
+    report.damage.push_back({std::string(where), read.error().message, ""});
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+// Checks that the blobs of a message are there; with Detail::full, loads truncated results from
+// them. Results that cannot be read are unchanged.
+void take_blobs(Source& source, Detail detail, Message& message, ReadReport& report) {
+  BlobReader* const blobs = source.capabilities().blob_reader;
+  if (blobs == nullptr) {
+    return;
+  }
+  const std::string where = cat("message ", message.seq.value);
   for (Block& block : message.blocks) {
     auto* const result = std::get_if<ToolResultBlock>(&block);
-    BlobReader* const blobs = source.capabilities().blob_reader;
-    if (result == nullptr || !result->blob || blobs == nullptr) {
-      continue;
-    }
-    std::string bytes;
-    const auto read = blobs->read_blob(*result->blob, [&bytes](std::string_view piece) {
-      bytes += piece;
-      return Flow::go_on;
-    });
-    if (read) {
-      result->text = utf8::sanitize(bytes);
-    } else {
-      report.damage.push_back({cat("message ", message.seq.value), read.error().message, ""});
+    const auto* const image = std::get_if<ImageBlock>(&block);
+    if (result != nullptr && result->blob) {
+      const BlobPart part = detail == Detail::full ? BlobPart::all : BlobPart::beginning;
+      const auto bytes = read_named(*blobs, *result->blob, part, where, report);
+      if (bytes && part == BlobPart::all) {
+        result->text = utf8::sanitize(*bytes);
+      }
+    } else if (image != nullptr && image->blob) {
+      (void)read_named(*blobs, *image->blob, BlobPart::beginning, where, report);  // is not shown
     }
   }
-  return message;
 }
 
 // "SEL#12", as search results name a message.
@@ -177,9 +195,7 @@ class Show final : public Command {
       if (reader && message.author == *reader) {
         message.author.reset();
       }
-      if (full_) {
-        message = with_blobs(source, std::move(message), blobs);
-      }
+      take_blobs(source, detail, message, blobs);
       context.voice().out().write(view ? view_message(message, *view)
                                        : transcript_message(message, detail));
       last = std::move(message);
@@ -219,12 +235,15 @@ class Show final : public Command {
     context.voice().print_json_piece(
         cat("{\"session\":", session_document(source, session, ids), ",\"messages\":["));
     bool first = true;
+    ReadReport blobs;
     REPRISE_ASSIGN(
-        ReadReport report, source.read(session.info.id, range(now), [&](const Message& message) {
+        ReadReport report, source.read(session.info.id, range(now), [&](Message&& message) {
+          take_blobs(source, Detail::shortened, message, blobs);
           context.voice().print_json_piece(cat(first ? "" : ",", message_document(message)));
           first = false;
           return context.voice().out().failed() ? Flow::stop : Flow::go_on;
         }));
+    std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (now.answer && !now.answer->message.blocks.empty()) {
       context.voice().print_json_piece(cat(first ? "" : ",", answer_document(*now.answer)));
     }
