@@ -92,6 +92,7 @@ Result<> Finder::search_run(const Run& run, Best& best) {
   if (newest && *newest < run.newest_ms) {
     REPRISE_ASSIGN(last, last_not_after(run, *newest));
   }
+  REPRISE_ASSIGN(const std::string* const expression, expression_for(run.shard));
   const std::string table = words_table(run.shard);
   const std::string counts =
       what_.with_counts ? cat(", reprise_counts(", table, ") AS counts") : "";
@@ -102,7 +103,7 @@ Result<> Finder::search_run(const Run& run, Best& best) {
                     counts, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
                     ".rowid WHERE ", table, " MATCH ? AND ", table,
                     ".rowid BETWEEN ? AND ? ORDER BY ", table, ".rowid DESC"),
-                document_id(run.shard, 0), what_.expression, run.first, last));
+                document_id(run.shard, 0), *expression, run.first, last));
   const Columns columns{.id = rows.column("id"),
                         .session = rows.column("session"),
                         .seq = rows.column("seq"),
@@ -118,6 +119,62 @@ Result<> Finder::search_run(const Run& run, Best& best) {
       return {};
     }
   }
+}
+
+// FTS5 would read all occurrences of all words with a prefix before it returns the first row, so
+// the words themselves are searched; and it would read repeated phrases repeatedly. Counts are
+// those of each phrase.
+Result<const std::string*> Finder::expression_for(std::int64_t shard) {
+  if (const auto found = expressions_.find(shard); found != expressions_.end()) {
+    return &found->second;
+  }
+  std::vector<Phrase> phrases;
+  for (const Phrase& phrase : what_.phrases) {
+    if (what_.with_counts || std::ranges::find(phrases, phrase) == phrases.end()) {
+      phrases.push_back(phrase);
+    }
+  }
+  for (Phrase& phrase : phrases) {
+    if (phrase.prefix && phrase.words.size() == 1 && !what_.with_counts) {
+      REPRISE_ASSIGN(phrase.completions, completions(shard, phrase.words.front()));
+    }
+  }
+  return &expressions_.emplace(shard, match_expression(phrases, what_.only, what_.tokens))
+              .first->second;
+}
+
+// None if there are too many. The table has a row for each occurrence: after some of a word, the
+// query begins again behind it.
+Result<std::vector<std::string>> Finder::completions(std::int64_t shard,
+                                                     const std::string& prefix) {
+  constexpr std::size_t kWordsMax = 64;
+  constexpr int kOccurrencesMax = 8;
+  const std::string sql =
+      cat("SELECT term FROM ", vocabulary_table(shard), " WHERE term >= ? AND term < ?");
+  const std::string end = prefix + "\U0010FFFF";
+  std::vector<std::string> words;
+  std::string begin = prefix;
+  for (bool is_at_end = false; !is_at_end;) {
+    REPRISE_ASSIGN(auto rows, db_.query(sql, begin, end));
+    const store::Column term = rows.column("term");
+    for (int occurrences = 1; occurrences <= kOccurrencesMax;) {
+      REPRISE_ASSIGN(const bool row, rows.step());
+      if (!row) {
+        is_at_end = true;
+        break;
+      }
+      if (const std::string_view word = rows.bytes(term); words.empty() || word != words.back()) {
+        if (words.size() == kWordsMax) {
+          return std::vector<std::string>();
+        }
+        words.emplace_back(word);
+        occurrences = 0;
+      }
+      ++occurrences;
+    }
+    begin = words.empty() ? end : words.back() + '\x01';
+  }
+  return words;
 }
 
 // Binary search for a row such that all later rows are too new. Rows within the run's slack are

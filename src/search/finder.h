@@ -42,7 +42,9 @@ class Finder {
  public:
   struct What {
     std::vector<std::int64_t> sources;  // rows
-    std::string expression;             // of FTS5
+    std::vector<Phrase> phrases;
+    std::optional<SearchPart> only = std::nullopt;
+    std::vector<std::vector<std::string>> tokens = {};  // see match_expression()
     std::optional<std::int64_t> since_ms = std::nullopt;
     std::optional<std::int64_t> until_ms = std::nullopt;  // exclusive
     bool with_counts = false;
@@ -72,6 +74,8 @@ class Finder {
 
   Result<std::span<const Run>> runs();  // those with the newest messages first
   Result<> search_run(const Run& run, Best& best);
+  Result<const std::string*> expression_for(std::int64_t shard);
+  Result<std::vector<std::string>> completions(std::int64_t shard, const std::string& prefix);
   Result<std::int64_t> last_not_after(const Run& run, std::int64_t time_ms);
   Result<bool> take(const Run& run, const sqlite::Statement& row, const Columns& columns,
                     Best& best);
@@ -80,6 +84,7 @@ class Finder {
   What what_;
   std::optional<std::vector<Run>> runs_;  // nullopt: not loaded yet
   std::map<std::int64_t, std::optional<IndexedSession>> sessions_;
+  std::map<std::int64_t, std::string> expressions_;  // of FTS5, for each shard
 };
 
 }  // namespace reprise::search

@@ -59,7 +59,8 @@ Result<> add_pending(Connection& db, const std::vector<Place>& places) {
 Result<> drop_shard(Connection& db, std::int64_t shard, const std::set<std::int64_t>& gone) {
   REPRISE_ASSIGN(const std::vector<Place> places, live_documents(db, shard, gone));
   REPRISE_TRY(add_pending(db, places));
-  REPRISE_TRY(db.script(cat("DROP TABLE ", words_table(shard))));
+  REPRISE_TRY(
+      db.script(cat("DROP TABLE ", vocabulary_table(shard), ";DROP TABLE ", words_table(shard))));
   REPRISE_TRY(db.run("DELETE FROM docs WHERE id >= ? AND id < ?", document_id(shard, 0),
                      document_id(shard + 1, 0)));
   REPRISE_TRY(db.run("DELETE FROM runs WHERE shard = ?", shard));

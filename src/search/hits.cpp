@@ -87,7 +87,9 @@ class Hits {
       tokens.push_back({fact_token(Fact::folder, *query_.working_dir)});
     }
     Finder::What what{.sources = {},
-                      .expression = {},
+                      .phrases = phrases_,
+                      .only = query_.only,
+                      .tokens = {},
                       .since_ms = millis_of(query_.since),
                       .until_ms = millis_of(query_.until),
                       .with_counts = query_.order == SearchOrder::relevance};
@@ -113,7 +115,7 @@ class Hits {
     if (!sessions.empty()) {
       tokens.push_back(std::move(sessions));
     }
-    what.expression = match_expression(phrases_, query_.only, tokens);
+    what.tokens = std::move(tokens);
     return what;
   }
 

@@ -13,7 +13,7 @@ using sqlite::Connection;
 using sqlite::OpenMode;
 
 constexpr std::int64_t kApplicationId = 0x52505349;  // "RPSI"
-constexpr std::int64_t kVersion = 5;
+constexpr std::int64_t kVersion = 6;
 constexpr std::chrono::milliseconds kBusy{10'000};
 
 constexpr std::string_view kTables = R"(
@@ -51,6 +51,10 @@ CREATE TABLE pending(
 
 std::string words_table(std::int64_t shard) {
   return cat("words_", shard);
+}
+
+std::string vocabulary_table(std::int64_t shard) {
+  return cat("vocabulary_", shard);
 }
 
 Result<std::unique_ptr<IndexFile>> IndexFile::open(const std::filesystem::path& file) {

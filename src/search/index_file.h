@@ -7,7 +7,7 @@
 //  sessions  of a source, with the indexed range of messages [first, next); `origin` is the session
 //            that it was forked from
 //  shards    parts of the index, each with an FTS5 table (words_N): a shard with words of a purged
-//            session is dropped and rebuilt
+//            session is dropped and rebuilt. vocabulary_N lists the words in it
 //  docs      the messages in them: the id consists of the shard's number and the row in its FTS5
 //            table. Replaced messages are dead: their seq is negative (-1 - seq)
 //  runs      rows of a shard with ascending times, except for `slack_ms`
@@ -27,6 +27,7 @@ inline std::int64_t document_id(std::int64_t shard, std::int64_t row) {
   return (shard << kRowBits) + row;
 }
 std::string words_table(std::int64_t shard);
+std::string vocabulary_table(std::int64_t shard);
 
 class IndexFile {
  public:

@@ -69,6 +69,8 @@ Result<> ShardWriter::begin_shard() {
   REPRISE_TRY(db_.script(
       cat("CREATE VIRTUAL TABLE ", table,
           " USING fts5(text, thinking, tools, content='', columnsize=0, tokenize='reprise');",
+          "CREATE VIRTUAL TABLE ", vocabulary_table(shard_), " USING fts5vocab(", table,
+          ", instance);",                                                        //
           "INSERT INTO ", table, "(", table, ", rank) VALUES('automerge', 0);",  //
           "INSERT INTO ", table, "(", table, ", rank) VALUES('usermerge', ", kMergedSegments, ");",
           "INSERT INTO ", table, "(", table, ", rank) VALUES('crisismerge', ", kSegmentsMax, ");",

@@ -130,6 +130,29 @@ Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms) {
   return phrases;
 }
 
+namespace {
+
+std::string any_of(const std::vector<std::string>& words) {
+  std::string out = "(";
+  for (const std::string& word : words) {
+    out += cat(&word == &words.front() ? "\"" : " OR \"", word, "\"");
+  }
+  return cat(out, ")");
+}
+
+std::string expression_of(const Phrase& phrase) {
+  if (!phrase.completions.empty()) {
+    return any_of(phrase.completions);
+  }
+  std::string out = "\"";
+  for (const std::string& word : phrase.words) {
+    out += cat(&word == &phrase.words.front() ? "" : " ", word);
+  }
+  return cat(out, phrase.prefix ? "\" *" : "\"");
+}
+
+}  // namespace
+
 std::string match_expression(const std::vector<Phrase>& phrases, std::optional<SearchPart> only,
                              const std::vector<std::vector<std::string>>& tokens) {
   std::string required;
@@ -137,11 +160,7 @@ std::string match_expression(const std::vector<Phrase>& phrases, std::optional<S
   for (const Phrase& phrase : phrases) {
     std::string& out = phrase.without ? excluded : required;
     out += out.empty() ? "" : (phrase.without ? " OR " : " AND ");
-    out += '"';
-    for (const std::string& word : phrase.words) {
-      out += cat(&word == &phrase.words.front() ? "" : " ", word);
-    }
-    out += phrase.prefix ? "\" *" : "\"";
+    out += expression_of(phrase);
   }
   const std::string column = only ? cat("{", to_string(*only), "} : ") : "";
   std::string all = cat(column, "(", required, ")");
@@ -149,11 +168,7 @@ std::string match_expression(const std::vector<Phrase>& phrases, std::optional<S
     all = cat("(", all, " NOT ", column, "(", excluded, "))");
   }
   for (const std::vector<std::string>& alternatives : tokens) {
-    all += " AND (";
-    for (const std::string& token : alternatives) {
-      all += cat(&token == &alternatives.front() ? "\"" : " OR \"", token, "\"");
-    }
-    all += ')';
+    all += cat(" AND ", any_of(alternatives));
   }
   return all;
 }

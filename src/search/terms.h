@@ -11,6 +11,8 @@ struct Phrase {
   std::vector<std::string> words;
   bool prefix = false;  // the last word is a prefix
   bool without = false;
+  std::vector<std::string> completions = {};  // all words with the prefix, of a single word
+  friend bool operator==(const Phrase&, const Phrase&) = default;
 };
 
 // invalid_argument as documented for parse_search().

@@ -1,4 +1,4 @@
-// What the index costs, counted in steps of SQLite's virtual machine and in segments of FTS5.
+// What the index costs, counted in what SQLite does: steps, segments of FTS5 and allocations.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -26,6 +26,14 @@ int add_steps(unsigned /*kind*/, void* /*data*/, void* statement, void* /*nanose
 
 int count_steps_of(sqlite3* connection, char** /*message*/, const void* /*functions*/) {
   return sqlite3_trace_v2(connection, SQLITE_TRACE_PROFILE, add_steps, nullptr);
+}
+
+// The size of SQLite's largest allocation since the last call.
+std::int64_t largest_allocation() {
+  sqlite3_int64 now = 0;
+  sqlite3_int64 largest = 0;
+  sqlite3_status64(SQLITE_STATUS_MALLOC_SIZE, &now, &largest, 1);
+  return largest;
 }
 
 // Counts the steps of all connections that are opened during its lifetime.
@@ -68,6 +76,28 @@ TEST(SearchCosts, CatchingUpReadsOnlyWhatIsNew) {
   EXPECT_TRUE(must(index->catch_up(source)));
   EXPECT_GT(steps, 0);
   EXPECT_LT(steps, 5 * kSessions) << "it reads the rows of all sessions";
+}
+
+TEST(SearchCosts, ThePrefixOfAFrequentWordDoesNotLoadAllItsOccurrences) {
+  const test::TemporaryFolder folder;
+  const auto store = open_memory_store();
+  const SearchSource sources[] = {{"memory:", store.get()}};
+  std::string text;
+  for (int i = 0; i < 100; ++i) {
+    text += "common ";
+  }
+  std::vector<Message> messages;
+  for (int i = 0; i < 2000; ++i) {
+    messages.push_back(test::user(text, test::at(i)));
+  }
+  must(store->create(test::session("a")));
+  must(store->append(test::session_id("a"), std::move(messages), {}));
+  const auto index = must(SearchIndex::open(folder.path() / "search.db"));
+  EXPECT_TRUE(must(index->catch_up(sources[0])));
+  largest_allocation();
+  const SearchQuery query{.terms = must(parse_search("comm*")), .limit = 1};
+  EXPECT_EQ(must(index->search(sources, query)).hits.size(), 1U);
+  EXPECT_LT(largest_allocation(), 100'000);
 }
 
 TEST(SearchCosts, LargeBatchesAreMergedAtTheEnd) {

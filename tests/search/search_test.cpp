@@ -119,6 +119,26 @@ TEST_P(SearchTest, PhrasesBeginningsAndWhatIsLeftOut) {
   EXPECT_EQ(find("\"a fu\"*"), (Places{"a#1"}));
 }
 
+TEST_P(SearchTest, BeginningsOfFewAndOfManyWords) {
+  std::vector<Message> messages;
+  for (int i = 0; i < 100; ++i) {
+    messages.push_back(user(cat("many", i, " few few", i % 3)));
+  }
+  messages.push_back(user("other"));
+  add("a", std::move(messages));
+  const auto count = [&](std::string_view words) {
+    return find({.terms = must(parse_search(words)), .limit = kPageMax}).size();
+  };
+  EXPECT_EQ(count("many*"), 100U);
+  EXPECT_EQ(count("few*"), 100U);
+  EXPECT_EQ(count("few1*"), 33U);
+  EXPECT_EQ(count("few* -few1*"), 67U);
+  EXPECT_EQ(count("many* -few*"), 0U);
+  EXPECT_EQ(count("o* -few*"), 1U);
+  EXPECT_EQ(count("few2* few2* many1*"), 3U);
+  EXPECT_EQ(count("none*"), 0U);
+}
+
 TEST_P(SearchTest, CaseAndAccentsFold) {
   add("a", {user("Ein schönes CAFÉ in der Straße"), user("e\u0301te\u0301 Ｗｉｄｅ ﬁne")});
   for (const std::string_view words : {"cafe", "Café", "SCHONES", "strasse", "STRAẞE"}) {
