@@ -31,6 +31,37 @@ unsigned mode_of(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0;
 }
 
+TEST(ChatdirStore, OnlyFoldersNamedByUuidsAreChats) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const std::string messages = directory.read(directory.messages(id));
+  for (const char* const name : {"notes", "20260101", "b0416d7c-2e49-4408-9615"}) {
+    directory.write(directory.root() / "chat" / name / "messages.jsonl", messages);
+  }
+  const SessionPage page = must(directory.open()->list({}));
+  ASSERT_EQ(page.sessions.size(), 1U);
+  EXPECT_EQ(page.sessions.front().id, id);
+}
+
+TEST(ChatdirStore, AnUnreadablePointInTheLogIsDamage) {
+  const ChatDirectory directory;
+  const SessionId id = chat_id(1);
+  {
+    const auto store = directory.open();
+    must(store->create(chat_session(1)));
+    must(store->append(id, {user("question")}, {}));
+  }
+  const fs::path file = directory.chat(id) / "reprise.json";
+  std::string json = directory.read(file);
+  constexpr std::string_view kTail = R"("tail":")";
+  const auto at = json.find(kTail);
+  ASSERT_NE(at, std::string::npos) << json;
+  json.insert(at + kTail.size(), "no number ");
+  directory.write(file, json);
+  EXPECT_EQ(must(directory.open()->list({})).damage.size(), 1U);
+  EXPECT_EQ(texts_of(*directory.open(), id), Texts{"question"});
+}
+
 TEST(ChatdirStore, TemporaryFilesOfKilledProcessesAreRemovedByTheNextWriter) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();

@@ -235,6 +235,35 @@ TEST_F(ContextStore, AnOverwrittenTurnIsRestoredByTime) {
   EXPECT_EQ(must(get(*store, only(*store))).usage.input, TokenCount{5}) << "counted once";
 }
 
+// What is no message stays where it was among their messages; at their end, it stays at the end.
+TEST_F(ContextStore, EntriesOfOthersStayInPlaceWhenATurnIsRestored) {
+  const auto with_entry = [](std::string text, std::string_view entry) {
+    text.insert(text.rfind("\n  ],\n  \"meta\""), cat(",\n    ", entry));
+    return text;
+  };
+  for (const bool has_turn : {true, false}) {
+    put(kOriginalContext);
+    const auto store = open();
+    ask(*store, "ours", "2025-10-22T00:00:00.000Z");
+    std::string theirs(kOriginalContext);
+    if (has_turn) {
+      theirs =
+          with_turn(with_entry(std::move(theirs), "1234567"), "theirs", "2025-10-23T00:00:00.000Z");
+    }
+    put(with_entry(std::move(theirs), "7654321"));
+    ask(*store, "more", "2025-10-24T00:00:00.000Z");
+    const std::string written = bytes();
+    const auto at = [&written](std::string_view text) { return written.find(text); };
+    EXPECT_LT(at("re: ours"), at("7654321")) << written;
+    EXPECT_LT(at("7654321"), at("\"more\"")) << written;
+    if (has_turn) {
+      EXPECT_LT(at("re: theirs"), at("7654321")) << written;
+      EXPECT_LT(at("fish"), at("1234567")) << written;
+      EXPECT_LT(at("1234567"), at("\"theirs\"")) << written;
+    }
+  }
+}
+
 TEST_F(ContextStore, TheirEarlierTurnIsBeforeOurs) {
   put(kOriginalContext);
   const auto store = open();

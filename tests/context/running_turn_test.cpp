@@ -76,6 +76,21 @@ class RunningTurn : public testing::Test {
   fs::path beside_ = folder_.path() / "openai.json.answer";
 };
 
+// Its process died between writing the file and removing the turn.
+TEST_F(RunningTurn, IsNotAddedTwiceEvenWithoutOperations) {
+  const auto store = open();
+  const SessionId id = only(*store);
+  must(store->append(id, {user("q", at(100))}, {.begin_partial = begins("answer")}));
+  const std::string beside = must(read_file(beside_));
+  must(store->append(id, {assistant("a", at(101))}, {.end_partial = operation_id("answer")}));
+  const Texts expected = texts_in(*store);
+  EXPECT_EQ(expected.size(), 6U);
+  must(replace_file(beside_, beside));
+  EXPECT_EQ(texts_in(*open()), expected);
+  ask(*open(), "next");
+  EXPECT_EQ(texts_in(*open()).size(), 7U);
+}
+
 TEST_F(RunningTurn, IsBesideTheFileUntilItIsComplete) {
   const auto store = open();
   EXPECT_EQ(ask(*store, "q").first, Seq{4});

@@ -1,8 +1,12 @@
 // Input from a pipe.
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "program/program_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "support/build.h"
 #include "support/must.h"
 
 namespace reprise::test {
@@ -50,6 +54,30 @@ TEST_F(InputTest, IsRefusedWhenItIsTooLong) {
   const Done done = run_piped({"--store", "sqlite:s.db", "ask"}, text, std::size_t{1} << 16U);
   EXPECT_EQ(done.code, 1);
   EXPECT_NE(done.err.find("MiB"), std::string::npos) << done.err;
+}
+
+// A result that a store returns in several pieces.
+TEST_F(InputTest, ALongResultIsShownWhole) {
+  const std::string text = long_text((std::size_t{5} << 19U) + 7);
+  {
+    const auto store = must(open_sqlite_store(project() / "s.db", {}));
+    ToolResultBlock result;
+    result.tool_use_id = "call";
+    result.text = "the beginning";
+    result.blob = must(store->capabilities().blobs->put_blob(text));
+    must(store->create(session("s")));
+    Message message;
+    message.role = role::kTool;
+    message.blocks = {result};
+    must(store->append(session_id("s"), {user("q"), message}, {}));
+  }
+  const Done done = run({"--store", "sqlite:s.db", "show", "--full", "--raw", "s"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  std::size_t lines = 0;
+  for (std::size_t at = 0; (at = done.out.find("line ", at)) != std::string::npos; ++at) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, static_cast<std::size_t>(std::ranges::count(text, 'l')));
 }
 
 }  // namespace

@@ -197,6 +197,18 @@ TEST(Picker, Renames) {
   EXPECT_TRUE(state.picker);
 }
 
+TEST(Picker, BothKeysThatLeaveTheNewTitleKeepTheList) {
+  for (const char* const leave : {"Esc", "Ctrl-C"}) {
+    State state = picking();
+    key(state, "F2");
+    type(state, "quite new");
+    EXPECT_TRUE(key(state, leave).empty());
+    ASSERT_TRUE(state.picker) << leave;
+    EXPECT_FALSE(state.picker->new_title) << leave;
+    EXPECT_EQ(shown(state).find("quite new"), std::string::npos) << leave;
+  }
+}
+
 TEST(Picker, ShowsTheCursor) {
   State state = picking({10, 40});
   type(state, std::string(60, 'x') + "日本");
