@@ -253,7 +253,7 @@ void render_filter(Screen& screen, const State& state, const Picker& picker) {
   screen.set_cursor({1, std::min(start + display_width(before), state.size.columns - 1)});
 }
 
-std::string counted(const Picker& picker) {
+std::string match_count(const Picker& picker) {
   if (picker.texts) {
     return picker.rows.size() >= kTextsMax ? cat("newest ", kTextsMax, " messages")
                                            : reprise::counted(std::ssize(picker.rows), "message");
@@ -281,7 +281,7 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
     screen.put({row, 1}, picker.note, {.colour = Colour::yellow});
     return;
   }
-  const std::size_t column = screen.put({row, 1}, counted(picker), kDim);
+  const std::size_t column = screen.put({row, 1}, match_count(picker), kDim);
   const auto fits = [&](std::string_view keys) {
     return column + display_width(keys) <= state.size.columns;
   };
