@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/http.h"
-#include "base/loopback_for_test.h"
+#include "base/testing/loopback.h"
 #include "base/text.h"
 #include "reprise/error.h"
 

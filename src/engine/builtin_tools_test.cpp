@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/text.h"
-#include "engine/test_record.h"
+#include "engine/testing/messages.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/tool.h"

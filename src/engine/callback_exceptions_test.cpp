@@ -6,8 +6,8 @@
 #include <latch>
 
 #include "base/text.h"
-#include "engine/fake_provider.h"
-#include "engine/test_record.h"
+#include "engine/testing/fake_provider.h"
+#include "engine/testing/messages.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"

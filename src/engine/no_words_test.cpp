@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "engine/fake_provider.h"
-#include "engine/faulty_store.h"
-#include "engine/test_record.h"
+#include "engine/testing/fake_provider.h"
+#include "engine/testing/faulty_store.h"
+#include "engine/testing/messages.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "engine/test_record.h"
+#include "engine/testing/messages.h"
 #include "reprise/capabilities.h"
 #include "reprise/provider.h"
 

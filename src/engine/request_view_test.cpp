@@ -6,12 +6,12 @@
 
 #include "base/text.h"
 #include "engine/blobs.h"
-#include "engine/fake_provider.h"
 #include "engine/history.h"
 #include "engine/message_of.h"
 #include "engine/open_calls.h"
 #include "engine/request_repairs.h"
-#include "engine/test_record.h"
+#include "engine/testing/fake_provider.h"
+#include "engine/testing/messages.h"
 #include "reprise/open_store.h"
 
 namespace reprise {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "engine/test_record.h"
+#include "engine/testing/messages.h"
 #include "reprise/open_store.h"
 
 namespace reprise {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "engine/fake_provider.h"
-#include "engine/test_record.h"
+#include "engine/testing/fake_provider.h"
+#include "engine/testing/messages.h"
 #include "reprise/conversation.h"
 
 namespace reprise {

@@ -4,9 +4,9 @@
 
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "engine/fake_provider.h"
-#include "engine/faulty_store.h"
-#include "engine/test_record.h"
+#include "engine/testing/fake_provider.h"
+#include "engine/testing/faulty_store.h"
+#include "engine/testing/messages.h"
 #include "model/attachment.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "engine/fake_provider.h"
-#include "engine/test_record.h"
+#include "engine/testing/fake_provider.h"
+#include "engine/testing/messages.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
 

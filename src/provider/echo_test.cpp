@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "provider/fixture_for_test.h"
+#include "provider/testing/fixture.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

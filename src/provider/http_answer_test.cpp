@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "provider/codec.h"
-#include "provider/fixture_for_test.h"
+#include "provider/testing/fixture.h"
 
 namespace reprise::provider {
 namespace {

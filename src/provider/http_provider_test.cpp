@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "provider/codec.h"
-#include "provider/fixture_for_test.h"
 #include "provider/refusal.h"
+#include "provider/testing/fixture.h"
 
 namespace reprise::provider {
 namespace {

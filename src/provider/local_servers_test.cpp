@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/loopback_for_test.h"
+#include "base/testing/loopback.h"
 #include "base/text.h"
 
 namespace reprise::provider {

@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "provider/codec.h"
-#include "provider/fixture_for_test.h"
 #include "provider/request_body.h"
+#include "provider/testing/fixture.h"
 
 namespace reprise::provider {
 namespace {

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "provider/codec.h"
-#include "provider/fixture_for_test.h"
 #include "provider/request_body.h"
+#include "provider/testing/fixture.h"
 
 namespace reprise::provider {
 namespace {

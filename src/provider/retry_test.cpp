@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stop_token>
 
-#include "provider/fixture_for_test.h"
+#include "provider/testing/fixture.h"
 #include "reprise/environment.h"
 
 namespace reprise::provider {

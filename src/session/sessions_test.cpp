@@ -9,7 +9,7 @@
 #include <chrono>
 #include <system_error>
 
-#include "engine/faulty_store.h"
+#include "engine/testing/faulty_store.h"
 #include "reprise/open_store.h"
 
 namespace reprise {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "cli/repl/terminal_for_test.h"
+#include "cli/repl/testing/terminal.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/text.h"
-#include "cli/repl/terminal_for_test.h"
+#include "cli/repl/testing/terminal.h"
 
 namespace reprise::cli::app {
 namespace {

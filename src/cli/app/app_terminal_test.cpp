@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/repl/terminal_for_test.h"
+#include "cli/repl/testing/terminal.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 

@@ -4,7 +4,7 @@
 
 #include "cli/app/effect.h"
 #include "cli/app/state.h"
-#include "cli/app/test_state.h"
+#include "cli/app/testing/state.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/repl/terminal_for_test.h"
+#include "cli/repl/testing/terminal.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -14,9 +14,9 @@
 #include "base/file.h"
 #include "base/grapheme.h"
 #include "base/text.h"
-#include "cli/app/test_effects.h"
-#include "cli/app/test_screens.h"
-#include "cli/app/test_state.h"
+#include "cli/app/testing/effects.h"
+#include "cli/app/testing/screens.h"
+#include "cli/app/testing/state.h"
 #include "cli/app/update.h"
 #include "cli/repl/slash.h"
 

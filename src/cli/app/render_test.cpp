@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/app/test_state.h"
+#include "cli/app/testing/state.h"
 
 namespace reprise::cli::app {
 namespace {

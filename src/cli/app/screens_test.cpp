@@ -1,6 +1,8 @@
 // Compares every screen at three sizes with screens/NAME.txt. If REPRISE_WRITE_SCREENS is set,
 // rewrites the files, for review in the diff.
 
+#include "cli/app/testing/screens.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,8 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/app/test_screens.h"
-#include "cli/app/test_state.h"
+#include "cli/app/testing/state.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/app/test_state.h"
+#include "cli/app/testing/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "cli/app/test_state.h"
+#include "cli/app/testing/state.h"
 
 namespace reprise::cli::app {
 namespace {

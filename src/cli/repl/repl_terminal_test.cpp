@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "base/text.h"
-#include "cli/repl/terminal_for_test.h"
+#include "cli/repl/testing/terminal.h"
 
 namespace reprise::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/app/effect.h"
 #include "cli/app/state.h"
-#include "cli/app/test_state.h"
+#include "cli/app/testing/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/app/test_state.h"
+#include "cli/app/testing/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

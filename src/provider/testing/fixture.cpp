@@ -1,4 +1,4 @@
-#include "provider/fixture_for_test.h"
+#include "provider/testing/fixture.h"
 
 #include <gtest/gtest.h>
 

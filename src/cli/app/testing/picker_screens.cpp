@@ -1,7 +1,7 @@
 
 #include "base/text.h"
-#include "cli/app/test_screens.h"
-#include "cli/app/test_state.h"
+#include "cli/app/testing/screens.h"
+#include "cli/app/testing/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

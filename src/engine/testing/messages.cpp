@@ -1,4 +1,4 @@
-#include "engine/test_record.h"
+#include "engine/testing/messages.h"
 
 #include <type_traits>
 

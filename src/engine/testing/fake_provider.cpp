@@ -1,4 +1,4 @@
-#include "engine/fake_provider.h"
+#include "engine/testing/fake_provider.h"
 
 #include <algorithm>
 #include <set>

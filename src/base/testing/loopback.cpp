@@ -1,4 +1,4 @@
-#include "base/loopback_for_test.h"
+#include "base/testing/loopback.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
