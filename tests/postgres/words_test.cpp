@@ -13,6 +13,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/search.h"
+#include "reprise/store_statistics.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -87,6 +88,35 @@ TEST_F(PostgresWords, AnAppendIndexesNothingAndOneMachineIndexesForAll) {
   second.add("a", {user("another disk")});
   EXPECT_EQ(first.find("disk"), (Places{"a#1", "a#0"}));
   EXPECT_EQ(second.look("disk"), (Places{"a#1", "a#0"}));
+}
+
+// Comparing all sessions takes most of the time of a search after an append.
+TEST_F(PostgresWords, AnAppendIsIndexedAndFoundInFewRoundTrips) {
+  StoreStatistics statistics;
+  StoreOptions options;
+  options.statistics = &statistics;
+  const auto store = must(open_store(url_, options));
+  const TemporaryFolder folder;
+  const auto index = must(SearchIndex::open(folder.path() / "search.db"));
+  const SearchSource sources[] = {{url_, store.get()}};
+  const auto round_trips = [&](const auto& call) {
+    const std::int64_t before = statistics.counts().round_trips.count;
+    call();
+    return statistics.counts().round_trips.count - before;
+  };
+  const auto catch_up = [&] { EXPECT_TRUE(must(index->catch_up(sources[0]))); };
+  for (int i = 0; i < 20; ++i) {
+    must(store->create(session(cat("s", i))));
+    must(store->append(session_id(cat("s", i)), {user("first")}, {}));
+  }
+  catch_up();
+  must(store->append(session_id("s7"), {user("second")}, {}));
+  EXPECT_LE(round_trips(catch_up), 7);
+  EXPECT_LE(round_trips([&] {
+              const SearchQuery query{.terms = must(parse_search("first"))};
+              EXPECT_EQ(must(index->search(sources, query)).hits.size(), 20U);
+            }),
+            5);
 }
 
 TEST_F(PostgresWords, APurgeLeavesNoWordInTheTables) {

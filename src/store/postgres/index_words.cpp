@@ -71,6 +71,7 @@ class Indexing {
   std::optional<std::int64_t> compared_us_;      // saved when all of them are indexed
   std::string from_;                             // where the comparison continues
   bool has_orphans_ = false;
+  bool is_last_page_ = false;  // nothing is due but the sessions of this batch
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
 };
@@ -104,6 +105,9 @@ Result<> Indexing::find_work(Connection& connection) {
   const Rows& due = found[2];
   has_orphans_ = !active_since_us_ && !found[3].empty();
   step_ = due.empty() && !has_orphans_ ? Step::done : Step::more;
+  if (!active_since_us_ && !due.empty()) {
+    from_ = due.text(0, "session_id");  // nothing is due before it
+  }
   if (due.count() == kDueMax) {
     REPRISE_ASSIGN(const Rows count, connection.run_one({kCountDue, values(tenant)}));
     total_ = count.integer(0, "messages");
@@ -139,6 +143,7 @@ Result<> Indexing::index_batch(Connection& connection) {
       connection.run(
           {{kBegin}, {kDoNotCompile}, {kClaimIndexing, values(database_.tenant())}, due_query()}));
   std::vector<Due> all = read_due(claimed[3]);
+  is_last_page_ = claimed[3].count() < kDueMax;
   if (claimed[2].empty()) {
     step_ = Step::busy;
   } else if (has_orphans_) {
@@ -223,6 +228,9 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
   REPRISE_TRY(connection.run(writes));
   const auto partial = std::ranges::find(all, false, &Due::is_whole);
   from_ = partial == all.end() ? all.back().id.str() : partial->id.str();
+  if (partial == all.end() && is_last_page_) {
+    step_ = Step::done;
+  }
   return {};
 }
 
