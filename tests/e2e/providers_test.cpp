@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <stop_token>
+#include <thread>
 
 #include "base/text.h"
 #include "e2e/talk.h"
@@ -81,6 +83,35 @@ TEST_P(ProvidersE2e, TakesAnAnswerInOnePiece) {
   EXPECT_TRUE(reply.text().ends_with(" to: think hello ✓ żółć 漢字 🙂")) << reply.text();
   EXPECT_EQ(reply.ended, StopReason::end);
   EXPECT_TRUE(reply.usage);
+}
+
+// Each thread gets its own answers, whatever the others do with the provider.
+TEST_P(ProvidersE2e, ServesManyThreads) {
+  constexpr int kThreads = 6;
+  constexpr int kRounds = 8;
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([this, thread] {
+      for (int round = 0; round < kRounds; ++round) {
+        const std::string question = cat("hello ", thread, " ", round);
+        const Reply reply = conversation(
+            *provider_, {.messages = {user(question)}, .model = "m", .stream = round % 2 == 0});
+        EXPECT_TRUE(reply.result) << reply.result.error().message;
+        EXPECT_TRUE(reply.text().ends_with(cat(" to: ", question, " ✓ żółć 漢字 🙂")))
+            << reply.text();
+        if (thread == 0) {
+          EXPECT_TRUE(provider_->models(std::chrono::seconds(30), {}));
+        }
+        if (thread == 1) {
+          std::stop_source stopped;
+          stopped.request_stop();
+          EXPECT_FALSE(conversation(*provider_, {.messages = {user(question)}, .model = "m"},
+                                    stopped.get_token())
+                           .result);
+        }
+      }
+    });
+  }
 }
 
 // Thinking, a text, two calls; then all of it is sent back with the results.
