@@ -7,6 +7,13 @@
 
 namespace reprise {
 
+// A blob that messages name, because the store may remove it before they are delivered.
+struct OutboxBlob {
+  BlobHash hash;
+  std::string bytes;
+  friend bool operator==(const OutboxBlob&, const OutboxBlob&) = default;
+};
+
 // One append or replacement that the store has not acknowledged; it may have been applied.
 struct OutboxStep {
   OperationId operation;
@@ -14,6 +21,7 @@ struct OutboxStep {
   std::vector<Message> messages = {};
   std::optional<Seq> replace_from = std::nullopt;
   std::optional<OperationId> end_partial = std::nullopt;
+  std::vector<OutboxBlob> blobs = {};  // those of the messages that the conversation has put
 };
 
 // The steps of one conversation, in order.

@@ -57,12 +57,14 @@ Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t by
   return bytes;
 }
 
-ToolResultBlock tool_result_block(Store* store, const std::string& call, std::string_view output) {
+ToolResultBlock tool_result_block(Store* store, const std::string& call, std::string_view output,
+                                  const BlobSink& on_put) {
   ToolResultBlock result{
       .tool_use_id = call, .text = {}, .is_error = false, .blob = {}, .extra = {}};
   Blobs* blobs = output.size() > kInlineBytesMax ? blobs_of(store) : nullptr;
   if (blobs != nullptr) {
     if (auto hash = blobs->put_blob(output); hash) {
+      on_put(*hash, output);
       result.blob = *std::move(hash);
       result.text =
           cat(utf8::sanitize(text_prefix(output, kExcerptBytes)), "\n[the first ", kExcerptBytes,
@@ -97,7 +99,7 @@ TokenCount blob_tokens(const Message& message) {
   return tokens;
 }
 
-ImageBlock stored_image(Store* store, ImageBlock image) {
+ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put) {
   Blobs* blobs = blobs_of(store);
   const auto mark = image.url.find(kBase64Mark);
   if (blobs == nullptr || image.blob || !image.url.starts_with("data:") ||
@@ -110,6 +112,7 @@ ImageBlock stored_image(Store* store, ImageBlock image) {
     return image;
   }
   if (auto hash = blobs->put_blob(*bytes); hash) {
+    on_put(*hash, *bytes);
     if (image.media_type.empty()) {
       image.media_type = image.url.substr(5, mark - 5);
     }

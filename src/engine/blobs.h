@@ -14,14 +14,19 @@ inline constexpr std::size_t kImageBytesMax = 20 << 20;
 // Reads at most `bytes_max` of the blob. unsupported when the store has no blobs.
 Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t bytes_max);
 
+// Called with each blob that was put.
+using BlobSink = std::function<void(const BlobHash& hash, std::string_view bytes)>;
+inline void ignore_blob(const BlobHash& /*hash*/, std::string_view /*bytes*/) {}
+
 // A tool's output for a message: all of it, or its beginning and a blob with all of it.
-ToolResultBlock tool_result_block(Store* store, const std::string& call, std::string_view output);
+ToolResultBlock tool_result_block(Store* store, const std::string& call, std::string_view output,
+                                  const BlobSink& on_put = ignore_blob);
 
 // The estimated tokens of the blobs that a request includes for this message.
 TokenCount blob_tokens(const Message& message);
 
 // Stores an image given as a data URL as a blob, if the store supports blobs.
-ImageBlock stored_image(Store* store, ImageBlock image);
+ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put = ignore_blob);
 
 // "data:image/png;base64,…" of a blob; an error when it is missing, too large or not a known image.
 // `media_type` is the declared type, used if the bytes do not identify one.

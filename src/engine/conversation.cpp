@@ -34,10 +34,13 @@ Result<> check_input(const std::vector<Block>& blocks) {
   return {};
 }
 
-std::vector<Block> with_stored_images(Store* store, std::vector<Block> blocks) {
+std::vector<Block> with_stored_images(Record& record, std::vector<Block> blocks) {
+  const BlobSink note = [&record](const BlobHash& hash, std::string_view bytes) {
+    record.note_blob(hash, bytes);
+  };
   for (Block& block : blocks) {
     if (auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
-      block = stored_image(store, std::move(*image));
+      block = stored_image(record.store(), std::move(*image), note);
     }
   }
   return blocks;
@@ -78,7 +81,7 @@ class Conversation::Impl {
     const TurnScope scope(record_, observer, false);
     REPRISE_TRY(check_prompt());
     RecordEntry entry{.begin_answer = true};
-    entry.messages.push_back(question(with_stored_images(record_.store(), std::move(blocks))));
+    entry.messages.push_back(question(with_stored_images(record_, std::move(blocks))));
     std::vector<Block> question = entry.messages.front().blocks;
     REPRISE_TRY(record_.begin(std::move(entry), stop));
     return turn(observer, std::move(stop), {}, std::move(question));

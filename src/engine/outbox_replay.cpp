@@ -105,6 +105,9 @@ class OutboxReplay {
         return *done;
       }
     }
+    for (const OutboxBlob& blob : can_.blobs != nullptr ? step.blobs : std::vector<OutboxBlob>()) {
+      REPRISE_TRY(can_.blobs->put_blob(blob.bytes));  // pins those that are there
+    }
     const std::vector<Message> same = messages;
     auto appended =
         rewriting != nullptr

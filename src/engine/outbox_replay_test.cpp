@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/encode.h"
 #include "base/text.h"
+#include "engine/blobs.h"
 #include "engine/copy.h"
 #include "engine/testing/fake_provider.h"
 #include "engine/testing/faulty_store.h"
@@ -14,6 +16,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
+#include "store/rules.h"
 
 namespace reprise {
 namespace {
@@ -152,6 +155,58 @@ TEST_F(OutboxTest, ATailContinuesItsSession) {
             "user: one | assistant: re: one | user: two | assistant: re: two | user: three | "
             "assistant: re: three");
   again();
+}
+
+// The server may have removed blobs that no message names when the outbox is delivered.
+TEST_F(OutboxTest, BlobsOfMessagesAreDelivered) {
+  const std::string output(kInlineBytesMax + 1, 'x');
+  ToolRegistry tools;
+  ASSERT_TRUE(tools.add({{"t", "", *RawJson::parse("{}")},
+                         [&output](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+                           return ToolOutput{output};
+                         }}));
+  ASSERT_TRUE(memory_->create(session_));
+  provider_.add().call("t1", "t", "").ended();
+  provider_.add().text("done").ended();
+  store_.fails = [](int) { return true; };
+  {
+    Conversation conversation(provider_, &store_, session_, {.tools = &tools, .outbox = &outbox_});
+    std::vector<Block> question = {
+        TextBlock{"see", {}},
+        ImageBlock{"", {}, cat("data:image/png;base64,", base64_encode("\x89PNG pixels")), {}}};
+    ASSERT_TRUE(conversation.ask(std::move(question), listener_));
+  }
+  ASSERT_TRUE(outbox_.saved);
+  memory_ = open_memory_store();  // without the blobs
+  ASSERT_TRUE(memory_->create(session_));
+  replay_outbox();
+  std::vector<std::string> found;
+  const auto messages = read_all(*memory_, session_.info.id);
+  ASSERT_TRUE(messages);
+  for (const Message& message : *messages) {
+    for (const BlobHash& hash : store::blobs_in(message.blocks)) {
+      found.push_back(read_blob(memory_.get(), hash, 1 << 20).value_or("missing"));
+    }
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{"\x89PNG pixels", output}));
+  again();
+}
+
+// Stored messages have their blobs in the store.
+TEST_F(OutboxTest, BlobsOfStoredMessagesAreNotDelivered) {
+  ASSERT_TRUE(memory_->create(session_));
+  Conversation conversation(provider_, &store_, session_, {.outbox = &outbox_});
+  for (const bool fails : {false, true}) {
+    store_.fails = [fails](int) { return fails; };
+    provider_.add().text("done").ended();
+    ASSERT_TRUE(conversation.ask(
+        {TextBlock{"see", {}},
+         ImageBlock{"", {}, cat("data:image/png;base64,", base64_encode("\x89PNG pixels")), {}}},
+        listener_));
+    EXPECT_EQ(outbox_.saved.has_value(), fails);
+  }
+  ASSERT_EQ(outbox_.saved->steps.front().blobs.size(), 1U);
+  EXPECT_EQ(outbox_.saved->steps.front().blobs.front().bytes, "\x89PNG pixels");
 }
 
 // The server had applied the step, and only its response was lost.

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "engine/unanswered.h"
 #include "model/known_time.h"
+#include "store/rules.h"
 
 namespace reprise {
 namespace {
@@ -85,6 +86,9 @@ void Record::end_turn() {
   mute();
   if (answer_) {
     add({.end_answer = true});
+  }
+  if (pending_.empty()) {
+    blobs_.clear();
   }
 }
 
@@ -245,6 +249,17 @@ void Record::remember(Batch& batch) {
   memory_.insert(memory_.end(), batch.messages.begin(), batch.messages.end());
 }
 
+void Record::note_blob(const BlobHash& hash, std::string_view bytes) {
+  constexpr std::size_t kNotedBytesMax = std::size_t{256} << 20U;
+  std::size_t all = bytes.size();
+  for (const auto& [noted, of_it] : blobs_) {
+    all += of_it.size();
+  }
+  if (options_.outbox != nullptr && all <= kNotedBytesMax) {
+    blobs_.insert_or_assign(hash, std::string(bytes));
+  }
+}
+
 void Record::rewind_to(Seq to) {
   if (pending_.empty()) {
     memory_.clear();
@@ -312,6 +327,11 @@ void Record::done(const Batch& batch, const Appended& appended) {
   }
   for (std::size_t i = 0; i < batch.messages.size(); ++i) {
     memory_.at(batch.memory_at + i).seq = appended.first.next(static_cast<std::int64_t>(i));
+  }
+  for (const Message& message : batch.messages) {
+    for (const BlobHash& hash : store::blobs_in(message.blocks)) {
+      blobs_.erase(hash);
+    }
   }
   session_.info.head = appended.head;
   session_.info.updated_at = activity_after(session_.info.updated_at, batch.messages);

@@ -17,6 +17,7 @@
 
 #include <atomic>  // IWYU pragma: export
 #include <deque>   // IWYU pragma: export
+#include <map>     // IWYU pragma: export
 
 #include "engine/history.h"           // IWYU pragma: export
 #include "engine/lease.h"             // IWYU pragma: export
@@ -63,6 +64,10 @@ class Record {
   // Stores the entry, or keeps it in memory. Returns the messages, with their seqs if they were
   // stored.
   std::vector<Message> add(RecordEntry entry);
+
+  // Remembers the bytes of a blob that was put for a message of this turn, until that is stored:
+  // if the store fails meanwhile, the outbox gets them, too.
+  void note_blob(const BlobHash& hash, std::string_view bytes);
 
   // Drops everything from `to` on.
   void rewind_to(Seq to);
@@ -161,6 +166,7 @@ class Record {
   const Session initial_;  // as it is stored if it is new
   std::atomic<bool> is_stored_;
   std::deque<Batch> pending_;
+  std::map<BlobHash, std::string> blobs_;  // that messages not stored yet may name
   std::optional<OperationId> answer_;
   std::string lost_outcome_;  // what happened to unstored messages of a lost answer
   bool saved_ = true;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "engine/record.h"
+#include "store/rules.h"
 
 namespace reprise {
 namespace {
@@ -121,11 +122,22 @@ std::string Record::describe_lost() {
 }
 
 Result<> Record::put_in_outbox(const Batch& batch, Seq after) {
+  std::vector<OutboxBlob> blobs;
+  for (const Message& message : batch.messages) {
+    for (const BlobHash& hash : store::blobs_in(message.blocks)) {
+      if (const auto noted = blobs_.find(hash);
+          noted != blobs_.end() &&
+          std::ranges::find(blobs, hash, &OutboxBlob::hash) == blobs.end()) {
+        blobs.push_back({hash, noted->second});
+      }
+    }
+  }
   return options_.outbox->keep(session_, {.operation = batch.operation,
                                           .after = after,
                                           .messages = batch.messages,
                                           .replace_from = batch.replace_from,
-                                          .end_partial = batch.end});
+                                          .end_partial = batch.end,
+                                          .blobs = std::move(blobs)});
 }
 
 }  // namespace reprise

@@ -177,11 +177,11 @@ class Pool {
 };
 
 ToolResultBlock result_of(const ToolContext& context, const ToolUseBlock& call,
-                          const Result<ToolOutput>& output) {
+                          const Result<ToolOutput>& output, const BlobSink& on_blob) {
   if (!output) {
     return error_result(call, output.error().message);
   }
-  ToolResultBlock result = tool_result_block(context.store, call.id, output->text);
+  ToolResultBlock result = tool_result_block(context.store, call.id, output->text, on_blob);
   result.is_error = output->is_error;
   return result;
 }
@@ -193,7 +193,8 @@ ToolResultBlock error_result(const ToolUseBlock& call, std::string_view text) {
 }
 
 void run_tools(const ConversationOptions& options, const ToolContext& context,
-               const std::vector<ToolUseBlock>& calls, const ToolResultSink& sink) {
+               const std::vector<ToolUseBlock>& calls, const ToolResultSink& sink,
+               const BlobSink& on_blob) {
   std::vector<const ToolUseBlock*> allowed;
   for (const ToolUseBlock& call : calls) {
     if (context.stop.stop_requested()) {
@@ -210,7 +211,7 @@ void run_tools(const ConversationOptions& options, const ToolContext& context,
   }
   Pool pool(*options.tools, context, allowed);
   while (const auto done = pool.wait()) {
-    ToolResultBlock result = result_of(context, *done->call, done->output);
+    ToolResultBlock result = result_of(context, *done->call, done->output, on_blob);
     if (options.hooks.after) {
       options.hooks.after(*done->call, result);
     }

@@ -3,6 +3,7 @@
 // One turn: requests and tool rounds until the model has answered. Record::begin() has been called
 // before; the turn ends the running answer.
 
+#include "engine/blobs.h"
 #include "engine/reply.h"
 #include "reprise/conversation.h"
 
@@ -73,7 +74,8 @@ using ToolResultSink = std::function<void(const ToolUseBlock& call, ToolResultBl
 // Every call gets one result, except those not started when the context's stop was requested.
 // Returns when all started calls have ended: long-running tools should check the stop token.
 void run_tools(const ConversationOptions& options, const ToolContext& context,
-               const std::vector<ToolUseBlock>& calls, const ToolResultSink& sink);
+               const std::vector<ToolUseBlock>& calls, const ToolResultSink& sink,
+               const BlobSink& on_blob = ignore_blob);
 
 // The result of a rejected call.
 ToolResultBlock error_result(const ToolUseBlock& call, std::string_view text);

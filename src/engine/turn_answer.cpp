@@ -115,7 +115,9 @@ void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
   };
   if (!refuse) {
     const ToolContext context{record_.session(), record_.store(), stop_};
-    run_tools(options_, context, calls, sink);
+    run_tools(options_, context, calls, sink, [this](const BlobHash& hash, std::string_view bytes) {
+      record_.note_blob(hash, bytes);
+    });
     return;
   }
   const std::string reason = cat("the limit of ", options_.tool_rounds_max,

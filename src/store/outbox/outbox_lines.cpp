@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -80,6 +81,20 @@ bool read_messages(json::Scanner& scanner, OutboxStep& step) {
   return true;
 }
 
+bool read_outbox_blob(json::Scanner& scanner, std::string_view name, OutboxStep& step) {
+  std::string base64;
+  if (!scanner.string(base64)) {
+    return false;
+  }
+  auto hash = BlobHash::parse(name);
+  auto bytes = base64_decode(base64);
+  if (!hash || !bytes) {
+    return scanner.fail("this is not a blob");
+  }
+  step.blobs.push_back({*std::move(hash), *std::move(bytes)});
+  return true;
+}
+
 bool read_member(json::Scanner& scanner, std::string_view name, OutboxStep& step,
                  std::optional<OperationId>& operation) {
   if (name == "operation") {
@@ -96,6 +111,10 @@ bool read_member(json::Scanner& scanner, std::string_view name, OutboxStep& step
   }
   if (name == "messages") {
     return read_messages(scanner, step);
+  }
+  if (name == "blobs") {
+    return scanner.object(
+        [&](std::string_view hash) { return read_outbox_blob(scanner, hash, step); });
   }
   return scanner.skip();
 }
@@ -162,7 +181,17 @@ std::string step_line(const OutboxStep& step) {
   if (step.end_partial) {
     object.field("end", step.end_partial->str());
   }
-  object.raw("messages", messages_to_json(step.messages)).close();
+  object.raw("messages", messages_to_json(step.messages));
+  if (!step.blobs.empty()) {
+    std::string blobs;
+    json::ObjectWriter named(blobs);
+    for (const OutboxBlob& blob : step.blobs) {
+      named.field(blob.hash.str(), base64_encode(blob.bytes));
+    }
+    named.close();
+    object.raw("blobs", blobs);
+  }
+  object.close();
   return out += '\n';
 }
 

@@ -89,6 +89,8 @@ TEST_F(OutboxFileTest, ReturnsWhatWasStored) {
   OutboxStep second = step("op2", 6, "\xff two \n\"");
   second.replace_from = Seq{4};
   second.end_partial = *OperationId::parse("answer");
+  const BlobHash hash = *BlobHash::parse(std::string(64, 'a'));
+  second.blobs = {{hash, std::string("\0\xff bytes", 8)}};
   {
     const auto outbox = begin();
     EXPECT_TRUE(find_outboxes(folder())->empty());
@@ -106,6 +108,7 @@ TEST_F(OutboxFileTest, ReturnsWhatWasStored) {
   ASSERT_EQ(read->steps.size(), 2U);
   EXPECT_TRUE(same(read->steps[0], step("op1", 5, "one")));
   EXPECT_TRUE(same(read->steps[1], second));
+  EXPECT_EQ(read->steps[1].blobs, second.blobs);
   struct stat status{};
   ASSERT_EQ(::stat(only_file().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777U, 0600U);
@@ -117,6 +120,7 @@ TEST_F(OutboxFileTest, LinesHaveTheDocumentedMembers) {
   OutboxStep second = step("op2", 6, "two");
   second.replace_from = Seq{4};
   second.end_partial = *OperationId::parse("answer");
+  second.blobs = {{*BlobHash::parse(std::string(64, 'a')), "bytes"}};
   {
     const auto outbox = begin();
     ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 5, "one")));
@@ -144,6 +148,8 @@ TEST_F(OutboxFileTest, LinesHaveTheDocumentedMembers) {
   EXPECT_THAT(lines[3], HasSubstr(R"("replace_from":4)"));
   EXPECT_THAT(lines[3], HasSubstr(R"("end":"answer")"));
   EXPECT_THAT(lines[3], HasSubstr(R"("messages":[{)"));
+  EXPECT_THAT(lines[2], testing::Not(HasSubstr("blobs")));
+  EXPECT_THAT(lines[3], HasSubstr(cat(R"("blobs":{")", std::string(64, 'a'), R"(":"Ynl0ZXM="})")));
 }
 
 // After begin_anew(), later steps go to another file, and all_stored() removes only that one.
