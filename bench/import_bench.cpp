@@ -50,6 +50,7 @@ class Session {
   Session(const fs::path& folder, int number, Random& random) : random_(random) {
     const std::string digits = std::to_string(1'000'000 + number).substr(1);
     id_ = "0a1b2c3d-0000-4000-8000-000000" + digits;
+    uuid_prefix_ = "00" + digits + "-0000-4000-9000-";
     out_.open(folder / (id_ + ".jsonl"), std::ios::binary);
   }
 
@@ -82,7 +83,7 @@ class Session {
  private:
   void line(std::string_view type, const std::string& message, const std::string& request = "",
             const std::string& more = "") {
-    const std::string uuid = "00000000-0000-4000-9000-" + std::to_string(100'000'000'000 + lines_);
+    const std::string uuid = uuid_prefix_ + std::to_string(100'000'000'000 + lines_);
     const std::int64_t second = lines_ % 60;
     const std::int64_t minute = lines_ / 60 % 60;
     const std::int64_t hour = lines_ / 3600 % 24;
@@ -108,6 +109,7 @@ class Session {
 
   Random& random_;
   std::string id_;
+  std::string uuid_prefix_;  // lines with the same uuids in two sessions would make one a fork
   std::ofstream out_;
   std::string parent_;
   std::int64_t lines_ = 0;
