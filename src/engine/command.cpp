@@ -124,7 +124,7 @@ struct Reader {
     out.append(buffer.data(), static_cast<std::size_t>(count));
     if (static_cast<std::int64_t>(out.size()) > options.bytes_max) {
       return fail(Code::invalid_argument,
-                  cat("the command writes more than ", options.bytes_max, " bytes"));
+                  cat("the command wrote more than ", options.bytes_max, " bytes"));
     }
     return count > 0;
   }
@@ -136,7 +136,7 @@ Result<> check_exit(int status) {
   }
   return fail(Code::io, WIFEXITED(status)
                             ? cat("the command failed with exit code ", WEXITSTATUS(status))
-                            : cat("the command was ended by signal ", WTERMSIG(status)));
+                            : cat("the command was killed by signal ", WTERMSIG(status)));
 }
 
 }  // namespace

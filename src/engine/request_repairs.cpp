@@ -28,7 +28,7 @@ constexpr std::array<Text, kRequestRepairKinds> kTexts = {{
     {"tool input", " wrapped in a JSON object"},
     {"image", " that cannot be sent left out"},
     {"blob", " that cannot be read left out"},
-    {"answer", " without a question: a placeholder was put before"},
+    {"answer", " without a question: a placeholder was inserted before it"},
     {"damaged message", " left out"},
     {"question", " left out because the request was refused"},
 }};

@@ -24,11 +24,11 @@ Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) 
   for (std::size_t i = 0; i < std::min(sessions.size(), kCandidatesMax); ++i) {
     const SessionInfo& info = sessions.at(i);
     const std::string title = one_line(info.title);
-    list += cat(list.empty() ? "" : ", ", brief[i], " \"", grapheme_prefix(title, kShownTitleMax),
-                "\"");
+    list +=
+        cat(list.empty() ? "" : ", ", brief[i], " '", grapheme_prefix(title, kShownTitleMax), "'");
   }
   const std::string_view more = sessions.size() > kCandidatesMax ? ", and more" : "";
-  return {Code::ambiguous, cat("\"", one_line(sel), "\" matches several sessions: ", list, more,
+  return {Code::ambiguous, cat("'", one_line(sel), "' matches several sessions: ", list, more,
                                "; name one by its id")};
 }
 
@@ -63,8 +63,8 @@ class Selector {
     if (elsewhere_) {
       return std::unexpected(in_other_state(*elsewhere_));
     }
-    return fail(Code::not_found, cat("no session matches \"", one_line(sel_),
-                                     "\"; `reprise list --all` lists all sessions"));
+    return fail(Code::not_found, cat("no session matches '", one_line(sel_),
+                                     "'; `reprise list --all` lists all sessions"));
   }
 
  private:

@@ -46,7 +46,7 @@ TEST_F(SelectTest, EveryWayToNameASession) {
   EXPECT_EQ(select("e32c41d0"), one);
   EXPECT_EQ(select("E32C"), one);
   EXPECT_EQ(select("e32c41d087389615"), one) << "lengthened";
-  EXPECT_EQ(select("e32"), "no session matches \"e32\"; `reprise list --all` lists all sessions");
+  EXPECT_EQ(select("e32"), "no session matches 'e32'; `reprise list --all` lists all sessions");
   EXPECT_EQ(select("two words"), two);
   EXPECT_EQ(select("last"), two);
   how_.working_dir = "/a";
@@ -67,8 +67,8 @@ TEST_F(SelectTest, SeveralMatchesAreListed) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Code::ambiguous);
   EXPECT_TRUE(found.error().message.starts_with(
-      "\"0190aaaa-001\" matches several sessions: 0190aaaa-0019 \"odd\", 0190aaaa-0018 "
-      "\"even thing\", "))
+      "'0190aaaa-001' matches several sessions: 0190aaaa-0019 'odd', 0190aaaa-0018 "
+      "'even thing', "))
       << found.error().message;
   EXPECT_EQ(found.error().message.find("and more"), std::string::npos);
   EXPECT_NE(select("0190").find(", and more"), std::string::npos);
@@ -81,7 +81,7 @@ TEST_F(SelectTest, TheBeginningsOfTwoKindsOfIdsAreAmbiguous) {
   add(by_time, "one");
   add(by_end, "other");
   EXPECT_EQ(select("abcd"),
-            "\"abcd\" matches several sessions: 00001111 \"one\", abcd3333 \"other\"; "
+            "'abcd' matches several sessions: 00001111 'one', abcd3333 'other'; "
             "name one by its id");
   EXPECT_EQ(select("abcd1"), by_time);
   EXPECT_EQ(select("abcd3"), by_end);

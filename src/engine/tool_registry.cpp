@@ -31,7 +31,7 @@ Result<> ToolRegistry::add(Tool tool) {
     return fail(Code::invalid_argument, cat("tool ", name, " has no function"));
   }
   if (!tools_.emplace(name, std::move(tool)).second) {
-    return fail(Code::conflict, cat("there is a tool ", name, " already"));
+    return fail(Code::conflict, cat("tool ", name, " already exists"));
   }
   return {};
 }

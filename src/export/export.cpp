@@ -14,7 +14,7 @@ namespace reprise {
 
 Result<std::string> ExportOutput::add_file(std::string_view name,
                                            const std::function<Result<>(const Piece&)>& /*fill*/) {
-  return fail(Code::unsupported, cat("there is no place for the file ", name));
+  return fail(Code::unsupported, cat("this output cannot take the file ", name));
 }
 
 Result<std::string> exported_id(Source& source, const Session& session,

@@ -30,7 +30,8 @@ Result<> write_new(const fs::path& target, const Fill& fill) {
 Result<> write_file(const fs::path& target, ExistingFile existing, const Fill& fill) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(target));
   if (kind == FileKind::link) {
-    return fail(Code::invalid_argument, cat(target.string(), " is a link; name what it leads to"));
+    return fail(Code::invalid_argument,
+                cat(target.string(), " is a symbolic link; name its target"));
   }
   if (kind == FileKind::none) {
     return write_new(target, fill);

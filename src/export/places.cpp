@@ -67,8 +67,8 @@ Result<std::filesystem::path> find_tool_folder(const ExportFormat& format, const
   if (entry.folder == nullptr) {
     return fail(Code::unsupported,
                 format.tool.empty()
-                    ? cat("the format ", format.name, " is of no other tool")
-                    : cat(format.tool, " takes a file itself: export to one with -o, then `",
+                    ? cat("no other tool reads the format ", format.name)
+                    : cat(format.tool, " imports files itself: export to one with -o, then `",
                           format.taken_by, "`"));
   }
   return entry.folder(session, variables);

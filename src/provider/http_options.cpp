@@ -42,14 +42,14 @@ Result<> check_header(std::string_view name, std::string_view value) {
     return is_ascii_alnum(c) || kMarks.contains(c);
   });
   if (!is_token) {
-    return fail(Code::invalid_argument, "a header's name has characters that no name may have");
+    return fail(Code::invalid_argument, "a header's name has invalid characters");
   }
   if (std::ranges::find(kOurs, ascii_lower(name)) != std::end(kOurs)) {
     return fail(Code::invalid_argument, cat("the header ", name, " cannot be set"));
   }
   if (has_control(value)) {
     return fail(Code::invalid_argument,
-                cat("the value of the header ", name, " has control characters in it"));
+                cat("the value of the header ", name, " contains control characters"));
   }
   return {};
 }
@@ -151,7 +151,7 @@ Result<> check_options(const ProviderKind& kind, ProviderOptions& options) {
   options.api_key = trimmed(options.api_key);
   if (has_control(options.api_key)) {
     return fail(Code::invalid_argument,
-                cat("the key in ", kind.key_variable, " has control characters in it"));
+                cat("the key in ", kind.key_variable, " contains control characters"));
   }
   return {};
 }

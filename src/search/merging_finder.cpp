@@ -47,7 +47,7 @@ std::optional<std::int64_t> parse_whole(std::string_view text) {
 }
 
 Error bad_cursor(std::string_view cursor) {
-  return {Code::invalid_argument, cat("'", cursor, "' is not a place in this search")};
+  return {Code::invalid_argument, cat("'", cursor, "' is not a cursor of this search")};
 }
 
 std::string cursor_of(const Candidate& candidate) {

@@ -99,7 +99,8 @@ fts5_api* find_fts5(sqlite3* handle) {
 Result<> add_tokenizer(sqlite::Connection& connection) {
   fts5_api* const api = find_fts5(connection.handle());
   if (api == nullptr) {
-    return fail(Code::unsupported, "this SQLite has no full-text search (FTS5): use one that has");
+    return fail(Code::unsupported,
+                "this SQLite has no full-text search (FTS5): install one that has");
   }
   fts5_tokenizer functions{create_tokenizer, delete_tokenizer, tokenize};
   int code = api->xCreateTokenizer(api, "reprise", nullptr, &functions, nullptr);

@@ -159,7 +159,7 @@ Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_vi
   const std::optional<fs::path> usual =
       named.empty() ? usual_place(kind, variable ? variable : process_variable) : fs::path(named);
   if (!usual) {
-    return fail(Code::invalid_argument, cat("no place in the URL: write ", kind.form));
+    return fail(Code::invalid_argument, cat("no path in the URL: write ", kind.form));
   }
   REPRISE_ASSIGN(const fs::path place, resolve_path(*usual));
   REPRISE_ASSIGN(const FileKind there, kind_of(place));

@@ -20,7 +20,7 @@ Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
                                     options.expected_head->value, ": read it again"));
   }
   if (from.value < 0 || from > now.head) {
-    return fail(Code::invalid_argument, cat("session ", id, " has no place ", from.value,
+    return fail(Code::invalid_argument, cat("session ", id, " has no position ", from.value,
                                             ": it has ", now.head.value, " messages"));
   }
   if (std::cmp_greater(messages, kSeqMax.value - from.value)) {

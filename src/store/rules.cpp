@@ -1,6 +1,7 @@
 #include "store/rules.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "model/fields.h"
@@ -91,10 +92,19 @@ Result<> check_new_session(const Session& session) {
 }
 
 Result<> check_unshared(const SessionId& id, const std::vector<std::string>& sharing) {
-  return sharing.empty()
-             ? Result<>()
-             : fail(Code::conflict, cat("session ", short_id(id), " shares its messages with ",
-                                        joined(sharing), ": purge those first"));
+  if (sharing.empty()) {
+    return {};
+  }
+  std::vector<SessionId> ids = {id};
+  for (const std::string& text : sharing) {
+    REPRISE_ASSIGN(auto other, SessionId::parse(text));
+    ids.push_back(std::move(other));
+  }
+  std::vector<std::string> names = short_ids(ids);
+  const std::string name = names.front();
+  names.erase(names.begin());
+  return fail(Code::conflict, cat("session ", name, " shares its messages with ", joined(names),
+                                  ": purge those first"));
 }
 
 Result<> check_fork(const SessionId& parent, Seq head, Seq at) {

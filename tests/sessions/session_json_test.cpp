@@ -150,7 +150,7 @@ TEST(ReadSession, ReportsMissingQuestions) {
   EXPECT_EQ(with_prompts.damage, std::vector<Damage>{});
   ASSERT_EQ(with_prompts.gaps.size(), 1U);
   EXPECT_EQ(with_prompts.gaps[0].reason,
-            "the answers stand without their questions: those are in the prompt history");
+            "the answers have no questions: the questions are in the prompt history");
   EXPECT_EQ(read(file_with(answers)).gaps.size(), 1U);
   EXPECT_EQ(read(file_with("")).gaps.size(), 0U);
   EXPECT_EQ(read(fixture()).gaps.size(), 0U);

@@ -125,7 +125,7 @@ TEST_F(OriginalTables, AForkOfTheOriginalsKeepsItsParentFromBeingPurged) {
   Trash& trash = *store->capabilities().trash;
   const auto refused = trash.purge(a_);
   ASSERT_TRUE(fails(refused, Code::conflict));
-  EXPECT_NE(refused.error().message.find("forks b"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("with b"), std::string::npos);
   const auto messages = must(read_all(*store, session_id("b")));
   EXPECT_EQ(blob(*store, result_in(messages).blob.value()), std::string(9000, 'x'));
   must(trash.purge(session_id("b")));

@@ -55,7 +55,7 @@ constexpr Fault kFaults[] = {
      "messages row 4", "refers to nothing in sessions"},
     {"BlobIsGone", "DELETE FROM reprise_blobs", "", "messages name it, but it is missing"},
     {"BlobIsAnother", "UPDATE reprise_blobs SET bytes = CAST('other' AS BLOB)", "",
-     "its bytes are not what its name says"},
+     "its bytes do not match its name"},
 };
 
 class SqliteVerify : public testing::TestWithParam<Fault> {

@@ -31,7 +31,7 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
     {Action::to_top, "Ctrl-Home", "scroll to the top of what is loaded"},
     {Action::to_bottom, "Ctrl-End", "scroll to the end"},
     {Action::escape, "Esc",
-     "close what is in front; scroll to the end; stop the answer; twice edits the last question"},
+     "close the open menu; scroll to the end; stop the answer; twice edits the last question"},
     {Action::pick, "Ctrl-O", "choose a stored session to resume"},
     {Action::fold, "Ctrl-T", "unfold or fold all tool calls and thoughts"},
     {Action::todos, "F3", "hide or show the todos"},

@@ -116,7 +116,7 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   }
   using Forms = std::array<std::string_view, 2>;  // the second one for narrow screens
   const Forms words =
-      tab->editing ? Forms{" Enter asks this instead of the last question, Esc leaves it ",
+      tab->editing ? Forms{" Enter asks this instead of the last question, Esc cancels ",
                            " editing the last question "}
       : tab->chosen_part()
           ? Forms{" Enter opens and closes it, Tab the next, Esc back ",

@@ -215,7 +215,7 @@ TEST(Render, ShortensTextsOnNarrowScreens) {
   State state = open_state(kSmall);
   key(state, "F1");
   EXPECT_NE(
-      shown(state).find("\n  /help: show this list\n  /title [TEXT]: show or set the title\n"),
+      shown(state).find("\n  /help: list the commands\n  /title [TEXT]: show or set the title\n"),
       std::string::npos)
       << shown(state);
   EXPECT_NE(shown(state).find("─ ↓ more below ─"), std::string::npos) << shown(state);

@@ -32,7 +32,7 @@ bool is_same_image(const ImageBlock& stored, const ImageBlock& now) {
     return stored.blob == now.blob && stored.url == now.url;
   }
   const auto bytes = base64_decode(std::string_view(now.url).substr(mark + kMark.size()));
-  const auto hash = bytes ? sha256(*bytes) : Result<BlobHash>(fail(Code::corrupt, "no base64"));
+  const auto hash = bytes ? sha256(*bytes) : Result<BlobHash>(fail(Code::corrupt, "not base64"));
   return hash && *hash == *stored.blob;
 }
 

@@ -95,7 +95,7 @@ Result<> SessionWorker::close_other_session(const std::string& working_dir) {
   lock.unlock();
   if (live->is_running()) {
     return fail(Code::busy,
-                "this store keeps one session of a folder open, and that one is "
+                "this store allows one open session per folder, and that one is "
                 "answering; stop it first");
   }
   if (live->begin_close()) {

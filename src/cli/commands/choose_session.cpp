@@ -36,7 +36,7 @@ Result<> show_menu(Context& context, const SessionPage& page, bool all) {
   if (!page.next.empty()) {
     context.voice().remark(cat("these are the newest ", page.sessions.size(), "; `reprise list",
                                all ? " --all" : "",
-                               "` shows more, `reprise resume SEL` takes any"));
+                               "` shows more, `reprise resume SEL` accepts any"));
   }
   return {};
 }

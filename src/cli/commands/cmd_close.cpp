@@ -26,7 +26,7 @@ class Close final : public Command {
  private:
   Result<> close(Context& context, Store& store, const SessionInfo& info) {
     if (info.state == SessionState::closed) {
-      context.voice().remark(cat(session_name(store, info), " is closed already"));
+      context.voice().remark(cat(session_name(store, info), " is already closed"));
       return {};
     }
     const auto saved = store.update(info.id, {.state = SessionState::closed,

@@ -208,7 +208,7 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::string before, text_of(file));
     REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
     if (is_trusted(folder, trusted)) {
-      context.voice().remark(cat(folder.string(), " is trusted already"));
+      context.voice().remark(cat(folder.string(), " is already trusted"));
       return Exit::done;
     }
     REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));

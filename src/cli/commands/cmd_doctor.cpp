@@ -368,7 +368,7 @@ class Doctor final : public Command {
     auto choice = choose_provider(context, flags, nullptr);
     if (!choice) {
       add_problem("provider_error", choice.error().message,
-                  "`reprise setup` sets provider and key");
+                  "`reprise setup` sets the provider and its key");
       return;
     }
     if (find_provider_kind(choice->name)->default_url.empty()) {

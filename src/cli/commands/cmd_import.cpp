@@ -221,8 +221,9 @@ class ImportCommand final : public Command {
     for (const std::string& url : sources_) {
       REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
       if (kind == nullptr) {
-        return fail(Code::invalid_argument,
-                    cat(url, " is not another tool's history; between stores, use `reprise copy`"));
+        return fail(
+            Code::invalid_argument,
+            cat("'", url, "' is not another tool's history; between stores, use `reprise copy`"));
       }
       REPRISE_ASSIGN(auto source, context.stores().open_source_at(url));
       const std::string placed = source_url(url, context.environment());

@@ -43,7 +43,7 @@ class List final : public Command {
                      false,
                      {},
                      {.min = 1, .max = kPageMax}},
-                    {"--after", "CURSOR", "continue a list after this place", &after_}},
+                    {"--after", "CURSOR", "continue a list after this cursor", &after_}},
         .arguments = {}};
   }
 

@@ -71,7 +71,7 @@ std::string options(const ArgumentTable& table) {
 }
 
 constexpr std::string_view kSelecting = R"(.SH SELECTING A SESSION
-SEL is a number of the list shown last, an id or the beginning of one (4 characters or more), a
+SEL is a number from the last list, an id or the beginning of one (4 characters or more), a
 short id, an exact title, or
 .BR last ,
 the newest session of this folder. If several match, they are listed and the exit code is 1.
@@ -83,7 +83,7 @@ constexpr std::string_view kTail = R"(.SH EXIT STATUS
 Success.
 .TP
 1
-It could not be done.
+The command failed.
 .TP
 2
 The answer was given but could not be saved.
@@ -122,7 +122,7 @@ A project's settings, in this folder or the nearest one above it.
 The sessions; \fI~/.local/share/reprise/reprise.db\fR by default.
 .TP
 \fI$XDG_STATE_HOME/reprise/\fR
-The list shown last, the history of the input, and what a server could not save;
+The last list, the input history, and messages that a server could not store;
 \fI~/.local/state/reprise/\fR by default.
 .SH SEE ALSO
 .BR git (1),

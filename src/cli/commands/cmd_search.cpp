@@ -67,7 +67,7 @@ class SearchMessages final : public Command {
               false,
               {},
               {.min = 1, .max = kPageMax}},
-             {"--after", "CURSOR", "continue a search after this place", &after_}},
+             {"--after", "CURSOR", "continue a search after this cursor", &after_}},
         .arguments = {{.name = "WORDS",
                        .help = "words, \"a phrase\", begin*, -without",
                        .target = &words_,

@@ -33,7 +33,7 @@ class StoreCommand final : public Command {
     }
     if (action_ != "sweep") {
       return context.voice().wrong_usage(
-          cat("unknown action '", action_.value_or(""), "'; there are migrate and sweep"));
+          cat("unknown action '", action_.value_or(""), "'; use migrate or sweep"));
     }
     if (dry_run_) {
       return context.voice().wrong_usage("--dry-run can only be used with migrate");
@@ -103,7 +103,7 @@ class StoreCommand final : public Command {
   Result<Exit> sweep(Context& context) const {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     if (!is_on_a_server(context.config().store_url(*settings))) {
-      return fail(Code::unsupported, "only for stores on a server (postgres://...)");
+      return fail(Code::unsupported, "sweep needs a store on a server (postgres://...)");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     Swept swept;

@@ -252,10 +252,8 @@ constexpr CommandEntry kCommands[] = {
     {.name = "models",
      .group = CommandGroup::set_up,
      .summary = "list the models the provider offers",
-     .description =
-         "One per line, in the provider's order. The one that answers when none is named is "
-         "marked, and so is one that the provider will soon withdraw. --json adds the display "
-         "names.",
+     .description = "One per line, in the provider's order. The default is marked, and so are "
+                    "models that the provider will soon withdraw. --json adds the display names.",
      .examples = "reprise models\n"
                  "reprise models --provider anthropic",
      .make = make_models},
@@ -265,8 +263,8 @@ constexpr CommandEntry kCommands[] = {
      .description =
          "Asks for the provider (local servers that answer come first), for the variable that "
          "holds its key or, after !, a command that prints it, and for the model. It sends one "
-         "short request, and only if that is answered writes the user's settings; what else "
-         "stands in the file stays. Keys are never stored or shown.\n\n"
+         "short request, and only if that is answered writes the user's settings; other "
+         "settings in the file are not changed. Keys are never stored or shown.\n\n"
          "Without a terminal the three answers are lines of standard input; an empty line "
          "accepts the default.",
      .examples = "reprise setup\n"
@@ -276,10 +274,10 @@ constexpr CommandEntry kCommands[] = {
      .group = CommandGroup::stores,
      .summary = "migrate or sweep the store on a server, as its administrator",
      .description =
-         "migrate makes the tables of a PostgreSQL store, or brings them up to date while "
-         "others go on writing; afterwards programs need no right to make tables. sweep, for a "
-         "timer, forgets the ids of operations of sessions that have not changed for a week, and "
-         "moves sessions to the trash as the setting `retention` says.",
+         "migrate creates the tables of a PostgreSQL store, or brings them up to date while "
+         "other programs write; afterwards programs need no right to create tables. sweep, meant "
+         "for a timer, removes the ids of operations of sessions that have not changed for a "
+         "week, and moves sessions to the trash as the setting `retention` says.",
      .examples = "reprise store migrate --dry-run\n"
                  "reprise store sweep",
      .make = make_store},

@@ -34,7 +34,7 @@ std::optional<Remnant> forget_in_search(Context& context, std::span<const Sessio
   };
   if (const auto forgotten = forget(); !forgotten) {
     return Remnant{file.native(),
-                   cat(forgotten.error().message, "; the next `reprise search` takes them out")};
+                   cat(forgotten.error().message, "; the next `reprise search` removes them")};
   }
   return std::nullopt;
 }

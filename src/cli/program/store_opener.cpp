@@ -160,7 +160,7 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   if (!opened && !is_owner && opened.error().code == Code::unauthorized &&
       without_password(url) == url) {
     opened.error().message +=
-        owner.empty() ? "; store_key_command belongs to no store: set store next to it"
+        owner.empty() ? "; store_key_command is set without a store: set store in the same file"
                       : cat("; store_key_command is only for ", without_password(owner));
   }
   return opened;

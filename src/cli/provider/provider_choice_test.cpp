@@ -158,7 +158,7 @@ TEST_F(ProviderChoiceTest, AKeyAtTheTopGoesOnlyToWhatStandsBesideIt) {
   flags_ = {};
   config("key_command = 'echo top'\n");
   EXPECT_THAT(sent(choose_with_config({{"REPRISE_PROVIDER", "anthropic"}})),
-              HasSubstr("belongs to no provider: set provider or base_url next to it"));
+              HasSubstr("is set without a provider: set provider or base_url in the same place"));
 }
 
 TEST_F(ProviderChoiceTest, AVariableGoesToItsOwnServerOnly) {

@@ -14,7 +14,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr auto kSlashCommands = std::to_array<SlashCommand>({
-    {SlashVerb::help, SlashArgument::none, "/help", "", "show this list"},
+    {SlashVerb::help, SlashArgument::none, "/help", "", "list the commands"},
     {SlashVerb::title, SlashArgument::text, "/title", "[TEXT]", "show or set the title"},
     {SlashVerb::model, SlashArgument::text, "/model", "[NAME]",
      "show the model, or switch to another one"},
@@ -34,8 +34,8 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
     {SlashVerb::session, SlashArgument::text, "/session", "[new|list|switch|rename|save|close]",
      "show this session, or manage others", Surface::screen},
     {SlashVerb::begin, SlashArgument::none, "/new", "",
-     "start another session here; this one is saved"},
-    {SlashVerb::begin, SlashArgument::none, "/clear", "", "start another session, like /new"},
+     "start a new session here; this one stays saved"},
+    {SlashVerb::begin, SlashArgument::none, "/clear", "", "the same as /new"},
     {SlashVerb::resume, SlashArgument::text, "/resume", "[N|ID|list|delete T|clear]",
      "list the stored sessions, or resume one", Surface::screen},
     {SlashVerb::attach, SlashArgument::file, "/attach", "FILE",
@@ -43,7 +43,7 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
     {SlashVerb::cost, SlashArgument::none, "/cost", "", "the tokens and cost of this session"},
     {SlashVerb::copy, SlashArgument::none, "/copy", "", "copy the last answer to the clipboard"},
     {SlashVerb::save, SlashArgument::file, "/save", "FILE", "write the transcript to a new file"},
-    {SlashVerb::save, SlashArgument::file, "/export", "FILE", "write the transcript, like /save"},
+    {SlashVerb::save, SlashArgument::file, "/export", "FILE", "the same as /save"},
     {SlashVerb::quit, SlashArgument::none, "/quit", "", "quit; everything is already saved"},
 });
 

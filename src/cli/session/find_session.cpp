@@ -150,7 +150,7 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
   }
   warn_unsaved(context, away);
   if (!info) {
-    context.voice().warn("nothing of the session is on this machine; starting another one");
+    context.voice().warn("nothing of the session is on this machine; starting a new one");
     return FoundSession{};
   }
   REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));

@@ -75,7 +75,7 @@ void note_watching(Context& context, const SessionInfo& info) {
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
   if (!done.remnants) {
     context.voice().warn(
-        cat("cannot find out what else contains their text: ", done.remnants.error().message));
+        cat("cannot check what else contains their text: ", done.remnants.error().message));
   }
   std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
   std::ranges::move(find_waiting(context.config().outbox_folder(), done.removed),

@@ -135,7 +135,7 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
     return {};
   }
   return context.voice().agree_once(
-      cat("let tools work in ", folder.native(), ", the session's folder?"),
+      cat("allow tools to work in ", folder.native(), ", the session's folder?"),
       cat("the session's folder ", folder.native(),
           " is outside the current folder; start there, or use --yes"),
       cat("no tools in ", folder.native()));

@@ -276,7 +276,7 @@ struct Expected {
   std::string operator()(RawJson RequestSettings::*) const { return table(); }
   std::string operator()(const auto&) const { return "a string"; }
 
-  static std::string table() { return "a table (no dates, no infinity)"; }
+  static std::string table() { return "a table without dates or infinities"; }
   std::string list() const {
     return key.expected.empty() ? "a list of strings" : cat("a list of ", key.expected);
   }
@@ -401,10 +401,10 @@ Result<KeyPath> parse_key_path(std::string_view text) {
   path.key = find_config_key(path.section, name);
   if (path.key == nullptr) {
     const std::string_view suggestion = nearest(name, config_key_names(path.section));
-    return fail(Code::not_found, cat("unknown setting ", text,
-                                     suggestion.empty() ? "; `reprise config keys` lists them all"
-                                                        : "; did you mean ",
-                                     suggestion, suggestion.empty() ? "" : "?"));
+    return fail(Code::not_found,
+                cat("unknown setting '", text, "'",
+                    suggestion.empty() ? "; `reprise config keys` lists them all"
+                                       : cat("; did you mean '", suggestion, "'?")));
   }
   return path;
 }

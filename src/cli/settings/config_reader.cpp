@@ -120,7 +120,7 @@ class Reader {
     }
     if (out.protocol && find_provider_kind(section) != nullptr) {
       return values_.wrong(*table.get("protocol"), cat("providers.", section, ".protocol"),
-                           "left out, since that is the name of a protocol");
+                           "ignored: that is the name of a protocol");
     }
     return {};
   }

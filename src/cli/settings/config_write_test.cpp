@@ -80,7 +80,7 @@ TEST(ConfigWrite, ChecksTheValue) {
   EXPECT_EQ(set("", "env_key", {"sk-secret"}),
             "env_key must be the name of a variable, not the key itself");
   EXPECT_EQ(set("", "trust", {"here"}), "trust must be a list of absolute paths");
-  EXPECT_EQ(set("", "modle", {"m"}), "unknown setting modle; did you mean model?");
+  EXPECT_EQ(set("", "modle", {"m"}), "unknown setting 'modle'; did you mean 'model'?");
   EXPECT_THAT(set("", "providers.a.extra", {"x"}), HasSubstr("use `reprise config edit`"));
   EXPECT_THAT(set("", "model", {"a", "b"}), HasSubstr("takes one value"));
 }

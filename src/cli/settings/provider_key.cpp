@@ -61,8 +61,9 @@ std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& prov
 std::string description(const SetKey& set) {
   const std::string name =
       cat(set.settings->env_key ? "env_key" : "key_command", " of ", set.where);
-  return set.url.empty() ? cat(name, " belongs to no provider: set provider or base_url next to it")
-                         : cat(name, " belongs to ", http::host_of(set.url));
+  return set.url.empty()
+             ? cat(name, " is set without a provider: set provider or base_url in the same place")
+             : cat(name, " belongs to ", http::host_of(set.url));
 }
 
 // The provider's usual variable may be unset, as a server may need no key.

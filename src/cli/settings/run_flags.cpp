@@ -32,8 +32,8 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
   const OptionSpec options[] = {
       {"--provider", "NAME", who, &flags.provider, {}, false, provider_names()},
       {"-m,--model", "MODEL", "the model that answers", &flags.model, {}, false, models},
-      {"--dev", "", "use the cheaper model of the settings", &flags.dev},
-      {"--base-url", "URL", "where the provider's server is", &flags.base_url},
+      {"--dev", "", "use the cheaper model from the settings", &flags.dev},
+      {"--base-url", "URL", "the URL of the provider's server", &flags.base_url},
       {"--system", "TEXT", "use this system prompt", &flags.system},
       {"--temperature",
        "T",
@@ -63,7 +63,7 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
        false,
        {},
        range_of("budget")},
-      {"--mode", "NAME", "start in this mode of the settings", &flags.mode},
+      {"--mode", "NAME", "start in this mode from the settings", &flags.mode},
       {"--tools", "NAMES",
        "tools the model may call: names separated by commas, all or none; all does not include "
        "recall:all",

@@ -131,7 +131,7 @@ Result<Message> message_of_row(Database& database, std::int64_t key, ResponsePar
   REPRISE_ASSIGN(Row row, database.select("responses", kColumns, "WHERE rowid = ?", key));
   REPRISE_ASSIGN(const bool is_present, row.step());
   if (!is_present) {
-    return fail(Code::corrupt, "the response is gone");
+    return fail(Code::corrupt, "the response no longer exists");
   }
   const std::string id = row.text("id");
   Message message{.role = std::string(part == ResponsePart::system    ? role::kSystem

@@ -97,7 +97,7 @@ Result<Message> message_of_hash(Database& database, std::int64_t key,
                                           "WHERE rowid = ?", key));
   REPRISE_ASSIGN(const bool is_present, row.step());
   if (!is_present) {
-    return fail(Code::corrupt, "the message is gone");
+    return fail(Code::corrupt, "the message no longer exists");
   }
   const std::string hash = row.text("hash");
   Message message{.role = row.text("role")};

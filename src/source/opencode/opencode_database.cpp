@@ -46,7 +46,7 @@ Result<RawMessage> load_message(Database& database, std::int64_t key) {
   ReadReport ignored;  // damage was reported when the session was opened
   auto message = is_present ? read_message(database, row, ignored) : std::nullopt;
   if (!message) {
-    return fail(Code::corrupt, "the message cannot be read any more");
+    return fail(Code::corrupt, "the message can no longer be read");
   }
   return *std::move(message);
 }

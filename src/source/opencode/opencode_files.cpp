@@ -109,7 +109,7 @@ class FolderStorage final : public Storage {
       auto message = read(folder, file, known);
       return message && message->parts.size() >= parts
                  ? Result<RawMessage>(*std::move(message))
-                 : fail(Code::corrupt, "the message cannot be read any more");
+                 : fail(Code::corrupt, "the message can no longer be read");
     });
   }
 

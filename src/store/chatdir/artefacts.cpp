@@ -129,7 +129,8 @@ Result<> check_own(Step step, std::string_view name) {
   REPRISE_TRY(check_artefact(step, name));
   const std::string_view file = file_of(name);
   if (step.value == 0 && (is_record(file) || is_beside_record(file))) {
-    return fail(Code::invalid_argument, cat(file, " is the record of the session, no artefact"));
+    return fail(Code::invalid_argument,
+                cat(file, " is the record of the session, not an artefact"));
   }
   if (step.value == 0 && step_file_of(name)) {
     return fail(Code::invalid_argument, cat(name, " belongs to a step: name the step"));

@@ -223,7 +223,7 @@ Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_TRY(make_private_folders(making));
   REPRISE_ASSIGN(const Fd owner, open_file(making, O_RDONLY | O_DIRECTORY));
   if (!take(owner)) {
-    return fail(Code::conflict, cat(making.native(), " is being made by another process"));
+    return fail(Code::conflict, cat(making.native(), " is being created by another process"));
   }
   auto done = make_private_folders(Layout(making).chats());
   done = done ? copy_all(Layout(making)) : done;

@@ -383,7 +383,7 @@ struct ZipReader::State {
     std::string name(bytes, bytes + length);
     return is_relative_name(name) && name.ends_with('/') == entry.ends_with('/')
                ? Result<std::string>(std::move(name))
-               : refused(entry, "has a name that leads elsewhere");
+               : refused(entry, "has a name that points outside the archive");
   }
 
   std::optional<mode_t> mode(zip_uint64_t index) const {
@@ -398,7 +398,7 @@ struct ZipReader::State {
 
   Result<> check(const zip_stat_t& entry, std::string_view name) const {
     if (!is_safe_name(name)) {
-      return refused(name, "has a name that leads elsewhere");
+      return refused(name, "has a name that points outside the archive");
     }
     if ((entry.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && entry.encryption_method != ZIP_EM_NONE) {
       return refused(name, "is encrypted");
@@ -461,7 +461,7 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
     REPRISE_TRY(state_->check(entry, entry.name));
     REPRISE_ASSIGN(const std::string name, state_->name_of_file(index, entry.name));
     if (!names.add(name)) {
-      return state_->refused(name, "is in it twice");
+      return state_->refused(name, "is in the archive twice");
     }
     const auto left = static_cast<zip_uint64_t>(kUnpackedBytesMax - total);
     if (entry.size > left) {

@@ -183,7 +183,7 @@ Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
     }
   }
   return fail(Code::busy, cat(files_.root().native(),
-                              " is being written by another program all the time: try again"));
+                              " is constantly being written by another program: try again later"));
 }
 
 void Documents::will_change(const SessionId& id) {

@@ -49,8 +49,8 @@ Result<Head> read_head(std::string_view line) {
     return fail(Code::corrupt, "this is not an outbox file");
   }
   if (head.version > kVersion) {
-    return fail(Code::unsupported,
-                cat("a newer version of reprise wrote it (form ", head.version, "): use that one"));
+    return fail(Code::unsupported, cat("it was written by a newer version of reprise (format ",
+                                       head.version, "): update reprise"));
   }
   return head;
 }

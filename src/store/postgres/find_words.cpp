@@ -48,7 +48,7 @@ Result<WordPlace> parse_word_place(std::string_view text) {
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), *number);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     if (error != std::errc() || !rest.starts_with('.')) {
-      return fail(Code::invalid_argument, cat("'", text, "' is not a place in this search"));
+      return fail(Code::invalid_argument, cat("'", text, "' is not a cursor of this search"));
     }
     rest.remove_prefix(1);
   }

@@ -22,7 +22,7 @@ constexpr std::chrono::hours kMigrationMax{24};
 
 Result<> require_server(std::string_view url) {
   if (!url.starts_with("postgres:") && !url.starts_with("postgresql:")) {
-    return fail(Code::unsupported, "only for stores on a server (postgres://...)");
+    return fail(Code::unsupported, "migrate needs a store on a server (postgres://...)");
   }
   return {};
 }

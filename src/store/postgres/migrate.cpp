@@ -117,7 +117,7 @@ Result<> do_again(Connection& connection, const Patience& patience,
     const std::string blocker = find_blocker(connection);
     if (std::chrono::steady_clock::now() + pause >= until) {
       return std::unexpected(
-          Error{Code::busy, cat(done.error().message, "; ", blocker, " is in the way"), EAGAIN});
+          Error{Code::busy, cat(done.error().message, "; ", blocker, " is blocking it"), EAGAIN});
     }
     if (const std::string known = blocker.substr(0, blocker.find(','));
         pause >= kReportedPause && known != reported) {

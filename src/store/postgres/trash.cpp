@@ -13,21 +13,18 @@
 #include "store/postgres/statements_beside.h"
 #include "store/postgres/values.h"
 #include "store/postgres/word_statements.h"
+#include "store/rules.h"
 
 namespace reprise::postgres {
 namespace {
 
 Result<> check_unshared(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindSharing, values_of(key)}));
-  std::string names;
+  std::vector<std::string> sharing;
   for (int row = 0; row < rows.count(); ++row) {
-    names += cat(names.empty() ? "" : ", ", rows.bytes(row, "session_id"));
+    sharing.emplace_back(rows.bytes(row, "session_id"));
   }
-  if (!names.empty()) {
-    return fail(Code::conflict, cat("session ", key.id.str(), " shares its messages with ", names,
-                                    ": purge those first"));
-  }
-  return {};
+  return store::check_unshared(key.id, sharing);
 }
 
 }  // namespace

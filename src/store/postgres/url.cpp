@@ -225,10 +225,10 @@ Result<> require_tls(Parameters& server) {
                : Result<>();
   }
   if (mode == "require") {  // explicitly requested; the other modes are libpq's defaults
-    return fail(
-        Code::unauthorized,
-        "a password is not sent to another machine with sslmode=require, which lets anybody "
-        "answer; use sslmode=verify-full and sslrootcert=FILE, or --insecure");
+    return fail(Code::unauthorized,
+                "a password is not sent to another machine with sslmode=require, which does not "
+                "check the server's certificate; use sslmode=verify-full and sslrootcert=FILE, or "
+                "--insecure");
   }
   if (!mode.starts_with("verify-")) {
     set(server, "sslmode", "verify-full");

@@ -119,7 +119,8 @@ Result<std::vector<PlacedFile>> Places::sessions(std::vector<Damage>& damage) co
     if (!placed) {
       damage.push_back({file.native(), "its name is not the id of a session", ""});
     } else if (!seen.insert(placed->id).second) {
-      damage.push_back({file.native(), "another folder has the session, too: that one counts", ""});
+      damage.push_back(
+          {file.native(), "another folder has the session, too: that one is used", ""});
     } else {
       sessions.push_back({std::move(file), *std::move(placed)});
     }

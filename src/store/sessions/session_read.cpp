@@ -316,8 +316,8 @@ class Reader {
     if (has(role::kAssistant) && !has(role::kUser)) {
       file_.gaps.push_back(
           {cat(placed_.id.str(), ".json: conversation"),
-           cat("the answers stand without their questions",
-               session().prompt_history.empty() ? "" : ": those are in the prompt history"),
+           cat("the answers have no questions",
+               session().prompt_history.empty() ? "" : ": the questions are in the prompt history"),
            ""});
     }
   }

@@ -231,7 +231,7 @@ Result<std::unique_ptr<Connection>> Connection::open_as(const std::string& name,
   const int code = sqlite3_open_v2(name.c_str(), &handle, flags, shared_memory_vfs());
   std::unique_ptr<Connection> connection(new Connection(handle, file));
   if (handle == nullptr) {
-    return fail(Code::io, cat(file.string(), ": no memory to open it"), ENOMEM);
+    return fail(Code::io, cat(file.string(), ": out of memory while opening it"), ENOMEM);
   }
   if (code != SQLITE_OK) {
     return std::unexpected(connection->error(code));

@@ -71,7 +71,7 @@ Result<> build_database(const path& named, const path& beside, const Fill& fill)
   REPRISE_ASSIGN(const path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));
   if (is_taken) {
-    return fail(Code::conflict, cat(target.string(), " exists: choose another name"));
+    return fail(Code::conflict, cat(target.string(), " already exists: choose another name"));
   }
   REPRISE_ASSIGN(const path place, resolve_folder_of(beside));
   REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(place));

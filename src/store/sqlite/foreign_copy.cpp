@@ -182,7 +182,8 @@ Result<> copy_foreign_files(const fs::path& file, const fs::path& to) {
     std::this_thread::sleep_for(wait);
     wait *= 2;
   }
-  return fail(Code::busy, cat(file.native(), " is written to all the time: try again later"));
+  return fail(Code::busy, cat(file.native(),
+                              " is constantly being written by another program: try again later"));
 }
 
 }  // namespace reprise::sqlite

@@ -219,7 +219,7 @@ Result<> PageFile::find_header(std::uint64_t size) {
   header_.page_size = guess;
   return header_.page_size != 0
              ? Result<>()
-             : fail(Code::corrupt, cat(file_.string(), ": no page of a database is in it"));
+             : fail(Code::corrupt, cat(file_.string(), ": it contains no page of a database"));
 }
 
 // The number of bytes at the beginning of the file that look like pages of that size, without the

@@ -42,11 +42,7 @@ Result<> check_unnamed(Connection& connection, const SessionId& id) {
                                   " messages AS m WHERE m.session_id = s.id AND created_us IS NULL)"
                                   " ORDER BY id LIMIT 10",
                                   id.str()));
-  if (!forks.empty()) {
-    return fail(Code::conflict, cat("session ", id.str(), " is needed by its forks ", joined(forks),
-                                    ": purge those first"));
-  }
-  return {};
+  return store::check_unshared(id, forks);
 }
 
 // Finds the copies beside the database from before migrations.

@@ -147,7 +147,7 @@ void DatabaseCheck::check_blobs() {
     if (!hash) {
       add(cat(file_, ": blob ", name), hash.error().message);
     } else if (*hash != name) {
-      add(cat(file_, ": blob ", name), "its bytes are not what its name says");
+      add(cat(file_, ": blob ", name), "its bytes do not match its name");
     }
   });
 }
