@@ -95,10 +95,12 @@ class Blocks {
     if (!asset && asset.error().code == Code::io) {
       read_ = std::unexpected(asset.error());
     }
-    if (!asset || !*asset) {
+    const std::optional<Download::Asset> none;
+    const std::optional<Download::Asset>& found = asset ? *asset : none;
+    if (!found) {
       return false;
     }
-    const auto& [name, bytes] = **asset;
+    const auto& [name, bytes] = *found;
     std::string_view type = image_type_of(name);
     if (type.empty()) {
       type = bytes.starts_with("\x89PNG") ? "image/png" : "image/jpeg";

@@ -103,15 +103,13 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
     found.add(file, true, report);
   }
   const fs::path index = place / "session_index.jsonl";
-  const auto fd = if_there(open_foreign(index));
-  const auto read = fd && *fd ? for_each_record((*fd)->get(), {.file = index}, false, report,
-                                                [&](const Record& record) {
-                                                  found.names_.insert_or_assign(
-                                                      record.json["id"].text(),
-                                                      record.json["thread_name"].text());
-                                                })
-                    : fd      ? Result<>()
-                              : std::unexpected(fd.error());
+  const auto opened = if_there(open_foreign(index));
+  Result<> read = opened ? Result<>() : std::unexpected(opened.error());
+  if (const std::optional<Fd> none; const auto& fd = opened ? *opened : none) {
+    read = for_each_record(fd->get(), {.file = index}, false, report, [&](const Record& record) {
+      found.names_.insert_or_assign(record.json["id"].text(), record.json["thread_name"].text());
+    });
+  }
   if (!read) {  // titles are the first questions then
     add_damage(report, {index.native(), read.error().message, ""});
   }
