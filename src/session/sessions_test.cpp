@@ -107,7 +107,7 @@ TEST_P(SessionsTest, TurnsBeginWithQuestionsAndCountEachRequestOnce) {
   Message answer = message_of(role::kAssistant, "Really.", 6);
   answer.model = "m";
   answer.usage = Usage{.output = {7}, .request_id = "r"};
-  Message again = answer;
+  const Message again = answer;
   ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "Really?", 5), answer, again}, {}));
   const auto turns = list_turns(store(), kId);
   ASSERT_TRUE(turns) << turns.error().message;
