@@ -260,26 +260,30 @@ class Hits {
   // `order`.
   Result<> find_messages(std::span<const Candidate> candidates, std::vector<std::size_t>& order,
                          MaybeHits& hits) {
-    std::map<std::size_t, std::vector<std::size_t>> of_sources;
-    std::vector<std::optional<Owner>> owners(candidates.size());
+    struct Fetch {
+      std::size_t candidate;
+      Owner owner;
+    };
+    std::map<std::size_t, std::vector<Fetch>> of_sources;
     for (const std::size_t i : order) {
-      REPRISE_ASSIGN(owners[i], owner_of(candidates[i]));
-      if (owners[i] && finder_of(owners[i]->source) != nullptr) {
-        of_sources[owners[i]->source].push_back(i);
+      REPRISE_ASSIGN(std::optional<Owner> owner, owner_of(candidates[i]));
+      if (owner && finder_of(owner->source) != nullptr) {
+        of_sources[owner->source].push_back({i, *std::move(owner)});
       }
     }
     std::set<std::size_t> done;
     for (const auto& [at, some] : of_sources) {
       std::vector<MessageFinder::Place> places;
-      for (const std::size_t i : some) {
-        places.push_back({owners[i]->id, candidates[i].seq});
+      places.reserve(some.size());
+      for (const Fetch& one : some) {
+        places.push_back({one.owner.id, candidates[one.candidate].seq});
       }
       REPRISE_ASSIGN(auto found, finder_of(at)->find_messages(places));
       for (std::size_t i = 0; i < some.size(); ++i) {
+        const auto& [candidate, owner] = some[i];
         if (std::optional<MessageFinder::Found>& one = found[i]; one) {
-          REPRISE_ASSIGN(hits[some[i]],
-                         take(candidates[some[i]], *owners[some[i]], *std::move(one)));
-          done.insert(some[i]);
+          REPRISE_ASSIGN(hits[candidate], take(candidates[candidate], owner, *std::move(one)));
+          done.insert(candidate);
         }
       }
     }
@@ -308,7 +312,8 @@ class Hits {
       Known one{std::move(found.session), std::move(brief), owner.source, Seq{}};
       known = known_.emplace(key, std::move(one)).first;
     }
-    return known->second ? hit_of(candidate, *known->second, found.message) : std::nullopt;
+    const std::optional<Known>& session = known->second;
+    return session ? hit_of(candidate, *session, found.message) : std::nullopt;
   }
 
   // Nearby messages of one session are read together.

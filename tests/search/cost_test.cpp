@@ -86,9 +86,9 @@ TEST(SearchCosts, ThePrefixOfAFrequentWordDoesNotLoadAllItsOccurrences) {
   for (int i = 0; i < 100; ++i) {
     text += "common ";
   }
-  std::vector<Message> messages;
-  for (int i = 0; i < 2000; ++i) {
-    messages.push_back(test::user(text, test::at(i)));
+  std::vector<Message> messages = test::messages(2000);
+  for (Message& message : messages) {
+    message = test::user(text, message.created_at);
   }
   must(store->create(test::session("a")));
   must(store->append(test::session_id("a"), std::move(messages), {}));
