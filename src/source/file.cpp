@@ -33,6 +33,10 @@ class FileWalk {
     if (!entries) {
       return add_damage(report_, {folder.native(), entries.error().message, ""});
     }
+    // In the order of paths. Within a folder, that is the order of their bytes.
+    std::ranges::sort(*entries, {}, [](const fs::directory_entry& entry) -> const std::string& {
+      return entry.path().native();
+    });
     for (const fs::directory_entry& entry : *entries) {
       const auto kind = store::kind_of_entry(entry);
       if (!kind) {
@@ -45,10 +49,7 @@ class FileWalk {
     }
   }
 
-  std::vector<fs::path> take() {
-    std::ranges::sort(found_);
-    return std::move(found_);
-  }
+  std::vector<fs::path> take() { return std::move(found_); }
 
  private:
   const std::function<bool(const fs::path&)>& is_match_;

@@ -23,11 +23,14 @@ Result<bool> LineReader::fill() {
   const auto count = static_cast<std::size_t>(
       std::clamp<std::int64_t>(end_ - from, 0, static_cast<std::int64_t>(kReadBytes)));
   const std::size_t before = buffer_.size();
-  buffer_.resize(before + count);
-  REPRISE_ASSIGN(const std::size_t got,
-                 read_at(fd_, std::span(buffer_).subspan(before), from, file_));
-  buffer_.resize(before + got);
-  return got > 0;
+  Result<std::size_t> got = 0U;
+  // Clearing the buffer before would cost as much as reading a short file.
+  buffer_.resize_and_overwrite(before + count, [&](char* data, std::size_t /*size*/) {
+    got = read_at(fd_, {data + before, count}, from, file_);
+    return before + got.value_or(0);
+  });
+  REPRISE_ASSIGN(const std::size_t bytes, std::move(got));
+  return bytes > 0;
 }
 
 // Skips the remainder of a line that is too long.

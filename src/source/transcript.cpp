@@ -227,12 +227,15 @@ class PieceReader {
       ReadReport known;  // damage was reported when it was indexed
       REPRISE_ASSIGN(open_[node.file], open_unpacked(file, known));
     }
-    buffer_.resize(std::max(bytes, kWindowBytes));
-    REPRISE_ASSIGN(const std::size_t got, read_at(open_[node.file].get(), buffer_, node.at, file));
-    buffer_.resize(got);
+    Result<std::size_t> got = 0U;
+    buffer_.resize_and_overwrite(std::max(bytes, kWindowBytes), [&](char* data, std::size_t size) {
+      got = read_at(open_[node.file].get(), {data, size}, node.at, file);
+      return got.value_or(0);
+    });
+    REPRISE_ASSIGN(const std::size_t whole, std::move(got));
     at_ = node.at;
     file_ = node.file;
-    if (got < bytes) {
+    if (whole < bytes) {
       return fail(Code::corrupt, "the file has become shorter");
     }
     return std::string_view(buffer_).substr(0, bytes);

@@ -5,7 +5,8 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -98,8 +99,8 @@ class TranscriptSource final : public Source, public OriginalReader {
     }
     for (auto& [located, head] : heads) {
       check(*located, note_fork(*located, head));
-      if (head.info) {
-        take(*head.info);
+      if (head.info && store::matches(*head.info, checked)) {
+        matching.push_back(*std::move(head.info));
       }
     }
     if (!query.branches) {  // branches need the whole files
@@ -153,9 +154,9 @@ class TranscriptSource final : public Source, public OriginalReader {
   // folder.
   std::vector<Located> locate(ReadReport& report) const {
     std::vector<Located> all = tool_->locate(report);
-    std::set<SessionId> ids;
+    std::unordered_set<std::string_view> ids;
     for (Located& located : all) {
-      if (!ids.insert(located.id).second) {
+      if (!ids.insert(located.id.str()).second) {
         const std::string folder = located.parts.front().file.parent_path().native();
         auto id = SessionId::parse(cat(located.id.str(), "@", hex_of(node_id(folder))));
         located.id = std::move(id).value_or(located.id);
@@ -252,6 +253,12 @@ class TranscriptSource final : public Source, public OriginalReader {
       return {};
     }
     index_copies();
+    {
+      const std::lock_guard lock(mutex_);
+      if (copies_.empty()) {
+        return {};
+      }
+    }
     const CopyKey key = copy_key(located, first_message_of(located));
     const std::lock_guard lock(mutex_);
     const auto found = copies_.find(key);
@@ -260,7 +267,7 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   // Once for each listing.
   void index_copies() {
-    std::vector<Located> all;
+    std::vector<Located> unread;
     std::optional<std::chrono::steady_clock::time_point> listed_at;
     {
       const std::lock_guard lock(mutex_);
@@ -269,21 +276,34 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
       listed_at = located_at_;
       for (const auto& [id, located] : located_) {
-        all.push_back(located);
+        if (!located.is_child && !first_messages_.contains(id)) {
+          unread.push_back(located);
+        }
       }
     }
-    std::map<CopyKey, std::vector<Located>> copies;
-    for (Located& located : all) {
-      if (!located.is_child) {
-        CopyKey key = copy_key(located, first_message_of(located));
-        copies[std::move(key)].push_back(std::move(located));
-      }
+    for (const Located& located : unread) {
+      (void)first_message_of(located);  // notes it
     }
-    std::erase_if(
-        copies, [](const auto& some) { return some.first.first == 0 || some.second.size() == 1; });
     const std::lock_guard lock(mutex_);
-    copies_ = std::move(copies);
+    std::unordered_map<std::uint64_t, int> sessions;  // by their first message
+    for (const auto& [id, located] : located_) {
+      ++sessions[known_first_message(located)];
+    }
+    copies_.clear();
+    for (const auto& [id, located] : located_) {
+      const std::uint64_t first_message = known_first_message(located);
+      if (first_message != 0 && sessions[first_message] > 1) {
+        copies_[copy_key(located, first_message)].push_back(located);
+      }
+    }
+    std::erase_if(copies_, [](const auto& some) { return some.second.size() == 1; });
     copies_at_ = listed_at;
+  }
+
+  // 0 for a sub-agent, and if it was not read. The mutex is held.
+  std::uint64_t known_first_message(const Located& located) const {
+    const auto found = first_messages_.find(located.id.str());
+    return located.is_child || found == first_messages_.end() ? 0 : found->second;
   }
 
   std::optional<CopiedFrom> find_copied_from(const Located& located) {
@@ -361,7 +381,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   void save_cache(const std::vector<Located>& all) {
-    std::set<std::string_view> present;
+    std::unordered_set<std::string_view> present;
     for (const Located& located : all) {
       present.insert(located.id.str());
     }
@@ -586,8 +606,8 @@ class TranscriptSource final : public Source, public OriginalReader {
   std::map<std::string, Located, std::less<>> located_;
   std::optional<std::chrono::steady_clock::time_point> located_at_;
   // Of a tool that forks by copying.
-  std::map<std::string, std::uint64_t, std::less<>> first_messages_;  // by session
-  std::optional<std::chrono::steady_clock::time_point> copies_at_;    // the listing
+  std::unordered_map<std::string, std::uint64_t> first_messages_;   // by session
+  std::optional<std::chrono::steady_clock::time_point> copies_at_;  // the listing
   std::map<CopyKey, std::vector<Located>> copies_;
   std::map<CopyKey, std::pair<std::string, std::shared_ptr<const LineCopies>>> known_copies_;
 };

@@ -128,8 +128,10 @@ FileLayout::Name claude_name(const fs::path& file) {
   const std::string stem = file.stem().native();
   const bool is_agent = stem.starts_with(kAgentPrefix);
   const bool is_below = is_agent && file.parent_path().filename() == kSubagents;
-  const std::string session = file.parent_path().parent_path().filename().native();
-  return {is_below ? cat(session, ":", stem) : stem, is_agent};
+  if (!is_below) {
+    return {stem, is_agent};
+  }
+  return {cat(file.parent_path().parent_path().filename().native(), ":", stem), is_agent};
 }
 
 bool is_claude_file(const fs::path& file, const fs::path& place) {
