@@ -23,7 +23,6 @@ using Report = std::function<void(std::string_view)>;
 constexpr std::chrono::minutes kLocksMax{10};  // for each step of an administrator's migration
 constexpr std::chrono::seconds kRestMax{2};
 
-constexpr std::string_view kFindMade = "SELECT version FROM reprise_schema";
 constexpr std::string_view kFindBrokenIndex =
     "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass($1::text) AND NOT indisvalid";
 constexpr std::string_view kFindIndex = "SELECT 1 WHERE to_regclass($1::text) IS NOT NULL";
@@ -241,7 +240,7 @@ Result<> migrate_again(Connection& connection, const Migration& migration,
 
 Result<std::set<std::int64_t>> find_made(Connection& connection) {
   std::set<std::int64_t> made;
-  const auto rows = connection.run_one({kFindMade});
+  const auto rows = connection.run_one({kFindVersions});
   if (!rows) {
     return connection.failure().sqlstate == kNoTable
                ? Result<std::set<std::int64_t>>(made)

@@ -18,7 +18,6 @@ constexpr std::string_view kVersionTable =
     "CREATE TABLE IF NOT EXISTS reprise_schema("
     " version int8 PRIMARY KEY,"
     " made_us int8 NOT NULL)";
-constexpr std::string_view kFindVersions = "SELECT version FROM reprise_schema";
 // Tables of Citus, which are queried only if it is installed.
 constexpr std::string_view kFindCitus =
     "SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL";

@@ -24,6 +24,9 @@ inline constexpr std::int64_t kWritableVersion = 2;
 inline constexpr std::int64_t kTitleAddition = -7;
 inline constexpr std::int64_t kCopiesAddition = -10;
 
+// The versions and additions that exist.
+inline constexpr std::string_view kFindVersions = "SELECT version FROM reprise_schema";
+
 // The migration to version `number` from the previous one. Additions, which older programs can
 // ignore, are numbered from -1 downwards, because those programs only compare versions.
 struct Migration {
