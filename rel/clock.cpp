@@ -79,7 +79,7 @@ class Clocks {
     }
     return *std::move(store);
   }
-  void begin_anew() const {
+  void reset() const {
     fs::remove_all(home());
     fs::create_directories(home());
   }
@@ -117,7 +117,7 @@ class Clocks {
 
   // Questions asked with leaping clocks are in the order of asking.
   void one_session() {
-    begin_anew();
+    reset();
     std::vector<std::string> questions;
     for (const std::string_view clock : kClocks) {
       questions.push_back(cat("question ", questions.size()));
@@ -145,7 +145,7 @@ class Clocks {
 
   // All pages together have every session once, whatever the clock.
   void many_sessions() {
-    begin_anew();
+    reset();
     for (const std::string_view clock : kClocks) {
       must(clock, {"ask", "--new", cat("with the clock ", clock)});
     }
@@ -220,13 +220,13 @@ class Clocks {
   // The owner of a running answer is alive, whatever the clock.
   void running_answer() {
     const auto recorded = record_answers(*server_, [this](const Question& question) {
-      begin_anew();
+      reset();
       Start out = start(
           kRight, {"ask", "--yes", "--tools", "all", "--model", question.model, question.text});
       out.words[2] = "memory:";
       return out;
     });
-    begin_anew();
+    reset();
     const std::string& answer = recorded.at(0).bytes;
     HeldServer held;
     Program program(start(kRight, {"ask", "--provider", "openai-responses", "--base-url",
@@ -292,7 +292,7 @@ class Clocks {
 
   // Stores a question, and half an answer by that process.
   SessionId answer_elsewhere(const Lease& lease) {
-    begin_anew();
+    reset();
     must(kRight, {"ask", "--new", "hello", "--provider", "echo", "--model", "echo"});
     const auto store = open();
     SessionId id = all().at(0).id;

@@ -181,7 +181,7 @@ class Durable {
     }
     const auto spill = store::outbox::make_outbox_file(place_ / "spill", "postgres://x/y");
     for (const std::string_view name : {"spill-1", "spill-2"}) {
-      watching.step("spill", spill->keep(empty_session(1), {.operation = operation(name)}));
+      watching.step("spill", spill->add(empty_session(1), {.operation = operation(name)}));
     }
     const auto spills = store::outbox::find_outboxes(place_ / "spill");
     watching.step("find the spills", spills ? Result<>() : std::unexpected(spills.error()));

@@ -72,7 +72,7 @@ class Signals {
     }
     server_ = *std::move(server);
     streams_ = record_answers(*server_, [this](const Question& question) {
-      begin_anew();
+      reset();
       return ask("memory:", server_->url(), {"--model", question.model, question.text});
     });
   }
@@ -143,13 +143,13 @@ class Signals {
   }
 
   fs::path home() const { return work_.path() / "home"; }
-  void begin_anew() const {
+  void reset() const {
     fs::remove_all(home());
     fs::create_directories(home());
   }
 
   std::string stopped_at(const Moment& moment) {
-    begin_anew();
+    reset();
     const Recorded& stream = *moment.stream;
     HeldServer held;
     Program program(
@@ -252,7 +252,7 @@ class Signals {
   }
 
   std::string stopped_connecting(int signal) {
-    begin_anew();
+    reset();
     HeldServer held;
     held.fill_queue();
     Program program(ask(stores().front(), held.url(), {"hello"}));
@@ -271,7 +271,7 @@ class Signals {
 
   // Nothing can be saved yet, so the signal has its default effect.
   std::string stopped_reading(int signal) {
-    begin_anew();
+    reset();
     Start start = ask(stores().front(), server_->url(), {"-"});
     start.waits_for_input = true;
     Program program(start);

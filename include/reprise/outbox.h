@@ -27,7 +27,7 @@ struct OutboxStep {
 // The steps of one conversation, in order.
 struct OutboxSession {
   Session session;         // as it was created or found
-  SessionId aside;         // for the steps, if the session was changed by others meanwhile
+  SessionId fork;          // for the steps, if the session was changed by others meanwhile
   std::string store = {};  // the URL of the store that failed, without its password
   std::vector<OutboxStep> steps = {};
 };
@@ -37,12 +37,12 @@ class Outbox {
  public:
   virtual ~Outbox() = default;
   // Durable on disk when it returns without an error; after an error nothing of the step is stored.
-  virtual Result<> keep(const Session& session, const OutboxStep& step) = 0;
+  virtual Result<> add(const Session& session, const OutboxStep& step) = 0;
   // The store has acknowledged all steps: they are deleted.
   virtual void all_stored() = 0;
   // Another process has changed the session: the steps remain until they are delivered, even if the
   // store works again. The next step starts a separate record.
-  virtual void begin_anew() = 0;
+  virtual void rotate() = 0;
   // For the warning to the user: where the steps are, and which command delivers them.
   virtual std::string where() const = 0;
 };

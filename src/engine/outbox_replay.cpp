@@ -35,10 +35,10 @@ class OutboxReplay {
 
   // Finds the session, creating it if necessary, and the separate session of an earlier run.
   Result<> find_places() {
-    REPRISE_ASSIGN(const auto aside, target_.find(outbox_.aside));
-    if (aside) {
-      const auto& origin = aside->info.forked_from;
-      aside_from_ = aside_head_ = origin ? origin->at : Seq{};
+    REPRISE_ASSIGN(const auto fork, target_.find(outbox_.fork));
+    if (fork) {
+      const auto& origin = fork->info.forked_from;
+      fork_from_ = fork_head_ = origin ? origin->at : Seq{};
     }
     REPRISE_ASSIGN(const auto session, target_.find(own()));
     if (session) {
@@ -55,7 +55,7 @@ class OutboxReplay {
     // Consecutive steps remain consecutive wherever the first one was stored.
     const Seq expected = outbox_head_ == step.after ? stored_head_ : step.after;
     const Seq place = step.replace_from.value_or(expected);
-    if (own_head_ && (!aside_from_ || place < *aside_from_)) {
+    if (own_head_ && (!fork_from_ || place < *fork_from_)) {
       const auto appended = put_in_own(step, expected);
       if (appended) {
         outbox_head_ = step.replace_from.value_or(step.after).next(std::ssize(step.messages));
@@ -63,18 +63,17 @@ class OutboxReplay {
         note(step, *appended, CopyOutcome::continued);
         return {};
       }
-      if (appended.error().code != Code::conflict || aside_from_) {
+      if (appended.error().code != Code::conflict || fork_from_) {
         return std::unexpected(appended.error());
       }
     }
-    if (!aside_from_) {
-      REPRISE_TRY(begin_aside(place));
+    if (!fork_from_) {
+      REPRISE_TRY(begin_fork(place));
     }
-    const auto from =
-        step.replace_from ? std::optional(std::min(place, aside_head_)) : std::nullopt;
+    const auto from = step.replace_from ? std::optional(std::min(place, fork_head_)) : std::nullopt;
     REPRISE_ASSIGN(const Appended appended,
-                   put(outbox_.aside, step, from, {.expected_head = aside_head_}));
-    aside_head_ = appended.head;
+                   put(outbox_.fork, step, from, {.expected_head = fork_head_}));
+    fork_head_ = appended.head;
     note(step, appended, CopyOutcome::forked);
     return {};
   }
@@ -147,12 +146,12 @@ class OutboxReplay {
            a.blocks == b.blocks && a.state == b.state;
   }
 
-  Result<> begin_aside(Seq place) {
+  Result<> begin_fork(Seq place) {
     Session child = engine::reduce(outbox_.session, can_, losses_);
-    child.info.id = outbox_.aside;
+    child.info.id = outbox_.fork;
     child.info.forked_from.reset();
     if (!own_head_) {
-      aside_from_ = Seq{};
+      fork_from_ = Seq{};
       return target_.create(child);
     }
     Forking* const forking = can_.forking;
@@ -161,8 +160,8 @@ class OutboxReplay {
           Code::unsupported,
           "the session has continued in the meantime, and this store cannot hold a fork of it");
     }
-    aside_from_ = aside_head_ = std::min(place, *own_head_);
-    return forking->fork(own(), *aside_from_, child);
+    fork_from_ = fork_head_ = std::min(place, *own_head_);
+    return forking->fork(own(), *fork_from_, child);
   }
 
   void note(const OutboxStep& step, const Appended& appended, CopyOutcome outcome) {
@@ -174,7 +173,7 @@ class OutboxReplay {
       copied_.outcome = outcome;
       copied_.detail = cat(own_head_ ? "the session has continued without it; it is now a fork: "
                                      : "the session no longer exists; it is now a separate one: ",
-                           short_id(outbox_.aside));
+                           short_id(outbox_.fork));
     } else if (copied_.outcome == CopyOutcome::unchanged) {
       copied_.outcome = outcome;
     }
@@ -182,10 +181,10 @@ class OutboxReplay {
 
   const OutboxSession& outbox_;
   Store& target_;
-  const Capabilities& can_;        // of the target
-  std::optional<Seq> own_head_;    // at the start; nullopt: it does not exist
-  std::optional<Seq> aside_from_;  // nullopt: it does not exist
-  Seq aside_head_;
+  const Capabilities& can_;       // of the target
+  std::optional<Seq> own_head_;   // at the start; nullopt: it does not exist
+  std::optional<Seq> fork_from_;  // nullopt: it does not exist
+  Seq fork_head_;
   // After the last step: as known to the conversation, and in the store.
   std::optional<Seq> outbox_head_;
   Seq stored_head_;

@@ -25,18 +25,18 @@ using testing::HasSubstr;
 
 class MemoryOutbox final : public Outbox {
  public:
-  Result<> keep(const Session& session, const OutboxStep& step) override {
+  Result<> add(const Session& session, const OutboxStep& step) override {
     if (is_full) {
       return fail(Code::io, "the disk is full");
     }
     if (!saved) {
-      saved = OutboxSession{.session = session, .aside = *SessionId::parse("aside")};
+      saved = OutboxSession{.session = session, .fork = *SessionId::parse("aside")};
     }
     saved->steps.push_back(step);
     return {};
   }
   void all_stored() override { saved.reset(); }
-  void begin_anew() override { left = std::exchange(saved, std::nullopt); }
+  void rotate() override { left = std::exchange(saved, std::nullopt); }
   std::string where() const override { return "WHERE"; }
 
   bool is_full = false;

@@ -82,7 +82,7 @@ class Record {
   // Records the answer that ended a turn of a by-response conversation.
   void add_response(const Message& answer);
   // By-response only: moves the session to the trash and starts another one.
-  void begin_anew();
+  void start_new_session();
   // Ends the turn without an answer. In stores with unanswered questions the session records that
   // the last one was refused; elsewhere the question that begin() stored is removed.
   void end_unanswered(bool refused);

@@ -76,7 +76,7 @@ void Record::drop_lost() {
     lost_outcome_ = options_.outbox != nullptr ? keep_lost() : describe_lost();
   }
   if (std::exchange(uses_outbox_, false)) {
-    options_.outbox->begin_anew();  // delivered as a fork
+    options_.outbox->rotate();  // delivered as a fork
   }
   pending_.clear();
   answer_.reset();
@@ -132,12 +132,12 @@ Result<> Record::put_in_outbox(const Batch& batch, Seq after) {
       }
     }
   }
-  return options_.outbox->keep(session_, {.operation = batch.operation,
-                                          .after = after,
-                                          .messages = batch.messages,
-                                          .replace_from = batch.replace_from,
-                                          .end_partial = batch.end,
-                                          .blobs = std::move(blobs)});
+  return options_.outbox->add(session_, {.operation = batch.operation,
+                                         .after = after,
+                                         .messages = batch.messages,
+                                         .replace_from = batch.replace_from,
+                                         .end_partial = batch.end,
+                                         .blobs = std::move(blobs)});
 }
 
 }  // namespace reprise

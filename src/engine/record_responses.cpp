@@ -36,7 +36,7 @@ void Record::add_response(const Message& answer) {
   flush();
 }
 
-void Record::begin_anew() {
+void Record::start_new_session() {
   if (Trash* const trash = store_->capabilities().trash; trash != nullptr) {
     const auto trashed = trash->trash(session_.info.id, options_.clock.now());
     if (!trashed && trashed.error().code != Code::not_found) {

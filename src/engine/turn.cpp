@@ -196,7 +196,7 @@ Result<> Turn::answer_once(Reply& reply) {
       observer_.on_note("the provider no longer has the conversation; sending it again");
     } else {
       observer_.on_warning("Conversation expired. Starting fresh.");
-      record_.begin_anew();
+      record_.start_new_session();
     }
   }
 }

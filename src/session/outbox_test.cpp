@@ -31,8 +31,8 @@ class WaitingTest : public testing::Test {
 
   void keep_one() const {
     const auto outbox = make_outbox(folder_, kUrl);
-    ASSERT_TRUE(outbox->keep(Session{.info = {.id = *SessionId::parse("s")}},
-                             {.operation = *OperationId::parse("op"), .messages = {Message{}}}));
+    ASSERT_TRUE(outbox->add(Session{.info = {.id = *SessionId::parse("s")}},
+                            {.operation = *OperationId::parse("op"), .messages = {Message{}}}));
   }
 
   fs::path folder_;

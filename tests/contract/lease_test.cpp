@@ -184,15 +184,15 @@ TEST_P(StoreContract, AConversationThatLostItsLeaseContinuesWithTheNextQuestion)
 // Records its steps like an outbox file.
 class RecordedSteps final : public Outbox {
  public:
-  Result<> keep(const Session& session, const OutboxStep& step) override {
+  Result<> add(const Session& session, const OutboxStep& step) override {
     if (!open) {
-      open = OutboxSession{.session = session, .aside = session_id("aside")};
+      open = OutboxSession{.session = session, .fork = session_id("aside")};
     }
     open->steps.push_back(step);
     return {};
   }
   void all_stored() override { open.reset(); }
-  void begin_anew() override { left = std::exchange(open, std::nullopt); }
+  void rotate() override { left = std::exchange(open, std::nullopt); }
   std::string where() const override { return "WHERE"; }
 
   std::optional<OutboxSession> open;

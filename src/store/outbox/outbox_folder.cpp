@@ -45,15 +45,15 @@ class OutboxFile final : public Outbox {
   OutboxFile(fs::path folder, std::string store)
       : folder_(std::move(folder)), store_(std::move(store)) {}
 
-  Result<> keep(const Session& session, const OutboxStep& step) override {
+  Result<> add(const Session& session, const OutboxStep& step) override {
     if (file_.is_open()) {
       return add(step_line(step));
     }
-    if (!aside_) {
-      aside_ = make_session_id(system_clock(), system_entropy());
-      path_ = folder_ / cat(aside_->str(), kEnding);
+    if (!fork_) {
+      fork_ = make_session_id(system_clock(), system_entropy());
+      path_ = folder_ / cat(fork_->str(), kEnding);
     }
-    return begin(cat(head_lines(session, *aside_, store_), step_line(step)));
+    return begin(cat(head_lines(session, *fork_, store_), step_line(step)));
   }
 
   // A file that cannot be removed is imported again, which changes nothing.
@@ -61,14 +61,14 @@ class OutboxFile final : public Outbox {
     if (file_.is_open()) {
       (void)remove_file(path_);
       file_ = Fd();
-      aside_.reset();
+      fork_.reset();
     }
   }
 
   // Closing the file releases its lock, so that it can be imported.
-  void begin_anew() override {
+  void rotate() override {
     file_ = Fd();
-    aside_.reset();
+    fork_.reset();
     is_torn_ = false;
   }
 
@@ -132,7 +132,7 @@ class OutboxFile final : public Outbox {
 
   fs::path folder_;
   std::string store_;
-  std::optional<SessionId> aside_;
+  std::optional<SessionId> fork_;
   fs::path path_;
   Fd file_;
   off_t size_ = 0;

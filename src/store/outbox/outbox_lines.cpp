@@ -23,7 +23,7 @@ struct Head {
   std::int64_t version = 0;
   std::string store;
   std::string session;
-  std::string aside;
+  std::string fork;
 };
 
 Session bare_session(SessionId id) {
@@ -43,7 +43,7 @@ Result<Head> read_head(std::string_view line) {
     if (name == "session") {
       return scanner.string(head.session);
     }
-    return name == "aside" ? scanner.string(head.aside) : scanner.skip();
+    return name == "aside" ? scanner.string(head.fork) : scanner.skip();
   });
   if (!whole || !scanner.end() || head.version < 1) {
     return fail(Code::corrupt, "this is not an outbox file");
@@ -139,9 +139,9 @@ Result<OutboxStep> read_step(std::string_view line) {
 Result<OutboxSession> begin_session(std::string_view head_line) {
   REPRISE_ASSIGN(Head head, read_head(head_line));
   REPRISE_ASSIGN(SessionId id, SessionId::parse(head.session));
-  REPRISE_ASSIGN(SessionId aside, SessionId::parse(head.aside));
+  REPRISE_ASSIGN(SessionId fork, SessionId::parse(head.fork));
   return OutboxSession{.session = bare_session(std::move(id)),
-                       .aside = std::move(aside),
+                       .fork = std::move(fork),
                        .store = std::move(head.store)};
 }
 
@@ -164,9 +164,9 @@ std::unexpected<Error> wrong_line(const std::filesystem::path& file, int line, c
 
 }  // namespace
 
-std::string head_lines(const Session& session, const SessionId& aside, std::string_view store) {
+std::string head_lines(const Session& session, const SessionId& fork, std::string_view store) {
   const std::string head = json::object_of("reprise_spill", kVersion, "store", store, "session",
-                                           session.info.id.str(), "aside", aside.str());
+                                           session.info.id.str(), "aside", fork.str());
   const std::string rest = session_sidecar({.session = session}, bare_session(session.info.id));
   return cat(head, "\n", rest.empty() ? "{}" : rest, "\n");
 }

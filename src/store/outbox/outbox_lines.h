@@ -9,7 +9,7 @@
 namespace reprise::store::outbox {
 
 // The first two lines, including their line ends.
-std::string head_lines(const Session& session, const SessionId& aside, std::string_view store);
+std::string head_lines(const Session& session, const SessionId& fork, std::string_view store);
 std::string step_line(const OutboxStep& step);
 
 // An incomplete line at the end of the file was never acknowledged and is ignored. not_found;

@@ -94,8 +94,8 @@ TEST_F(OutboxFileTest, ReturnsWhatWasStored) {
   {
     const auto outbox = begin();
     EXPECT_TRUE(find_outboxes(folder())->empty());
-    ASSERT_TRUE(outbox->keep(session, step("op1", 5, "one")));
-    ASSERT_TRUE(outbox->keep(session, second));
+    ASSERT_TRUE(outbox->add(session, step("op1", 5, "one")));
+    ASSERT_TRUE(outbox->add(session, second));
     EXPECT_EQ(outbox->where(),
               cat(only_file().native(), "; copy it with: reprise copy spill: '", kUrl, "'"));
   }
@@ -103,7 +103,7 @@ TEST_F(OutboxFileTest, ReturnsWhatWasStored) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->session, session);
   EXPECT_EQ(read->store, kUrl);
-  EXPECT_EQ(only_file().stem(), read->aside.str());
+  EXPECT_EQ(only_file().stem(), read->fork.str());
   EXPECT_EQ(store_of_outbox(only_file()), kUrl);
   ASSERT_EQ(read->steps.size(), 2U);
   EXPECT_TRUE(same(read->steps[0], step("op1", 5, "one")));
@@ -123,8 +123,8 @@ TEST_F(OutboxFileTest, LinesHaveTheDocumentedMembers) {
   second.blobs = {{*BlobHash::parse(std::string(64, 'a')), "bytes"}};
   {
     const auto outbox = begin();
-    ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 5, "one")));
-    ASSERT_TRUE(outbox->keep(whole_session(), second));
+    ASSERT_TRUE(outbox->add(whole_session(), step("op1", 5, "one")));
+    ASSERT_TRUE(outbox->add(whole_session(), second));
   }
   const fs::path file = only_file();
   std::ifstream in(file);
@@ -152,15 +152,15 @@ TEST_F(OutboxFileTest, LinesHaveTheDocumentedMembers) {
   EXPECT_THAT(lines[3], HasSubstr(cat(R"("blobs":{")", std::string(64, 'a'), R"(":"Ynl0ZXM="})")));
 }
 
-// After begin_anew(), later steps go to another file, and all_stored() removes only that one.
+// After rotate(), later steps go to another file, and all_stored() removes only that one.
 TEST_F(OutboxFileTest, AnAbandonedFileSurvivesLaterSteps) {
   const auto outbox = begin();
-  ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 5, "one")));
-  outbox->begin_anew();
+  ASSERT_TRUE(outbox->add(whole_session(), step("op1", 5, "one")));
+  outbox->rotate();
   const fs::path left = only_file();
   EXPECT_TRUE(lock_outbox(left)->has_value()) << "anybody may bring it in";
   outbox->all_stored();
-  ASSERT_TRUE(outbox->keep(whole_session(), step("op2", 9, "two")));
+  ASSERT_TRUE(outbox->add(whole_session(), step("op2", 9, "two")));
   EXPECT_EQ(find_outboxes(folder())->size(), 2U);
   outbox->all_stored();
   EXPECT_EQ(only_file(), left);
@@ -170,8 +170,8 @@ TEST_F(OutboxFileTest, AnAbandonedFileSurvivesLaterSteps) {
 TEST_F(OutboxFileTest, ATornLineLosesNothingAcknowledged) {
   {
     const auto outbox = begin();
-    ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
-    ASSERT_TRUE(outbox->keep(whole_session(), step("op2", 1, "two")));
+    ASSERT_TRUE(outbox->add(whole_session(), step("op1", 0, "one")));
+    ASSERT_TRUE(outbox->add(whole_session(), step("op2", 1, "two")));
   }
   const std::string bytes = *read_file(only_file());
   const std::size_t second = bytes.find("\n{\"operation\":\"op2\"") + 1;
@@ -185,19 +185,19 @@ TEST_F(OutboxFileTest, ATornLineLosesNothingAcknowledged) {
 
 TEST_F(OutboxFileTest, AFailedLineIsTruncatedBeforeTheNext) {
   const auto outbox = begin();
-  ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
+  ASSERT_TRUE(outbox->add(whole_session(), step("op1", 0, "one")));
   struct rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit tight = before;
   tight.rlim_cur = fs::file_size(only_file()) + 100;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
-  const auto spilled = outbox->keep(whole_session(), step("op2", 1, std::string(1000, 'x')));
+  const auto spilled = outbox->add(whole_session(), step("op2", 1, std::string(1000, 'x')));
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(spilled);
   EXPECT_EQ(spilled.error().code, Code::io);
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
-  ASSERT_TRUE(outbox->keep(whole_session(), step("op3", 1, "three")));
+  ASSERT_TRUE(outbox->add(whole_session(), step("op3", 1, "three")));
   const auto read = read_outbox(only_file());
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->steps.size(), 2U);
@@ -207,18 +207,18 @@ TEST_F(OutboxFileTest, AFailedLineIsTruncatedBeforeTheNext) {
 TEST_F(OutboxFileTest, AFailedWriteLeavesNoFile) {
   std::ofstream(root_ / "state") << "in the way";
   const auto outbox = begin();
-  EXPECT_FALSE(outbox->keep(whole_session(), step("op1", 0, "one")));
+  EXPECT_FALSE(outbox->add(whole_session(), step("op1", 0, "one")));
   fs::remove(root_ / "state");
-  ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
+  ASSERT_TRUE(outbox->add(whole_session(), step("op1", 0, "one")));
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
 }
 
 TEST_F(OutboxFileTest, EachConversationHasItsOwnLockedFile) {
   auto one = begin();
   auto two = begin();
-  ASSERT_TRUE(one->keep(whole_session(), step("op1", 0, "one")));
-  ASSERT_TRUE(two->keep(whole_session(), step("op2", 0, "two")));
-  ASSERT_TRUE(one->keep(whole_session(), step("op3", 1, "three")));
+  ASSERT_TRUE(one->add(whole_session(), step("op1", 0, "one")));
+  ASSERT_TRUE(two->add(whole_session(), step("op2", 0, "two")));
+  ASSERT_TRUE(one->add(whole_session(), step("op3", 1, "three")));
   const auto files = find_outboxes(folder()).value();
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(*lock_outbox(files[0]), std::nullopt);
@@ -234,7 +234,7 @@ TEST_F(OutboxFileTest, EachConversationHasItsOwnLockedFile) {
   EXPECT_EQ(read_outbox(cat(first.native(), ".stored"))->steps.size(), 2U);
   two->all_stored();
   EXPECT_TRUE(find_outboxes(folder())->empty());
-  ASSERT_TRUE(two->keep(whole_session(), step("op4", 0, "four")));
+  ASSERT_TRUE(two->add(whole_session(), step("op4", 0, "four")));
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
 }
 
