@@ -40,7 +40,7 @@ Session& row(Document& document, std::size_t place) {
 TEST(ChainCodec, ReadsWhatTheOriginalWrote) {
   Document document = read(kOriginalChain);
   ASSERT_EQ(document.sessions.size(), 2U);
-  EXPECT_FALSE(document.aside);
+  EXPECT_FALSE(document.unreadable);
   const Session& first = row(document, 0);
   EXPECT_EQ(first.info.id.str(), "0b1a2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d");
   EXPECT_EQ(first.info.title, "Mana base advice for FRF");
@@ -192,24 +192,24 @@ TEST(ChainCodec, OtherFilesAreQuarantined) {
         R"({"conversations": {}})", R"({"conversations": null})",
         R"({"conversations": [], "conversations": 1})", R"({"conversations": [)"}) {
     const Document document = read(bytes);
-    EXPECT_TRUE(document.aside) << bytes;
+    EXPECT_TRUE(document.unreadable) << bytes;
     EXPECT_TRUE(document.sessions.empty()) << bytes;
   }
   const Document twice =
       read(R"({"conversations": [{"id": "a"}], "conversations": [{"id": "b"}]})");
-  EXPECT_TRUE(twice.aside);
+  EXPECT_TRUE(twice.unreadable);
   EXPECT_EQ(twice.sessions.size(), 1U);
-  EXPECT_TRUE(read("{\"conversations\":[{\"id\":\"a\",\"title\":\"\xFF\"}]}").aside);
+  EXPECT_TRUE(read("{\"conversations\":[{\"id\":\"a\",\"title\":\"\xFF\"}]}").unreadable);
 }
 
 TEST(ChainCodec, AnyTruncationIsReported) {
   for (std::size_t cut = 0; cut < kOriginalChain.size() - 1; ++cut) {
-    ASSERT_TRUE(read(kOriginalChain.substr(0, cut)).aside) << cut;
+    ASSERT_TRUE(read(kOriginalChain.substr(0, cut)).unreadable) << cut;
   }
 }
 
 TEST(ChainCodec, DeepNestingIsHandled) {
-  EXPECT_TRUE(read(cat("{\"conversations\": ", std::string(100'000, '['), "}")).aside);
+  EXPECT_TRUE(read(cat("{\"conversations\": ", std::string(100'000, '['), "}")).unreadable);
 }
 
 }  // namespace

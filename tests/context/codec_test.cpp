@@ -67,7 +67,7 @@ std::string without_reprise(std::string text) {
 TEST(ContextCodec, ReadsWhatTheOriginalWrote) {
   const Document document = read(kOriginalContext);
   ASSERT_EQ(document.sessions.size(), 1U);
-  EXPECT_FALSE(document.aside);
+  EXPECT_FALSE(document.unreadable);
   const FileSession& file = document.sessions.front();
   EXPECT_TRUE(file.damage.empty());
   const Session& session = file.stored.session;
@@ -287,7 +287,7 @@ TEST(ContextCodec, OtherFilesAreQuarantined) {
   for (const char* const bytes :
        {"", "null", "[]", "17", "\"x\"", "{", "{}x", "\xEF\xBB\xBF{}", "{\"a\":}", "not json"}) {
     const Document document = read(bytes);
-    EXPECT_TRUE(document.aside) << bytes;
+    EXPECT_TRUE(document.unreadable) << bytes;
     EXPECT_TRUE(document.sessions.empty()) << bytes;
     EXPECT_EQ(write(document), write({})) << "regenerated with the defaults";
   }
@@ -296,26 +296,26 @@ TEST(ContextCodec, OtherFilesAreQuarantined) {
         R"({"reprise": []})", R"({"model": "a", "model": "b"})", "{\"model\": \"\xFF\"}",
         R"({"conversation": [], "conversation": []})", R"({"reprise": {"title": 5}})",
         R"({"reprise": {"id": "a", "title": 5}})"}) {
-    EXPECT_TRUE(read(bytes).aside) << bytes;
+    EXPECT_TRUE(read(bytes).unreadable) << bytes;
   }
-  EXPECT_FALSE(read("{}").aside) << "all of it is missing, and has a default";
+  EXPECT_FALSE(read("{}").unreadable) << "all of it is missing, and has a default";
 }
 
 TEST(ContextCodec, AnyTruncationIsReported) {
   for (std::size_t cut = 0; cut < kOriginalContext.size() - 2; ++cut) {
     const Document document = read(kOriginalContext.substr(0, cut));
-    ASSERT_TRUE(document.aside) << cut;
+    ASSERT_TRUE(document.unreadable) << cut;
   }
 }
 
 TEST(ContextCodec, DepthAndLengthAreHandled) {
   const std::string deep = cat("{\"x\": ", std::string(100'000, '['), "]}");
-  EXPECT_TRUE(read(deep).aside);
+  EXPECT_TRUE(read(deep).unreadable);
   const std::string depth =
       std::string(kJsonDepthMax - 1, '[') + std::string(kJsonDepthMax - 1, ']');
   const std::string allowed =
       cat(R"({"conversation": [{"role": "user", "content": "q"}], "x": )", depth, "}");
-  EXPECT_FALSE(read(allowed).aside);
+  EXPECT_FALSE(read(allowed).unreadable);
   EXPECT_EQ(read(write(read(allowed))).sessions.front().stored.session.extra.front().value.text(),
             depth);
 }

@@ -29,12 +29,12 @@ class Reader {
                        scanner.object([&](std::string_view name) { return member(scanner, name); });
     if (!whole || !scanner.end() || rows_.empty()) {
       Document none;
-      none.aside = damage(scanner.failed() ? scanner.fault().message
-                                           : "it does not contain a list of conversations");
+      none.unreadable = damage(scanner.failed() ? scanner.fault().message
+                                                : "it does not contain a list of conversations");
       return none;
     }
     if (!utf8::is_valid(bytes_)) {
-      set_aside("not valid UTF-8");
+      set_unreadable("not valid UTF-8");
     }
     read_rows();
     return std::move(document_);
@@ -45,9 +45,9 @@ class Reader {
     return {file_.native(), std::string(reason), excerpt_of(bytes_)};
   }
 
-  void set_aside(std::string_view reason) {
-    if (!document_.aside) {
-      document_.aside = damage(reason);
+  void set_unreadable(std::string_view reason) {
+    if (!document_.unreadable) {
+      document_.unreadable = damage(reason);
     }
   }
 
@@ -62,7 +62,7 @@ class Reader {
       return true;
     }
     if (!rows_.empty()) {
-      set_aside("it has two lists of conversations");
+      set_unreadable("it has two lists of conversations");
     }
     rows_ = is_list ? raw : "";
     return true;

@@ -18,7 +18,7 @@ namespace reprise::store::chain {
 // The provider of a row that does not name one.
 inline constexpr std::string_view kProvider = "openai-responses";
 
-// Bytes of another format yield an empty document with `aside` set. `file` is for messages.
+// Bytes of another format yield an empty document with `unreadable` set. `file` is for messages.
 Document decode(const std::filesystem::path& file, std::string_view bytes);
 
 std::string encode(Document& document);

@@ -26,7 +26,7 @@ struct Origin {
 // io if the parent folders cannot be read.
 Result<Origin> origin_of(const std::filesystem::path& file);
 
-// Bytes of another format yield an empty document with `aside` set.
+// Bytes of another format yield an empty document with `unreadable` set.
 Document decode(const Origin& origin, std::string_view bytes);
 
 // unsupported for more than one session. Updates `encoded`.

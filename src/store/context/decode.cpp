@@ -64,12 +64,12 @@ class Reader {
                        scanner.object([&](std::string_view name) { return member(scanner, name); });
     if (!whole || !scanner.end()) {
       Document none;
-      none.aside =
+      none.unreadable =
           damage(scanner.failed() ? scanner.fault().message : "it does not contain a JSON object");
       return none;
     }
     if (!utf8::is_valid(bytes_)) {
-      set_aside("not valid UTF-8");
+      set_unreadable("not valid UTF-8");
     }
     const std::optional<SessionId> id = id_in(rest_);
     SessionInfo& info = session_.stored.session.info;
@@ -77,7 +77,7 @@ class Reader {
     if (id || !session_.raw_entries.empty() || !session_.stored.log->own.empty()) {
       finish(std::move(session_));
     } else if (!rest_.empty()) {
-      set_aside("the member reprise names no session");
+      set_unreadable("the member reprise names no session");
     }
     return std::move(document_);
   }
@@ -87,9 +87,9 @@ class Reader {
     return {origin_.file.native(), std::string(reason), excerpt_of(bytes_)};
   }
 
-  void set_aside(std::string_view reason) {
-    if (!document_.aside) {
-      document_.aside = damage(reason);
+  void set_unreadable(std::string_view reason) {
+    if (!document_.unreadable) {
+      document_.unreadable = damage(reason);
     }
   }
 
@@ -107,13 +107,13 @@ class Reader {
       check(fits, !rest_.empty(), "reprise is not an object");
       rest_ = fits ? raw : "";
     } else if (name == kMeta && kind != json::Kind::object) {
-      set_aside("meta is not an object");
+      set_unreadable("meta is not an object");
     } else {
       const auto [place, is_new] = places_.try_emplace(std::string(name), document_.extra.size());
       if (is_new) {
         document_.extra.push_back({std::string(name), json::take(raw)});
       } else {
-        set_aside(cat("it has two members named ", name));
+        set_unreadable(cat("it has two members named ", name));
         document_.extra[place->second].value = json::take(raw);
       }
     }
@@ -123,7 +123,7 @@ class Reader {
   // Of duplicate members, the last one is used.
   void check(bool fits, bool is_second, std::string_view otherwise) {
     if (!fits || is_second) {
-      set_aside(fits ? "it has a duplicate member" : otherwise);
+      set_unreadable(fits ? "it has a duplicate member" : otherwise);
     }
   }
 
@@ -169,7 +169,7 @@ class Reader {
   void add_before(std::string_view entry) {
     auto before = messages_before(entry);
     if (!before) {
-      set_aside("what precedes an entry cannot be read");
+      set_unreadable("what precedes an entry cannot be read");
       return;
     }
     EncodedMessages& encoded = session_.encoded;
@@ -193,7 +193,7 @@ class Reader {
     auto messages = messages_from_json(json::find_member(after, "messages"));
     StoredSession& stored = session.stored;
     if (!messages || scanner.kind() != json::Kind::number || !scanner.integer(at) || at < 0) {
-      set_aside("what follows the last entry cannot be read");
+      set_unreadable("what follows the last entry cannot be read");
       return;
     }
     std::vector<SharedMessage> later;
@@ -231,13 +231,13 @@ class Reader {
     add_native(origin_.project, document_.extra, stored);
     const Time written = value.info.updated_at;
     if (!rest_.empty() && !add_session_sidecar(stored, rest_)) {
-      set_aside("the member reprise cannot be read");
+      set_unreadable("the member reprise cannot be read");
     }
     const std::string_view written_todos = json::find_member(rest_, "todos");
     if (auto todos = todos_from_json(written_todos); todos) {
       stored.todos = *std::move(todos);
     } else if (!written_todos.empty()) {
-      set_aside("the todos in the member reprise cannot be read");
+      set_unreadable("the todos in the member reprise cannot be read");
     }
     // Another program, which knows only these times, has written since.
     if (read_meta(json::find_field(document_.extra, kMeta)).last_updated &&

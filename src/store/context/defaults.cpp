@@ -77,9 +77,9 @@ bool is_usual(std::string_view name, const std::string& value) {
 
 Defaults defaults_in(const fs::path& file, const Document& document) {
   Defaults out;
-  if (document.aside && document.extra.empty()) {
+  if (document.unreadable && document.extra.empty()) {
     out.is_damaged = true;
-    out.faults.push_back(cat(file.native(), ": ", document.aside->reason));
+    out.faults.push_back(cat(file.native(), ": ", document.unreadable->reason));
   }
   DefaultsReader read(file, document.extra, out);
   out.provider = provider_name(read.text("provider").value_or(""));

@@ -35,7 +35,7 @@ class ContextFiles final : public OneFile {
   std::filesystem::path partial_in_trash(const SessionId& id) const override;
   std::string pending_bytes_for(const std::filesystem::path& copy,
                                 std::string bytes) const override;
-  std::string aside_suffix() const override;
+  std::string quarantine_suffix() const override;
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Document merge(const Document& written, Document found) const override;
@@ -51,10 +51,10 @@ class ContextFiles final : public OneFile {
 
 // Uses the time rather than a number, since other programs that repair the file would not agree on
 // the next number.
-std::string ContextFiles::aside_suffix() const {
+std::string ContextFiles::quarantine_suffix() const {
   std::string time = format_time(system_clock().now()).substr(0, 19);
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
-  return cat(kAside, "-", time, "Z");
+  return cat(kQuarantineSuffix, "-", time, "Z");
 }
 
 fs::path ContextFiles::pending_file() const {

@@ -64,12 +64,12 @@ struct Document {
   std::vector<RawEntry> raw_entries = {};  // entries that are not sessions, by position
   std::vector<Damage> damage = {};         // damage outside the sessions
   // Set if the file's bytes contain something that the members above cannot represent. The bytes
-  // are quarantined (aside_suffix()) before the file is replaced.
-  std::optional<Damage> aside = {};
+  // are quarantined (quarantine_suffix()) before the file is replaced.
+  std::optional<Damage> unreadable = {};
 };
 
 // The first part of the suffix of quarantined files.
-inline constexpr std::string_view kAside = "bak";
+inline constexpr std::string_view kQuarantineSuffix = "bak";
 
 // For changes, called under the store's locks; for reading, from any thread. Its only state is
 // internally synchronized.
@@ -81,8 +81,8 @@ class DocumentFormat {
   virtual SourceCapabilities holds() const = 0;
   // Larger files are refused: invalid_argument when reading, unsupported when writing.
   virtual std::int64_t file_bytes_max() const { return std::int64_t{1} << 30; }
-  // The suffix of quarantined files: FILE.SUFFIX, beginning with kAside.
-  virtual std::string aside_suffix() const { return std::string(kAside); }
+  // The suffix of quarantined files: FILE.SUFFIX, beginning with kQuarantineSuffix.
+  virtual std::string quarantine_suffix() const { return std::string(kQuarantineSuffix); }
   // The folder or the single file of the store.
   virtual const std::filesystem::path& root() const = 0;
   // A property of the format, constant while the store is open; the disk is not consulted.

@@ -31,15 +31,15 @@ void count(const Document& document, VerifyReport& report) {
     std::ranges::copy(session.damage, std::back_inserter(report.damage));
   }
   std::ranges::copy(document.damage, std::back_inserter(report.damage));
-  if (document.aside) {
-    report.damage.push_back(*document.aside);
+  if (document.unreadable) {
+    report.damage.push_back(*document.unreadable);
   }
 }
 
 bool is_damaged(const Document& document) {
-  return document.aside || std::ranges::any_of(document.sessions, [](const FileSession& session) {
-           return !session.damage.empty();
-         });
+  return document.unreadable ||
+         std::ranges::any_of(document.sessions,
+                             [](const FileSession& session) { return !session.damage.empty(); });
 }
 
 // Renames the files beside a single-file store, before the store's file itself is renamed.

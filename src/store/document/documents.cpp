@@ -288,7 +288,7 @@ bool Documents::is_ours(const fs::path& folder, std::string_view name) const {
 }
 
 Result<std::vector<Remnant>> Documents::remnants() const {
-  const std::string suffix = cat(".", kAside);
+  const std::string suffix = cat(".", kQuarantineSuffix);
   std::vector<Remnant> found;
   for (const fs::path& folder : places()) {
     REPRISE_ASSIGN(const auto entries, list_if_there(folder));

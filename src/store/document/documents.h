@@ -126,7 +126,7 @@ class Documents {
   // false if the file is no longer the target; then nothing is changed.
   Result<bool> write(const Target& target, Document document);
   Result<std::string> encoded(const std::filesystem::path& file, Document& document) const;
-  Result<> keep_bytes_aside(const std::filesystem::path& file, Document& document);
+  Result<> quarantine_bytes(const std::filesystem::path& file, Document& document);
   Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
                     std::size_t place);
   bool may_be_linked(const std::filesystem::path& file, const std::filesystem::path& to,

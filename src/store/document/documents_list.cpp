@@ -33,8 +33,8 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
       damage.insert(damage.end(), session.damage.begin(), session.damage.end());
     }
     damage.insert(damage.end(), document.damage.begin(), document.damage.end());
-    if (document.aside) {
-      damage.push_back(*document.aside);
+    if (document.unreadable) {
+      damage.push_back(*document.unreadable);
     }
   }
   add_unsaved(all, damage);

@@ -51,7 +51,7 @@ Result<> Documents::check_signature(const Found& found) {
 // Whether a file beside the root has become empty and can be removed.
 bool Documents::is_spent(const fs::path& file, const Document& document) const {
   return !files_.is_folder() && file != files_.root() && document.sessions.empty() &&
-         document.raw_entries.empty() && !document.aside;
+         document.raw_entries.empty() && !document.unreadable;
 }
 
 Result<bool> Documents::write(const Target& target, Document document) {
@@ -72,7 +72,7 @@ Result<bool> Documents::write(const Target& target, Document document) {
     return {};
   };
   REPRISE_ASSIGN(const std::string bytes, encoded(file, document));
-  REPRISE_TRY(keep_bytes_aside(file, document));
+  REPRISE_TRY(quarantine_bytes(file, document));
   if (auto replaced = replace_file(file, bytes, check); !replaced) {
     return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
   }
@@ -90,17 +90,17 @@ Result<std::string> Documents::encoded(const fs::path& file, Document& document)
   return bytes;
 }
 
-Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
-  if (!document.aside) {
+Result<> Documents::quarantine_bytes(const fs::path& file, Document& document) {
+  if (!document.unreadable) {
     return {};
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
-  REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, files_.aside_suffix()));
+  REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, files_.quarantine_suffix()));
   if (options_.on_notice) {
     options_.on_notice(
-        cat(file.native(), ": ", document.aside->reason, "; it is saved as ", name.native()));
+        cat(file.native(), ": ", document.unreadable->reason, "; it is saved as ", name.native()));
   }
-  document.aside.reset();
+  document.unreadable.reset();
   return {};
 }
 
