@@ -18,7 +18,7 @@ constexpr std::string_view kSigner = "anthropic";
 class ClaudeWriter final : public PairedWriter {
  public:
   explicit ClaudeWriter(Job& job)
-      : PairedWriter(job), session_(uuid_of(job.session)), moments_(job.session) {}
+      : PairedWriter(job), session_(uuid_of(job.session)), times_(job.session) {}
 
   Result<> end() override {
     REPRISE_TRY(PairedWriter::end());
@@ -112,7 +112,7 @@ class ClaudeWriter final : public PairedWriter {
     if (is_meta) {
       object.field("isMeta", true);
     }
-    object.field("uuid", uuid).field("timestamp", iso_milliseconds(moments_.next(time))).close();
+    object.field("uuid", uuid).field("timestamp", iso_milliseconds(times_.next(time))).close();
     parent_ = std::move(uuid);
     return write(out + "\n");
   }
@@ -205,7 +205,7 @@ class ClaudeWriter final : public PairedWriter {
   }
 
   std::string session_;
-  Moments moments_;
+  MonotonicTimes times_;
   std::string parent_;
 };
 

@@ -28,11 +28,11 @@ std::string object(std::initializer_list<std::pair<std::string_view, std::string
 
 class CodexWriter final : public PairedWriter {
  public:
-  explicit CodexWriter(Job& job) : PairedWriter(job), moments_(job.session) {}
+  explicit CodexWriter(Job& job) : PairedWriter(job), times_(job.session) {}
 
   Result<> begin() override {
     const Session& session = job().session;
-    now_ = moments_.next({});
+    now_ = times_.next({});
     REPRISE_TRY(line("session_meta", object({{"id", uuid_of(session)},
                                              {"timestamp", iso_milliseconds(now_)},
                                              {"cwd", session.info.working_dir},
@@ -47,7 +47,7 @@ class CodexWriter final : public PairedWriter {
 
  protected:
   Result<> other(const Message& message) override {
-    now_ = moments_.next(message.created_at);
+    now_ = times_.next(message.created_at);
     if (message.role != role::kUser) {
       return text_item("developer", "input_text", plain_text(message));
     }
@@ -77,7 +77,7 @@ class CodexWriter final : public PairedWriter {
   }
 
   Result<> answer(const Message& message, const CallResults& results) override {
-    now_ = moments_.next(message.created_at);
+    now_ = times_.next(message.created_at);
     REPRISE_TRY(model_of_turn(message));
     for (const Block& block : message.blocks) {
       if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
@@ -97,7 +97,7 @@ class CodexWriter final : public PairedWriter {
     }
     REPRISE_TRY(
         each_outcome(message, results, [&](const ToolUseBlock& call, const Outcome& result) {
-          now_ = moments_.next(result.at);
+          now_ = times_.next(result.at);
           return line("response_item", object({{"type", "function_call_output"},
                                                {"call_id", call.id},
                                                {"output", result.text}}));
@@ -198,7 +198,7 @@ class CodexWriter final : public PairedWriter {
                                  R"(,"model_context_window":null},"rate_limits":null})"));
   }
 
-  Moments moments_;
+  MonotonicTimes times_;
   Time now_;
   std::string model_;
   Usage sum_;

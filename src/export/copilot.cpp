@@ -10,7 +10,7 @@ namespace {
 
 class CopilotWriter final : public PairedWriter {
  public:
-  explicit CopilotWriter(Job& job) : PairedWriter(job), moments_(job.session) {}
+  explicit CopilotWriter(Job& job) : PairedWriter(job), times_(job.session) {}
 
   Result<> begin() override {
     const SessionInfo& info = job().session.info;
@@ -19,7 +19,7 @@ class CopilotWriter final : public PairedWriter {
     object.field("type", "session")
         .field("version", 1)
         .field("externalId", info.id.str())
-        .field("createdAt", iso_milliseconds(moments_.next({})));
+        .field("createdAt", iso_milliseconds(times_.next({})));
     if (!info.title.empty()) {  // it rejects an empty one
       object.field("title", info.title);
     }
@@ -61,7 +61,7 @@ class CopilotWriter final : public PairedWriter {
     json::ObjectWriter object(out);
     object.field("type", type)
         .field("id", id)
-        .field("timestamp", iso_milliseconds(moments_.next(time)));
+        .field("timestamp", iso_milliseconds(times_.next(time)));
     members(object);
     object.close();
     return write(out + "\n");
@@ -98,7 +98,7 @@ class CopilotWriter final : public PairedWriter {
     });
   }
 
-  Moments moments_;
+  MonotonicTimes times_;
 };
 
 }  // namespace

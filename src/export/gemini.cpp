@@ -18,11 +18,11 @@ constexpr std::size_t kMinuteLength = 16;  // "2026-01-18T20:15"
 
 class GeminiWriter final : public PairedWriter {
  public:
-  explicit GeminiWriter(Job& job) : PairedWriter(job), moments_(job.session) {}
+  explicit GeminiWriter(Job& job) : PairedWriter(job), times_(job.session) {}
 
   Result<> begin() override {
     const Session& session = job().session;
-    const std::string started = iso_milliseconds(moments_.next({}));
+    const std::string started = iso_milliseconds(times_.next({}));
     REPRISE_ASSIGN(const BlobHash project, sha256(session.info.working_dir));
     std::string out;
     json::ObjectWriter object(out);
@@ -54,7 +54,7 @@ class GeminiWriter final : public PairedWriter {
     std::string calls;
     json::ArrayWriter thought(thoughts);
     json::ArrayWriter call_item(calls);
-    const Time at = moments_.next(message.created_at);
+    const Time at = times_.next(message.created_at);
     for (const Block& block : message.blocks) {
       if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
         thought.item();
@@ -89,7 +89,7 @@ class GeminiWriter final : public PairedWriter {
     std::string out;
     json::ObjectWriter object(out);
     object.field("id", derived_uuid(cat(job().session.info.id.str(), "#", message.seq.value)))
-        .field("timestamp", iso_milliseconds(moments_.next(message.created_at)))
+        .field("timestamp", iso_milliseconds(times_.next(message.created_at)))
         .field("type", type);
     members(object);
     object.close();
@@ -137,7 +137,7 @@ class GeminiWriter final : public PairedWriter {
         .raw("args", input_object(call))
         .raw("result", cat("[{\"functionResponse\":", function, "}]"))
         .field("status", result.is_error ? "error" : "success")
-        .field("timestamp", iso_milliseconds(moments_.next(result.at)))
+        .field("timestamp", iso_milliseconds(times_.next(result.at)))
         .field("resultDisplay", result.text)
         .close();
   }
@@ -156,7 +156,7 @@ class GeminiWriter final : public PairedWriter {
     return out;
   }
 
-  Moments moments_;
+  MonotonicTimes times_;
 };
 
 }  // namespace

@@ -47,11 +47,11 @@ std::string pair_of_times(std::string_view first, std::int64_t begin, std::strin
 class OpencodeWriter final : public PairedWriter {
  public:
   explicit OpencodeWriter(Job& job)
-      : PairedWriter(job), ids_(job.session), session_(ids_.session()), moments_(job.session) {}
+      : PairedWriter(job), ids_(job.session), session_(ids_.session()), times_(job.session) {}
 
   Result<> begin() override {
     const SessionInfo& info = job().session.info;
-    const std::int64_t created = milliseconds(moments_.next({}));
+    const std::int64_t created = milliseconds(times_.next({}));
     const std::int64_t updated = std::max(created, milliseconds(info.updated_at));
     std::string out;
     json::ObjectWriter(out)
@@ -75,7 +75,7 @@ class OpencodeWriter final : public PairedWriter {
   Result<> other(const Message& message) override {
     const SessionInfo& info = job().session.info;
     question_ = ids_.next("msg");
-    const std::int64_t created = milliseconds(moments_.next(message.created_at));
+    const std::int64_t created = milliseconds(times_.next(message.created_at));
     std::string model;
     json::ObjectWriter(model)
         .field("providerID", info.provider.empty() ? "unknown" : std::string_view(info.provider))
@@ -101,7 +101,7 @@ class OpencodeWriter final : public PairedWriter {
           other(Message{.role = std::string(role::kUser), .created_at = message.created_at}));
     }
     const std::string id = ids_.next("msg");
-    const Time created = moments_.next(message.created_at);
+    const Time created = times_.next(message.created_at);
     Time ended = created;
     std::string parts;
     json::ArrayWriter array(parts);
@@ -120,7 +120,7 @@ class OpencodeWriter final : public PairedWriter {
       } else if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
         has_calls = true;
         REPRISE_ASSIGN(const Outcome result, outcome(results, *call, created));
-        ended = moments_.next(result.at);
+        ended = times_.next(result.at);
         array.item();
         part(parts, id, "tool")
             .field("callID", call->id)
@@ -237,7 +237,7 @@ class OpencodeWriter final : public PairedWriter {
 
   Ids ids_;
   std::string session_;
-  Moments moments_;
+  MonotonicTimes times_;
   std::string question_;
   bool is_first_ = true;
 };

@@ -25,7 +25,7 @@ std::string_view api_of(std::string_view provider) {
 
 class PiWriter final : public PairedWriter {
  public:
-  explicit PiWriter(Job& job) : PairedWriter(job), moments_(job.session) {}
+  explicit PiWriter(Job& job) : PairedWriter(job), times_(job.session) {}
 
   Result<> begin() override {
     const Session& session = job().session;
@@ -34,7 +34,7 @@ class PiWriter final : public PairedWriter {
         .field("type", "session")
         .field("version", kPiVersion)
         .field("id", uuid_of(session))
-        .field("timestamp", iso_milliseconds(moments_.next({})))
+        .field("timestamp", iso_milliseconds(times_.next({})))
         .field("cwd", session.info.working_dir)
         .close();
     REPRISE_TRY(write(out + "\n"));
@@ -111,7 +111,7 @@ class PiWriter final : public PairedWriter {
     json::ObjectWriter object(out);
     object.field("type", type).field("id", id);
     parent_.empty() ? object.null("parentId") : object.field("parentId", parent_);
-    object.field("timestamp", iso_milliseconds(moments_.next(time)));
+    object.field("timestamp", iso_milliseconds(times_.next(time)));
     members(object);
     object.close();
     parent_ = id;
@@ -123,7 +123,7 @@ class PiWriter final : public PairedWriter {
     std::string inner;
     json::ObjectWriter object(inner);
     members(object);
-    object.field("timestamp", milliseconds(moments_.next(time))).close();
+    object.field("timestamp", milliseconds(times_.next(time))).close();
     return entry("message", time, [&](json::ObjectWriter& line) { line.raw("message", inner); });
   }
 
@@ -203,7 +203,7 @@ class PiWriter final : public PairedWriter {
     });
   }
 
-  Moments moments_;
+  MonotonicTimes times_;
   std::string parent_;
   std::uint32_t entries_ = 0;
 };

@@ -92,9 +92,9 @@ std::int64_t milliseconds(Time time) {
   return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
 }
 
-Moments::Moments(const Session& session) : last_(time_of(session)) {}
+MonotonicTimes::MonotonicTimes(const Session& session) : last_(time_of(session)) {}
 
-Time Moments::next(Time time) {
+Time MonotonicTimes::next(Time time) {
   last_ = std::max(last_, time);
   return last_;
 }

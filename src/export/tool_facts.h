@@ -23,9 +23,9 @@ std::string iso_milliseconds(Time time);
 std::int64_t milliseconds(Time time);
 
 // Makes times monotonic: an earlier or missing time becomes the previous one.
-class Moments {
+class MonotonicTimes {
  public:
-  explicit Moments(const Session& session);
+  explicit MonotonicTimes(const Session& session);
   Time next(Time time);
 
  private:

@@ -18,7 +18,7 @@ constexpr std::chrono::hours kDrift{1};  // the maximum deviation between two cl
 constexpr std::chrono::hours kWriteEvery{12};
 
 struct ClockRecord {
-  Moment last;
+  ClockReading last;
   // Time has passed plausibly since then; nullopt: always.
   std::optional<Time> doubted_at;
 };
@@ -73,7 +73,7 @@ Result<> write_clock_record(const std::filesystem::path& file, const ClockRecord
   return fd.close(file);
 }
 
-bool has_leapt(const Moment& before, const Moment& now, std::chrono::hours age) {
+bool has_leapt(const ClockReading& before, const ClockReading& now, std::chrono::hours age) {
   const auto passed = now.time - before.time;
   if (before.boot != now.boot) {
     return passed < -kDrift || passed > age;
@@ -82,7 +82,7 @@ bool has_leapt(const Moment& before, const Moment& now, std::chrono::hours age) 
   return passed - counted > kDrift || counted - passed > kDrift;
 }
 
-Moment moment_of(Clock& clock) {
+ClockReading read_clock(Clock& clock) {
   // CLOCK_BOOTTIME includes time in suspend.
   timespec uptime{};
   (void)::clock_gettime(CLOCK_BOOTTIME, &uptime);  // available on Linux; otherwise uptime is 0
@@ -92,7 +92,7 @@ Moment moment_of(Clock& clock) {
 
 }  // namespace
 
-bool is_clock_trusted(const std::filesystem::path& state_folder, const Moment& now,
+bool is_clock_trusted(const std::filesystem::path& state_folder, const ClockReading& now,
                       std::chrono::hours age) {
   const std::filesystem::path file = state_folder / kClockFile;
   const auto before = read_clock_record(file);
@@ -116,7 +116,7 @@ Retained retain_sessions(Store& store, std::chrono::hours age,
   if (trash == nullptr) {
     return done;
   }
-  const Moment now = moment_of(clock);
+  const ClockReading now = read_clock(clock);
   if (!is_clock_trusted(state_folder, now, age)) {
     done.clock_leapt = true;
     return done;

@@ -13,15 +13,15 @@
 
 namespace reprise {
 
-struct Moment {
+struct ClockReading {
   Time time;         // the wall clock
   std::string boot;  // the id of the current boot
   std::int64_t uptime_s = 0;
 };
 
-// Whether sessions closed more than `age` ago may be moved. Records the moment in the folder;
+// Whether sessions closed more than `age` ago may be moved. Records the reading in the folder;
 // without an earlier record, or if none can be written, the clock is trusted.
-bool is_clock_trusted(const std::filesystem::path& state_folder, const Moment& now,
+bool is_clock_trusted(const std::filesystem::path& state_folder, const ClockReading& now,
                       std::chrono::hours age);
 
 }  // namespace reprise

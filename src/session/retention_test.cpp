@@ -17,7 +17,7 @@ using std::chrono::hours;
 constexpr hours kAge{24 * 30};
 constexpr hours kDay{24};
 
-Moment at(hours time, hours uptime, std::string boot = "boot") {
+ClockReading at(hours time, hours uptime, std::string boot = "boot") {
   return {Time{std::chrono::hours(490'000) + time}, std::move(boot),
           std::chrono::seconds(uptime).count()};
 }
@@ -32,7 +32,9 @@ class Believing : public testing::Test {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
-  bool is_trusted(const Moment& now) { return is_clock_trusted(folder_ / "state", now, kAge); }
+  bool is_trusted(const ClockReading& now) {
+    return is_clock_trusted(folder_ / "state", now, kAge);
+  }
 
   std::filesystem::path folder_;
 };

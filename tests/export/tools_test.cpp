@@ -242,10 +242,10 @@ TEST(ToolFacts, TimesHaveMillisecondsAndNeverGoBack) {
   EXPECT_EQ(exporting::iso_milliseconds(at(1, 2'999)), "2026-01-18T20:00:01.002Z");
   EXPECT_EQ(exporting::iso_milliseconds(Time(std::chrono::microseconds(-1))),
             "1969-12-31T23:59:59.999Z");
-  exporting::Moments moments(exported_session());
-  EXPECT_EQ(moments.next({}), at(0));
-  EXPECT_EQ(moments.next(at(5)), at(5));
-  EXPECT_EQ(moments.next(at(3)), at(5));
+  exporting::MonotonicTimes times(exported_session());
+  EXPECT_EQ(times.next({}), at(0));
+  EXPECT_EQ(times.next(at(5)), at(5));
+  EXPECT_EQ(times.next(at(3)), at(5));
 }
 
 }  // namespace

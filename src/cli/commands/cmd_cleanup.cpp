@@ -6,7 +6,7 @@
 #include "cli/program/age.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/removal.h"
-#include "cli/settings/moment.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli {
 namespace {

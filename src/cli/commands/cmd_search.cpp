@@ -7,7 +7,7 @@
 #include "cli/output/hit_lines.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
-#include "cli/settings/moment.h"
+#include "cli/settings/time_value.h"
 #include "reprise/search.h"
 #include "session/import.h"
 
@@ -99,9 +99,9 @@ class SearchMessages final : public Command {
                                     .string();
     }
     REPRISE_ASSIGN(query.since,
-                   parse_moment_flag("--since", since_, context.clock().now(), DayEnd::begin));
+                   parse_time_flag("--since", since_, context.clock().now(), DayEnd::begin));
     REPRISE_ASSIGN(query.until,
-                   parse_moment_flag("--until", until_, context.clock().now(), DayEnd::end));
+                   parse_time_flag("--until", until_, context.clock().now(), DayEnd::end));
     query.role = role_;
     query.tool = tool_;
     query.model = model_;

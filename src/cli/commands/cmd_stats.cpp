@@ -11,8 +11,8 @@
 #include "cli/program/interrupts.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
-#include "cli/settings/moment.h"
 #include "cli/settings/settings.h"
+#include "cli/settings/time_value.h"
 #include "model/json_fields.h"
 #include "session/statistics.h"
 
@@ -112,9 +112,9 @@ class Stats final : public Command {
       query.by = by_ == name ? by : query.by;
     }
     REPRISE_ASSIGN(query.since,
-                   parse_moment_flag("--since", since_, context.clock().now(), DayEnd::begin));
+                   parse_time_flag("--since", since_, context.clock().now(), DayEnd::begin));
     REPRISE_ASSIGN(query.until,
-                   parse_moment_flag("--until", until_, context.clock().now(), DayEnd::end));
+                   parse_time_flag("--until", until_, context.clock().now(), DayEnd::end));
     return query;
   }
 

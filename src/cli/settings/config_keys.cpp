@@ -8,7 +8,7 @@
 #include "base/json_write.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/settings/moment.h"
+#include "cli/settings/time_value.h"
 #include "session/prices.h"
 
 namespace reprise::cli {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/settings/moment.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli {
 

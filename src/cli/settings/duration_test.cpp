@@ -3,7 +3,7 @@
 #include <chrono>
 #include <optional>
 
-#include "cli/settings/moment.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli {
 namespace {

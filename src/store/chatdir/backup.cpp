@@ -20,7 +20,7 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/moment.h"
+#include "store/chatdir/snapshot.h"
 #include "store/document/documents.h"
 #include "store/paths.h"
 
@@ -57,7 +57,7 @@ Result<bool> copy_log(const fs::path& from, const FileIdentity& record, const fs
 }
 
 // The record is of that moment; other files, above all artefacts, are of the same or a later one.
-Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
+Result<bool> copy_parts(const ChatSnapshot& chat, const fs::path& to) {
   const fs::path& from = chat.listed.place.folder;
   REPRISE_TRY(remove_tree(to));
   REPRISE_TRY(copy_other_files(from, to));
@@ -76,19 +76,19 @@ Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
     }
   }
   // Messages may have been appended since; the copy does not include them.
-  REPRISE_ASSIGN(const ChatMoment now, identify_chat(chat.listed));
+  REPRISE_ASSIGN(const ChatSnapshot now, identify_chat(chat.listed));
   return (now.metadata == chat.metadata || !chat.metadata_bytes.empty()) &&
          (now.answer == chat.answer || !chat.answer) &&
          (now.record == chat.record || !chat.listed.place.is_packed());
 }
 
 // false if the chat has changed since that moment.
-Result<bool> copy_chat(const ChatMoment& chat, const fs::path& to) {
+Result<bool> copy_chat(const ChatSnapshot& chat, const fs::path& to) {
   auto copied = copy_parts(chat, to);
   if (copied) {
     return copied;
   }
-  REPRISE_ASSIGN(const ChatMoment now, identify_chat(chat.listed));
+  REPRISE_ASSIGN(const ChatSnapshot now, identify_chat(chat.listed));
   return now == chat ? copied : Result<bool>(false);
 }
 
@@ -101,25 +101,25 @@ fs::path place_in(const Layout& to, const Layout::Listed& listed) {
 
 // The copied chats, and those that changed while they were copied.
 struct CopiedChats {
-  std::map<fs::path, ChatMoment> chats = {};
+  std::map<fs::path, ChatSnapshot> chats = {};
   std::set<fs::path> busy = {};
 };
 
 // Updates the copy to another moment. false if a part of the directory changed meanwhile.
-Result<bool> copy_moment(const Chats& chats, const Moment& moment, const Layout& to,
-                         CopiedChats& done_before) {
+Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const Layout& to,
+                           CopiedChats& done_before) {
   auto& copied = done_before.chats;
   for (const auto& [folder, chat] : copied) {
-    if (!moment.chats.contains(folder)) {
+    if (!snapshot.chats.contains(folder)) {
       REPRISE_TRY(remove_tree(place_in(to, chat.listed)));
     }
   }
   std::erase_if(copied, [&](const auto& one) {
-    const auto now = moment.chats.find(one.first);
-    return now == moment.chats.end() || now->second != one.second;
+    const auto now = snapshot.chats.find(one.first);
+    return now == snapshot.chats.end() || now->second != one.second;
   });
-  for (const auto& [folder, chat] : moment.chats) {
-    chats.tell("backing up", static_cast<std::int64_t>(copied.size()), moment.chats.size());
+  for (const auto& [folder, chat] : snapshot.chats) {
+    chats.tell("backing up", static_cast<std::int64_t>(copied.size()), snapshot.chats.size());
     if (!copied.contains(folder)) {
       REPRISE_ASSIGN(const bool done, copy_chat(chat, place_in(to, chat.listed)));
       if (done) {
@@ -129,8 +129,8 @@ Result<bool> copy_moment(const Chats& chats, const Moment& moment, const Layout&
       }
     }
   }
-  chats.tell("backing up", static_cast<std::int64_t>(copied.size()), moment.chats.size());
-  return copied.size() == moment.chats.size();
+  chats.tell("backing up", static_cast<std::int64_t>(copied.size()), snapshot.chats.size());
+  return copied.size() == snapshot.chats.size();
 }
 
 // Takes the lock of a backup's folder, which ends with the process. If the file system has no
@@ -199,15 +199,15 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
 Result<> ChatdirStore::copy_all(const Layout& to) {
   CopiedChats copied;
   for (int tries = 0; tries < kMomentsMax; ++tries) {
-    REPRISE_ASSIGN(const Moment moment, find_moment(chats_, copied.busy));
-    REPRISE_ASSIGN(const bool is_whole, copy_moment(chats_, moment, to, copied));
+    REPRISE_ASSIGN(const Snapshot snapshot, take_snapshot(chats_, copied.busy));
+    REPRISE_ASSIGN(const bool is_whole, copy_snapshot(chats_, snapshot, to, copied));
     if (!is_whole) {
       continue;
     }
-    if (moment.current) {
-      REPRISE_TRY(replace_file(to.current_file(), moment.current->str()));
+    if (snapshot.current) {
+      REPRISE_TRY(replace_file(to.current_file(), snapshot.current->str()));
     }
-    return moment.model ? replace_file(to.model_file(), *moment.model) : Result<>();
+    return snapshot.model ? replace_file(to.model_file(), *snapshot.model) : Result<>();
   }
   return fail(Code::busy, cat(chats_.layout().root().native(),
                               " changes faster than it can be copied: try again"));

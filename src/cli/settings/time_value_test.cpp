@@ -1,4 +1,4 @@
-#include "cli/settings/moment.h"
+#include "cli/settings/time_value.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@ using std::chrono::hours;
 
 constexpr Time kNow{std::chrono::seconds(1'768'766'400)};  // 2026-01-18 20:00:00
 
-TEST(Moment, Ages) {
+TEST(TimeValue, Ages) {
   const auto age = [](std::string_view text) {
-    const auto moment = parse_moment(text, kNow, DayEnd::begin);
-    return moment ? std::optional(std::chrono::floor<std::chrono::minutes>(kNow - *moment).count())
-                  : std::nullopt;
+    const auto time = parse_time_value(text, kNow, DayEnd::begin);
+    return time ? std::optional(std::chrono::floor<std::chrono::minutes>(kNow - *time).count())
+                : std::nullopt;
   };
   EXPECT_EQ(age("2 weeks"), 2 * 7 * 24 * 60);
   EXPECT_EQ(age("2w"), 2 * 7 * 24 * 60);
@@ -27,17 +27,17 @@ TEST(Moment, Ages) {
   }
 }
 
-TEST(Moment, DatesAreWholeDays) {
-  const auto begin = parse_moment("2026-01-18", kNow, DayEnd::begin);
-  const auto end = parse_moment("2026-01-18", kNow, DayEnd::end);
+TEST(TimeValue, DatesAreWholeDays) {
+  const auto begin = parse_time_value("2026-01-18", kNow, DayEnd::begin);
+  const auto end = parse_time_value("2026-01-18", kNow, DayEnd::end);
   ASSERT_TRUE(begin && end);
   EXPECT_EQ(*end - *begin, hours(24));
   EXPECT_LE(*begin - kNow, hours(24));
-  EXPECT_EQ(parse_moment("2026-02-30", kNow, DayEnd::begin), std::nullopt);
-  EXPECT_EQ(
-      *parse_moment("today", kNow, DayEnd::begin) - *parse_moment("yesterday", kNow, DayEnd::begin),
-      hours(24));
-  EXPECT_EQ(parse_moment("2026-01-18T20:00:00Z", kNow, DayEnd::end), kNow);
+  EXPECT_EQ(parse_time_value("2026-02-30", kNow, DayEnd::begin), std::nullopt);
+  EXPECT_EQ(*parse_time_value("today", kNow, DayEnd::begin) -
+                *parse_time_value("yesterday", kNow, DayEnd::begin),
+            hours(24));
+  EXPECT_EQ(parse_time_value("2026-01-18T20:00:00Z", kNow, DayEnd::end), kNow);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "store/chatdir/moment.h"
+#include "store/chatdir/snapshot.h"
 
 #include <set>
 
@@ -17,31 +17,31 @@ namespace fs = std::filesystem;
 
 constexpr int kAttemptsMax = 200;
 
-Result<Moment> identify_all(Chats& chats, const std::set<fs::path>& busy) {
-  Moment moment;
+Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
+  Snapshot snapshot;
   for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
     REPRISE_ASSIGN(const auto all, chats.layout().list(spot));
     for (const Layout::Listed& listed : all) {
-      REPRISE_ASSIGN(ChatMoment chat, identify_chat(listed));
+      REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
       if (busy.contains(listed.place.folder)) {
         chat.metadata_bytes = read_file(listed.place.folder / kMetadataFile).value_or("");
       }
-      moment.chats.emplace(listed.place.folder, std::move(chat));
+      snapshot.chats.emplace(listed.place.folder, std::move(chat));
     }
   }
   // Errors are ignored: it may be a link, or not name a chat.
   const auto current = find_current(chats.layout());
-  moment.current = current ? *current : std::nullopt;
-  REPRISE_ASSIGN(moment.model, if_there(read_file(chats.layout().model_file())));
-  return moment;
+  snapshot.current = current ? *current : std::nullopt;
+  REPRISE_ASSIGN(snapshot.model, if_there(read_file(chats.layout().model_file())));
+  return snapshot;
 }
 
 }  // namespace
 
-Result<ChatMoment> identify_chat(const Layout::Listed& listed) {
+Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
   const bool is_packed = listed.place.is_packed();
   const fs::path& folder = listed.place.folder;
-  ChatMoment chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
+  ChatSnapshot chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
   REPRISE_ASSIGN(chat.record, if_there(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
   REPRISE_ASSIGN(chat.metadata,
                  if_there(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
@@ -50,10 +50,10 @@ Result<ChatMoment> identify_chat(const Layout::Listed& listed) {
   return chat;
 }
 
-Result<Moment> find_moment(Chats& chats, const std::set<fs::path>& busy) {
-  std::optional<Moment> last;
+Result<Snapshot> take_snapshot(Chats& chats, const std::set<fs::path>& busy) {
+  std::optional<Snapshot> last;
   for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
-    REPRISE_ASSIGN(Moment now, identify_all(chats, busy));
+    REPRISE_ASSIGN(Snapshot now, identify_all(chats, busy));
     if (last == now) {
       return *std::move(last);  // the metadata was read between the two listings
     }

@@ -1,4 +1,4 @@
-#include "cli/settings/moment.h"
+#include "cli/settings/time_value.h"
 
 #include <algorithm>
 #include <charconv>
@@ -73,7 +73,7 @@ std::optional<std::tm> parse_date(std::string_view text, Time now) {
 
 }  // namespace
 
-std::optional<Time> parse_moment(std::string_view text, Time now, DayEnd day) {
+std::optional<Time> parse_time_value(std::string_view text, Time now, DayEnd day) {
   text = trimmed(text);
   if (const auto age = parse_age(text)) {
     return now - *age;
@@ -85,13 +85,13 @@ std::optional<Time> parse_moment(std::string_view text, Time now, DayEnd day) {
   return is_number ? std::nullopt : parse_time(text);
 }
 
-Result<std::optional<Time>> parse_moment_flag(std::string_view flag,
-                                              const std::optional<std::string>& value, Time now,
-                                              DayEnd day) {
+Result<std::optional<Time>> parse_time_flag(std::string_view flag,
+                                            const std::optional<std::string>& value, Time now,
+                                            DayEnd day) {
   if (!value) {
     return std::optional<Time>();
   }
-  const auto time = parse_moment(*value, now, day);
+  const auto time = parse_time_value(*value, now, day);
   if (!time) {
     return fail(
         Code::invalid_argument,
