@@ -34,10 +34,10 @@ namespace {
 
 // The number of trials.
 struct Effort {
-  std::size_t power_cuts = 1000;
+  std::size_t power_cuts = 750;
   std::size_t log_cuts = 100;
   std::int64_t call_stride =
-      16;  // every sixteenth call fails in all ways, every third delicate one in one way
+      20;  // every twentieth call fails in all ways, every third delicate one in one way
   std::int64_t copy_stride = 10;
   std::size_t crowds = 20;
   std::size_t stops = 5;
