@@ -99,6 +99,7 @@ void stop_between_renewals(Store& store, const SessionId& id) {
   };
   const auto before = renewed();
   wait_until([&] { return renewed() != before; });
+  must(store.update(id, {}));  // waits for the lock, which is released after the renewal is visible
   ::raise(SIGSTOP);
 }
 
