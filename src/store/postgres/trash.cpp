@@ -21,6 +21,7 @@ namespace {
 Result<> check_unshared(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindSharing, values_of(key)}));
   std::vector<std::string> sharing;
+  sharing.reserve(static_cast<std::size_t>(rows.count()));
   for (int row = 0; row < rows.count(); ++row) {
     sharing.emplace_back(rows.bytes(row, "session_id"));
   }
