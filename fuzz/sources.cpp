@@ -156,7 +156,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     reprise::SessionQuery query;
     query.branches = branches;
     const auto page = (*source)->list(query);
-    require(page || chosen->is_database, "the folder cannot be listed");
+    require(page || chosen->is_database || chosen->may_be_none, "the folder cannot be listed");
     for (const reprise::SessionInfo& info :
          page ? page->sessions : std::vector<reprise::SessionInfo>()) {
       read_session(**source, info);
