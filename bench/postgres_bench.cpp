@@ -74,12 +74,7 @@ void many_clients(const Server& server, const Scale& scale, const fs::path& fold
                    "INSERT INTO bare_messages VALUES('s' || :client_id || '-' || :round, :seq, 1,"
                    " 'user', :text::bytea)");
   const fs::path own_script = write_script(folder / "own.sql", own_append());
-  std::vector<Client> clients;
-  for (int client = 0; client < kClients; ++client) {
-    std::unique_ptr<reprise::Store> store = open(url, "default");
-    const reprise::SessionId session = add_session(*store);
-    clients.push_back({std::move(store), session});
-  }
+  const std::vector<Client> clients = clients_of(url, 1);
   BarePostgres(url).run(
       "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us,"
       " updated_slot, state, folder) SELECT 'default', 'own-' || i, 0, 0, 0, 0, 0, '/' FROM "
@@ -166,6 +161,16 @@ double run_pgbench(const Server& server, const std::string& options, const std::
 fs::path write_script(const fs::path& file, const std::string& statement) {
   std::ofstream(file) << "\\set seq :seq + 1\n" << statement << ";\n";
   return file;
+}
+
+std::vector<Client> clients_of(const std::string& url, int tenants) {
+  std::vector<Client> clients;
+  for (int i = 0; i < kClients; ++i) {
+    std::unique_ptr<reprise::Store> store = open(url, "t" + std::to_string(i % tenants));
+    const reprise::SessionId session = add_session(*store);
+    clients.push_back({std::move(store), session});
+  }
+  return clients;
 }
 
 double append_by_all(const std::vector<Client>& clients, int appends) {

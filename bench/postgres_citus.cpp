@@ -30,16 +30,6 @@ void make_bare_tables(BarePostgres& bare) {
       std::to_string(kSessions) + ") AS i");
 }
 
-std::vector<Client> clients_of(const std::string& url, int tenants) {
-  std::vector<Client> clients;
-  for (int i = 0; i < kClients; ++i) {
-    std::unique_ptr<reprise::Store> store = open(url, "t" + std::to_string(i % tenants));
-    const reprise::SessionId session = add_session(*store);
-    clients.push_back({std::move(store), session});
-  }
-  return clients;
-}
-
 void appends(const Server& server, const Scale& scale, const std::filesystem::path& folder) {
   const std::string url = server.database("bench");
   const std::string statement =

@@ -35,6 +35,8 @@ struct Client {
 
 std::unique_ptr<reprise::Store> open(const std::string& url, const std::string& tenant);
 void append(reprise::Store& store, const reprise::SessionId& id);
+// kClients in turn of the tenants "t0", "t1"…
+std::vector<Client> clients_of(const std::string& url, int tenants);
 // The appends per second of all clients at once, of which each makes so many.
 double append_by_all(const std::vector<Client>& clients, int appends);
 std::string make_database(const Server& server, const std::string& name);

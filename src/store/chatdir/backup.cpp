@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMomentsMax = 50;
+constexpr int kSnapshotsMax = 50;
 
 // Copies the messages that existed at that moment. false if they no longer exist.
 Result<bool> copy_log(const fs::path& from, const FileIdentity& record, const fs::path& to) {
@@ -105,7 +105,7 @@ struct CopiedChats {
   std::set<fs::path> busy = {};
 };
 
-// Updates the copy to another moment. false if a part of the directory changed meanwhile.
+// Updates the copy to another snapshot. false if a part of the directory changed meanwhile.
 Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const Layout& to,
                            CopiedChats& done_before) {
   auto& copied = done_before.chats;
@@ -198,7 +198,7 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
 // Copies only what has changed since the previous attempt, so that large directories converge, too.
 Result<> ChatdirStore::copy_all(const Layout& to) {
   CopiedChats copied;
-  for (int tries = 0; tries < kMomentsMax; ++tries) {
+  for (int tries = 0; tries < kSnapshotsMax; ++tries) {
     REPRISE_ASSIGN(const Snapshot snapshot, take_snapshot(chats_, copied.busy));
     REPRISE_ASSIGN(const bool is_whole, copy_snapshot(chats_, snapshot, to, copied));
     if (!is_whole) {
