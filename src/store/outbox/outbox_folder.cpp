@@ -47,7 +47,7 @@ class OutboxFile final : public Outbox {
 
   Result<> add(const Session& session, const OutboxStep& step) override {
     if (file_.is_open()) {
-      return add(step_line(step));
+      return append_line(step_line(step));
     }
     if (!fork_) {
       fork_ = make_session_id(system_clock(), system_entropy());
@@ -106,7 +106,7 @@ class OutboxFile final : public Outbox {
   }
 
   // An incomplete line is truncated first, so that no line follows it.
-  Result<> add(std::string_view line) {
+  Result<> append_line(std::string_view line) {
     REPRISE_TRY(cut());
     is_torn_ = true;
     auto written = write_all(file_.get(), line, path_);
