@@ -207,8 +207,9 @@ void print_resume_command(Context& context, const TabMetadata& session) {
   const auto& store = context.globals().store;
   const auto source = context.stores().source();
   const std::string brief = source ? brief_id(**source, *id) : short_id(*id);
-  context.voice().remark(cat(session.title.empty() ? "" : cat("'", session.title, "': "),
-                             "reprise resume ", store ? cat("--store ", *store, " ") : "", brief));
+  context.console().notice(cat(session.title.empty() ? "" : cat("'", session.title, "': "),
+                               "reprise resume ", store ? cat("--store ", *store, " ") : "",
+                               brief));
 }
 
 }  // namespace
@@ -244,10 +245,10 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   }
   terminal.reset();
   if (nothing_saved) {
-    context.voice().out().write(cat(kNothingSaved, "\n"));
+    context.console().out().write(cat(kNothingSaved, "\n"));
   }
   for (const std::string& text : late_warnings) {
-    context.voice().warn(text);
+    context.console().warn(text);
   }
   for (const TabMetadata& session : open_at_exit) {
     print_resume_command(context, session);

@@ -6,11 +6,11 @@
 namespace reprise::cli::app {
 
 SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
-  parts_.context.voice().divert([this](Voice::Kind what, std::string_view text) {
-    say(what == Voice::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
+  parts_.context.console().divert([this](Console::Kind what, std::string_view text) {
+    say(what == Console::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
         text);
   });
-  parts_.context.voice().divert_questions([this](std::string question) {
+  parts_.context.console().divert_questions([this](std::string question) {
     return consents_.ask(job_tab(), std::move(question), leaving_.get_token()) != Choice::no;
   });
   worker_ = std::jthread([this](const std::stop_token& over) { work(over); });
@@ -29,8 +29,8 @@ SessionWorker::~SessionWorker() {
   worker_.request_stop();
   worker_.join();
   background_.clear();
-  parts_.context.voice().divert({});
-  parts_.context.voice().divert_questions({});
+  parts_.context.console().divert({});
+  parts_.context.console().divert_questions({});
 }
 
 void SessionWorker::perform(Effect effect) {

@@ -29,14 +29,14 @@ Result<SessionPage> newest_sessions(Context& context, bool all) {
 }
 
 Result<> show_menu(Context& context, const SessionPage& page, bool all) {
-  Output& out = context.globals().json ? context.voice().err() : context.voice().out();
+  Output& out = context.globals().json ? context.console().err() : context.console().out();
   out.write(
       menu_text(page.sessions, context.clock().now(), static_cast<std::size_t>(out.columns())));
   REPRISE_TRY(out.flush());
   if (!page.next.empty()) {
-    context.voice().remark(cat("these are the newest ", page.sessions.size(), "; `reprise list",
-                               all ? " --all" : "",
-                               "` shows more, `reprise resume SEL` accepts any"));
+    context.console().notice(cat("these are the newest ", page.sessions.size(), "; `reprise list",
+                                 all ? " --all" : "",
+                                 "` shows more, `reprise resume SEL` accepts any"));
   }
   return {};
 }
@@ -48,10 +48,10 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
   REPRISE_ASSIGN(const SessionPage page, newest_sessions(context, all));
   warn_of_damage(context, page.damage);
   if (page.sessions.empty()) {
-    Output& out = context.globals().json ? context.voice().err() : context.voice().out();
+    Output& out = context.globals().json ? context.console().err() : context.console().out();
     out.write(cat(kNothingSaved, "\n"));
     if (!all) {
-      context.voice().remark("--all looks in all folders");
+      context.console().notice("--all looks in all folders");
     }
     return std::nullopt;
   }
@@ -72,7 +72,7 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
     if (answer.kind == MenuAnswer::Kind::number) {
       return page.sessions[answer.index].id;
     }
-    context.voice().remark(cat("enter a number from 1 to ", page.sessions.size(), ", or q"));
+    context.console().notice(cat("enter a number from 1 to ", page.sessions.size(), ", or q"));
   }
   return fail(Code::invalid_argument, "no session chosen");
 }

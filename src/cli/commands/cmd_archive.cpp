@@ -22,7 +22,7 @@ class Archive final : public Command {
     return change_sessions(context, *store, sels_, "archive",
                            [&](const SessionInfo& info) -> Result<> {
                              REPRISE_TRY(archives->archive(info.id, context.clock().now()));
-                             context.voice().remark(cat("archived ", session_name(*store, info)));
+                             context.console().notice(cat("archived ", session_name(*store, info)));
                              return {};
                            });
   }

@@ -38,7 +38,7 @@ class Ask final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (const std::string_view wrong = wrong_usage(); !wrong.empty()) {
-      return context.voice().wrong_usage(wrong);
+      return context.console().wrong_usage(wrong);
     }
     std::optional<JsonAnswer> events;
     if (context.globals().json && !dry_run_) {
@@ -49,7 +49,7 @@ class Ask final : public Command {
       return exit;
     }
     if (!exit) {
-      context.voice().report(exit.error());
+      context.console().report(exit.error());
     }
     const Exit code = exit ? *exit : exit_for(exit.error().code);
     events->done(code);
@@ -100,7 +100,7 @@ class Ask final : public Command {
     if (!go_on_) {
       REPRISE_ASSIGN(prompt, this->prompt());
       if (trimmed(prompt).empty() && files_.empty()) {
-        return context.voice().wrong_usage(
+        return context.console().wrong_usage(
             "nothing to ask; give a prompt, pipe one in, or attach a file");
       }
     }
@@ -127,7 +127,7 @@ class Ask final : public Command {
                    start_session(context, std::move(request)));
     consents.begin(started->conversation->session().info.working_dir);
     if (started->cut && !go_on_) {
-      context.voice().remark("the last answer was interrupted; --go-on continues it");
+      context.console().notice("the last answer was interrupted; --go-on continues it");
     }
     if (dry_run_) {
       return show_request(context, *started, std::move(blocks));
@@ -141,11 +141,11 @@ class Ask final : public Command {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter(out).field("event", "request").field("text", request).close();
-      context.voice().print_json(out);
+      context.console().print_json(out);
     } else {
-      context.voice().out().write(context.voice().out().is_terminal() ? terminal_text(request)
-                                                                      : request);
-      context.voice().out().write(request.ends_with('\n') ? "" : "\n");
+      context.console().out().write(context.console().out().is_terminal() ? terminal_text(request)
+                                                                          : request);
+      context.console().out().write(request.ends_with('\n') ? "" : "\n");
     }
     return Exit::done;
   }
@@ -178,11 +178,11 @@ class Ask final : public Command {
     const bool stored = outcome.saved && store != nullptr;
     // A store without messages cannot hold a partial answer.
     if (is_cancelled && (!stored || !store->capabilities().messages)) {
-      context.voice().remark("stopped; the part of the answer that arrived is not saved");
+      context.console().notice("stopped; the part of the answer that arrived is not saved");
       return Exit::unsaved;
     }
     if (is_cancelled) {
-      context.voice().remark("stopped; `reprise ask --go-on` continues the answer");
+      context.console().notice("stopped; `reprise ask --go-on` continues the answer");
       return Exit::interrupted;
     }
     if (outcome.cut) {
@@ -204,7 +204,7 @@ class Ask final : public Command {
     const auto saved =
         save_answer(**settings, context.config().state_folder(), cat(plain_text(answer), "\n"));
     if (!saved) {
-      context.voice().warn(saved.error().message);
+      context.console().warn(saved.error().message);
     }
   }
 

@@ -19,13 +19,13 @@ class BackupCommand final : public Command {
     REPRISE_ASSIGN(Backup* const backup, offered(store->capabilities().backup, "make a backup"));
     const std::filesystem::path target = context.config().working_dir() / file_;
     REPRISE_TRY(backup->backup(target));
-    context.voice().end_progress();
+    context.console().end_progress();
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter(out).field("backup", target.string()).close();
-      context.voice().print_json(out);
+      context.console().print_json(out);
     }
-    context.voice().remark(cat("wrote ", target.string()));
+    context.console().notice(cat("wrote ", target.string()));
     return Exit::done;
   }
 

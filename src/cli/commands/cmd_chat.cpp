@@ -22,9 +22,9 @@ bool lacks_provider(Context& context, const RunFlags& flags) {
 
 // Offers ways to get a provider if none is available. False if the user quits.
 Result<bool> offer_provider(Context& context, RunFlags& flags) {
-  Voice& voice = context.voice();
+  Console& console = context.console();
   while (lacks_provider(context, flags)) {
-    voice.err().write(
+    console.err().write(
         cat("No provider is set up, and no local model server answers.\n\n"
             "  s  set one up now (reprise setup)\n"
             "  l  look again for a local server, such as Ollama or LM Studio\n"
@@ -32,7 +32,7 @@ Result<bool> offer_provider(Context& context, RunFlags& flags) {
             "  q  quit\n\n"
             "Or set ",
             key_variables(" or "), " and start again.\n"));
-    switch (voice.ask_key("s, l, e or q? Enter takes e", "sleq", 'e')) {
+    switch (console.ask_key("s, l, e or q? Enter takes e", "sleq", 'e')) {
       case 's': {
         REPRISE_ASSIGN(const Exit exit, make_setup()->run(context));
         context.config().forget_settings();
@@ -73,13 +73,13 @@ class Chat final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (newest_ && sel_) {
-      return context.voice().wrong_usage("-c and -r cannot be used together");
+      return context.console().wrong_usage("-c and -r cannot be used together");
     }
     if (new_ && (newest_ || sel_)) {
-      return context.voice().wrong_usage("--new cannot be used with -c or -r");
+      return context.console().wrong_usage("--new cannot be used with -c or -r");
     }
     if (path_ && (!flags_.mode || newest_ || sel_)) {
-      return context.voice().wrong_usage(
+      return context.console().wrong_usage(
           "a folder can only be given with --mode and a new session");
     }
     ChatRequest request{
@@ -93,7 +93,7 @@ class Chat final : public Command {
     }
     // a stored session may name its provider
     const bool is_stored = request.newest || request.sel || request.choose;
-    if (!is_stored && context.voice().can_ask() && !context.globals().json) {
+    if (!is_stored && context.console().can_ask() && !context.globals().json) {
       REPRISE_ASSIGN(const bool go_on, offer_provider(context, request.flags));
       if (!go_on) {
         return Exit::failed;

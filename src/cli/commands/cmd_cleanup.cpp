@@ -28,7 +28,7 @@ class Cleanup final : public Command {
     const std::string age = older_than_.value_or(std::string(kOlderThan));
     const auto duration = parse_duration(age);
     if (!duration) {
-      return context.voice().wrong_usage(
+      return context.console().wrong_usage(
           cat("--older-than needs a number of days such as 30d, not '", age, "'"));
     }
     REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
@@ -49,17 +49,17 @@ class Cleanup final : public Command {
  private:
   static void show(Context& context, const std::vector<SessionInfo>& sessions) {
     if (context.globals().json) {
-      context.voice().print_json(infos_document(sessions));
+      context.console().print_json(infos_document(sessions));
     } else {
       const std::vector<std::string> ids = short_ids_of(sessions);
       for (std::size_t i = 0; i < sessions.size(); ++i) {
         const Time closed_at = sessions[i].closed_at.value_or(sessions[i].updated_at);
-        context.voice().out().write(cat(ids[i], "  ", terminal_line(sessions[i].title),
-                                        "  (closed ", age_text(closed_at, context.clock().now()),
-                                        ")\n"));
+        context.console().out().write(cat(ids[i], "  ", terminal_line(sessions[i].title),
+                                          "  (closed ", age_text(closed_at, context.clock().now()),
+                                          ")\n"));
       }
     }
-    context.voice().remark(cat(sessions.size(), " sessions would go to the trash"));
+    context.console().notice(cat(sessions.size(), " sessions would go to the trash"));
   }
 
   std::optional<std::string> older_than_;

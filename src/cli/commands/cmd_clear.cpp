@@ -33,7 +33,7 @@ class Clear final : public Command {
     REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
     const std::size_t count = found.sessions.size();
     if (trash_ && count == 0 && found.damage.empty() && !context.globals().json) {
-      context.voice().remark(
+      context.console().notice(
           cat("the trash is empty", all ? "" : "; --all empties the trash of all folders"));
       return Exit::done;
     }

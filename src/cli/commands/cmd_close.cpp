@@ -26,20 +26,20 @@ class Close final : public Command {
  private:
   Result<> close(Context& context, Store& store, const SessionInfo& info) {
     if (info.state == SessionState::closed) {
-      context.voice().remark(cat(session_name(store, info), " is already closed"));
+      context.console().notice(cat(session_name(store, info), " is already closed"));
       return {};
     }
     const auto saved = store.update(info.id, {.state = SessionState::closed,
                                               .closed_at = std::optional(context.clock().now())});
     if (!saved && saved.error().code == Code::io) {
-      context.voice().warn(
+      context.console().warn(
           cat(session_name(store, info),
               " stays open because it could not be saved: ", saved.error().message));
       is_unsaved_ = true;
       return {};
     }
     REPRISE_TRY(saved);
-    context.voice().remark(cat("closed ", session_name(store, info)));
+    context.console().notice(cat("closed ", session_name(store, info)));
     return {};
   }
 

@@ -103,7 +103,7 @@ class Complete final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    context.voice().divert([](Voice::Kind, std::string_view) {});
+    context.console().divert([](Console::Kind, std::string_view) {});
     const std::string current = words_.empty() ? "" : words_.back();
     if (!words_.empty()) {
       words_.pop_back();
@@ -114,9 +114,9 @@ class Complete final : public Command {
     read(line, globals, words_);
     line.globals.quiet = true;
     line.prefix = current;
-    Context there(line.globals, context.environment(), context.voice().out(),
-                  context.voice().err());
-    there.voice().divert([](Voice::Kind, std::string_view) {});
+    Context there(line.globals, context.environment(), context.console().out(),
+                  context.console().err());
+    there.console().divert([](Console::Kind, std::string_view) {});
     print(context, complete(there, line, globals, current));
     return Exit::done;
   }
@@ -124,12 +124,12 @@ class Complete final : public Command {
  private:
   static void print(Context& context, const Completion& completion) {
     for (const Candidate& candidate : completion.candidates) {
-      context.voice().out().write(cat(terminal_line(candidate.text),
-                                      candidate.help.empty() ? "" : "\t",
-                                      terminal_line(candidate.help), "\n"));
+      context.console().out().write(cat(terminal_line(candidate.text),
+                                        candidate.help.empty() ? "" : "\t",
+                                        terminal_line(candidate.help), "\n"));
     }
     if (completion.rest != Rest::nothing) {
-      context.voice().out().write(completion.rest == Rest::files ? ":files\n" : ":folders\n");
+      context.console().out().write(completion.rest == Rest::files ? ":files\n" : ":folders\n");
     }
   }
 

@@ -15,11 +15,11 @@ class Completions final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (shell_ == "bash") {
-      context.voice().out().write(bash_completions());
+      context.console().out().write(bash_completions());
     } else if (shell_ == "zsh") {
-      context.voice().out().write(zsh_completions());
+      context.console().out().write(zsh_completions());
     } else {
-      context.voice().out().write(fish_completions());
+      context.console().out().write(fish_completions());
     }
     return Exit::done;
   }

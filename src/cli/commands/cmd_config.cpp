@@ -82,10 +82,10 @@ class ConfigCommand final : public Command {
   Result<Exit> run(Context& context) override {
     const std::string action = action_.value_or("show");
     if (context_ && action != "init") {
-      return context.voice().wrong_usage("--context can only be used with init");
+      return context.console().wrong_usage("--context can only be used with init");
     }
     if (const std::string_view wrong = wrong_words(action); !wrong.empty()) {
-      return context.voice().wrong_usage(wrong);
+      return context.console().wrong_usage(wrong);
     }
     if (action == "get") {
       return get(context);
@@ -134,9 +134,9 @@ class ConfigCommand final : public Command {
         continue;
       }
       if (context.globals().json) {
-        context.voice().print_json(json::quoted(setting.value));
+        context.console().print_json(json::quoted(setting.value));
       } else {
-        context.voice().out().write(cat(terminal_line(setting.value), "\n"));
+        context.console().out().write(cat(terminal_line(setting.value), "\n"));
       }
       return Exit::done;
     }
@@ -154,7 +154,7 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::string before, text_of(file));
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
     REPRISE_TRY(write(file, after));
-    context.voice().remark(cat("set ", words_.front(), " in ", file.string()));
+    context.console().notice(cat("set ", words_.front(), " in ", file.string()));
     return Exit::done;
   }
 
@@ -173,21 +173,21 @@ class ConfigCommand final : public Command {
       if (checked) {
         break;
       }
-      context.voice().report(checked.error());
-      if (!context.voice().can_ask()) {
+      context.console().report(checked.error());
+      if (!context.console().can_ask()) {
         return fail(Code::invalid_argument, cat(file.string(), " was not changed"));
       }
-      REPRISE_ASSIGN(const bool again, context.voice().confirm("edit it again?"));
+      REPRISE_ASSIGN(const bool again, context.console().confirm("edit it again?"));
       if (!again) {
         return fail(Code::cancelled, cat(file.string(), " was not changed"));
       }
     }
     if (text == before) {
-      context.voice().remark("nothing changed");
+      context.console().notice("nothing changed");
       return Exit::done;
     }
     REPRISE_TRY(write(file, text));
-    context.voice().remark(cat("saved ", file.string()));
+    context.console().notice(cat("saved ", file.string()));
     return Exit::done;
   }
 
@@ -208,13 +208,13 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::string before, text_of(file));
     REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
     if (is_trusted(folder, trusted)) {
-      context.voice().remark(cat(folder.string(), " is already trusted"));
+      context.console().notice(cat(folder.string(), " is already trusted"));
       return Exit::done;
     }
     REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
     REPRISE_TRY(write(file, after));
-    context.voice().remark(cat("the settings of projects in ", folder.string(),
-                               " are trusted now; see ", file.string()));
+    context.console().notice(cat("the settings of projects in ", folder.string(),
+                                 " are trusted now; see ", file.string()));
     return Exit::done;
   }
 
@@ -236,16 +236,16 @@ class ConfigCommand final : public Command {
     }
     array.close();
     if (context.globals().json) {
-      context.voice().print_json(document);
+      context.console().print_json(document);
       return Exit::done;
     }
     const std::vector<Column> columns = {{.heading = "key"},
                                          {.heading = "value", .flexible = true},
                                          {.heading = "in a project", .optional = true},
                                          {.heading = "what it sets"}};
-    const bool terminal = context.voice().out().is_terminal();
-    const auto width = static_cast<std::size_t>(context.voice().out().columns());
-    context.voice().out().write(
+    const bool terminal = context.console().out().is_terminal();
+    const auto width = static_cast<std::size_t>(context.console().out().columns());
+    context.console().out().write(
         format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
     return Exit::done;
   }
@@ -284,9 +284,9 @@ class ConfigCommand final : public Command {
       const auto origin = settings->origin.find(setting.name);
       const std::string from = origin == settings->origin.end() ? "" : origin->second;
       if (!context.globals().json) {
-        context.voice().out().write(cat(terminal_line(setting.name), " = ",
-                                        terminal_line(setting.value), "  (", terminal_line(from),
-                                        ")\n"));
+        context.console().out().write(cat(terminal_line(setting.name), " = ",
+                                          terminal_line(setting.value), "  (", terminal_line(from),
+                                          ")\n"));
         continue;
       }
       object.key(setting.name);
@@ -294,9 +294,9 @@ class ConfigCommand final : public Command {
     }
     object.close();
     if (context.globals().json) {
-      context.voice().print_json(out);
+      context.console().print_json(out);
     } else {
-      context.voice().remark(
+      context.console().notice(
           cat("store: ", http::masked_url(context.config().store_url(*settings))));
     }
     return Exit::done;
@@ -315,12 +315,12 @@ class ConfigCommand final : public Command {
         object.field("project", project.string());
       }
       object.close();
-      context.voice().print_json(out);
+      context.console().print_json(out);
       return Exit::done;
     }
-    context.voice().out().write(cat(terminal_line(sources.user_file.string()), "\n"));
+    context.console().out().write(cat(terminal_line(sources.user_file.string()), "\n"));
     if (!project.empty()) {
-      context.voice().out().write(cat(terminal_line(project.string()), "\n"));
+      context.console().out().write(cat(terminal_line(project.string()), "\n"));
     }
     return Exit::done;
   }
@@ -338,7 +338,7 @@ class ConfigCommand final : public Command {
       return std::unexpected(made.error());
     }
     REPRISE_TRY(replace_file(file, settings_template()));
-    context.voice().remark(cat("wrote ", file.string()));
+    context.console().notice(cat("wrote ", file.string()));
     return Exit::done;
   }
 
@@ -347,9 +347,9 @@ class ConfigCommand final : public Command {
                    find_context_file(context.config().working_dir()));
     REPRISE_TRY(store::context::create_context_file(
         file, find_provider_kind(kCompatibleKind)->default_model));
-    context.voice().remark(cat("wrote ", file.string(), "; it will hold the conversation: ",
-                               "keep it out of version control unless others may read it"));
-    context.voice().remark("use it with --store context: in this folder and below");
+    context.console().notice(cat("wrote ", file.string(), "; it will hold the conversation: ",
+                                 "keep it out of version control unless others may read it"));
+    context.console().notice("use it with --store context: in this folder and below");
     return Exit::done;
   }
 

@@ -54,7 +54,7 @@ class CopyCommand final : public Command {
     std::int64_t before = 0;
     for (const SessionInfo& info : found.sessions) {
       const auto progress = [&](const Progress& of_session) {
-        context.voice().progress(of_session.work, before + of_session.done, all);
+        context.console().progress(of_session.work, before + of_session.done, all);
       };
       auto copied = copy_session(*source, *target, info.id, interrupts.token(), progress);
       before += info.head.value;
@@ -64,7 +64,7 @@ class CopyCommand final : public Command {
       array.item();
       note(context, *source, info, copied);
     }
-    context.voice().end_progress();
+    context.console().end_progress();
     array.close();
     return end(context);
   }
@@ -73,7 +73,7 @@ class CopyCommand final : public Command {
   // Copies what conversations could not save.
   Result<Exit> replay_outboxes(Context& context) {
     if (!sels_.empty()) {
-      return context.voice().wrong_usage(
+      return context.console().wrong_usage(
           "spill: is always copied as a whole; leave the sessions out");
     }
     REPRISE_ASSIGN(
@@ -88,7 +88,7 @@ class CopyCommand final : public Command {
       auto outbox = outbox::read_outbox(file);
       if (!outbox) {
         ++failed_;
-        context.voice().warn(cat("cannot copy ", outbox.error().message));
+        context.console().warn(cat("cannot copy ", outbox.error().message));
         continue;
       }
       array.item();
@@ -105,10 +105,10 @@ class CopyCommand final : public Command {
   // Marks the file as stored, so that it is not copied again by default.
   static void mark_stored(Context& context, const std::filesystem::path& file, bool is_ours) {
     if (!is_ours) {
-      context.voice().remark(
+      context.console().notice(
           cat(file.native(), " is in use; copy it again when the other program has ended"));
     } else if (const auto marked = outbox::mark_as_stored(file); !marked) {
-      context.voice().warn(marked.error().message);
+      context.console().warn(marked.error().message);
     }
   }
 
@@ -139,7 +139,7 @@ class CopyCommand final : public Command {
     if (!copied) {
       ++failed_;
       object.field("result", "failed").field("detail", copied.error().message).close();
-      context.voice().warn(
+      context.console().warn(
           cat("cannot copy ", session_name(source, info), ": ", copied.error().message));
       return;
     }
@@ -153,14 +153,14 @@ class CopyCommand final : public Command {
       const std::string text =
           cat(is_fork ? "" : "conflict, not changed: ", session_name(source, info), ": ",
               copied->detail);
-      is_fork ? context.voice().remark(text) : context.voice().warn(text);
+      is_fork ? context.console().notice(text) : context.console().warn(text);
     }
     object.key("losses");
     json::ArrayWriter losses(rows_);
     for (const std::string& loss : copied->losses) {
       losses.item();
       json::append_string(rows_, loss);
-      context.voice().warn(cat(session_name(source, info), ": not copied: ", loss));
+      context.console().warn(cat(session_name(source, info), ": not copied: ", loss));
     }
     losses.close();
     object.close();
@@ -170,9 +170,9 @@ class CopyCommand final : public Command {
     if (context.globals().json) {
       const std::string damage =
           damage_.empty() ? "" : cat(",\"damage\":", damage_document(damage_));
-      context.voice().print_json(cat("{\"sessions\":", rows_, damage, "}"));
+      context.console().print_json(cat("{\"sessions\":", rows_, damage, "}"));
     }
-    context.voice().remark(cat(
+    context.console().notice(cat(
         counts_[CopyOutcome::copied], " copied, ", counts_[CopyOutcome::continued], " continued, ",
         counts_[CopyOutcome::unchanged], " unchanged, ", counts_[CopyOutcome::conflict],
         " in conflict, ",

@@ -95,7 +95,7 @@ class Doctor final : public Command {
     libraries();
     terminal(context);
     if (context.globals().json) {
-      context.voice().print_json(document());
+      context.console().print_json(document());
     } else {
       print(context);
     }
@@ -104,8 +104,8 @@ class Doctor final : public Command {
     if (problems == 0) {
       return Exit::done;
     }
-    context.voice().warn(cat(counted(problems, "problem"), " that would keep a turn from being ",
-                             "stored or answered"));
+    context.console().warn(cat(counted(problems, "problem"), " that would keep a turn from being ",
+                               "stored or answered"));
     return Exit::failed;
   }
 
@@ -427,9 +427,9 @@ class Doctor final : public Command {
   }
 
   void terminal(Context& context) {
-    add("terminal", context.voice().out().is_terminal()
+    add("terminal", context.console().out().is_terminal()
                         ? cat(context.environment().find("TERM").value_or("unknown"), ", ",
-                              context.voice().out().columns(), " columns")
+                              context.console().out().columns(), " columns")
                         : "none");
   }
 
@@ -458,10 +458,10 @@ class Doctor final : public Command {
   void print(Context& context) const {
     for (const Finding& finding : findings_) {
       const std::string gap(finding.name.size() < 20 ? 20 - finding.name.size() : 1, ' ');
-      context.voice().out().write(cat(
+      context.console().out().write(cat(
           finding.name, gap, finding.is_ok ? "" : "problem: ", terminal_line(finding.value), "\n"));
       if (!finding.fix.empty()) {
-        context.voice().out().write(
+        context.console().out().write(
             cat(std::string(20, ' '), "-> ", terminal_line(finding.fix), "\n"));
       }
     }

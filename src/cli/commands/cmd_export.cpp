@@ -60,12 +60,12 @@ class Export final : public Command {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     source_ = source;
     if (sels_.empty() != all_) {
-      return context.voice().wrong_usage("name sessions, or give --all");
+      return context.console().wrong_usage("name sessions, or give --all");
     }
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen_sessions(context, *source));
     const ExportFormat& format = chosen_format(context.globals().json);
     if (into_tool_ && format.tool.empty()) {
-      return context.voice().wrong_usage(
+      return context.console().wrong_usage(
           cat("--into-tool needs the format of a tool; ", format.name, " is not one"));
     }
     if (!output_ && into_tool_) {
@@ -92,7 +92,7 @@ class Export final : public Command {
     query.states = {SessionState::active, SessionState::closed, SessionState::archived};
     REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source, query));
     for (const Damage& part : found.damage) {
-      context.voice().warn(cat(part.where, ": ", part.reason));
+      context.console().warn(cat(part.where, ": ", part.reason));
     }
     return std::move(found.sessions);
   }
@@ -150,10 +150,10 @@ class Export final : public Command {
   // Reports losses of the format and damage.
   void report(Context& context, const SessionInfo& info, const Exported& exported) {
     for (const std::string& loss : exported.losses) {
-      context.voice().warn(cat(session_name(*source_, info), ": not exported: ", loss));
+      context.console().warn(cat(session_name(*source_, info), ": not exported: ", loss));
     }
     for (const Damage& part : exported.damage) {
-      context.voice().warn(cat(part.where, ": ", part.reason));
+      context.console().warn(cat(part.where, ": ", part.reason));
     }
     is_damaged_ = is_damaged_ || !exported.damage.empty();
   }
@@ -170,9 +170,9 @@ class Export final : public Command {
                                   const std::vector<SessionInfo>& sessions,
                                   const ExportFormat& format) {
     if (sessions.size() > 1 && !format.joins) {
-      return context.voice().wrong_usage("several sessions need a folder: -o FOLDER/");
+      return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
     }
-    StandardOutput output(context.voice().out(), format);
+    StandardOutput output(context.console().out(), format);
     for (const SessionInfo& info : sessions) {
       REPRISE_ASSIGN(const Exported exported, export_session(source, info.id, format, output));
       report(context, info, exported);
@@ -183,7 +183,7 @@ class Export final : public Command {
   Result<Exit> to_file(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
                        const ExportFormat& format, const fs::path& file) {
     if (sessions.size() > 1 && !format.joins) {
-      return context.voice().wrong_usage("several sessions need a folder: -o FOLDER/");
+      return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
     }
     std::vector<SessionId> ids;
     std::ranges::transform(sessions, std::back_inserter(ids), &SessionInfo::id);
@@ -247,14 +247,14 @@ class Export final : public Command {
           .raw("files", json::array_of(names))
           .field("messages", messages_)
           .close();
-      context.voice().print_json(out);
+      context.console().print_json(out);
     }
     const std::string what = cat(counted(static_cast<std::int64_t>(sessions.size()), "session"),
                                  ", ", counted(messages_, "message"));
-    context.voice().remark(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
-                                              : cat("wrote ", files_.size(), " files: ", what));
+    context.console().notice(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
+                                                : cat("wrote ", files_.size(), " files: ", what));
     if (!format.taken_by.empty() && !files_.empty()) {
-      context.voice().remark(cat("to continue there: ", command_for(format, sessions.front())));
+      context.console().notice(cat("to continue there: ", command_for(format, sessions.front())));
     }
     return is_damaged_ ? Exit::failed : Exit::done;
   }

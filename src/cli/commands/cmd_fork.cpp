@@ -31,9 +31,9 @@ class Fork final : public Command {
         const SessionId child,
         fork_session(*store, {.parent = info.id, .at = at, .title = title_}, context.clock()));
     REPRISE_ASSIGN(const Session created, get(*store, child));
-    context.voice().remark(cat("created ", session_name(*store, created.info)));
+    context.console().notice(cat("created ", session_name(*store, created.info)));
     if (!context.globals().json) {
-      context.voice().out().write(cat(child.str(), "\n"));
+      context.console().out().write(cat(child.str(), "\n"));
     }
     return show_session(context, *store, child);
   }

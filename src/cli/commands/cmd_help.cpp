@@ -14,15 +14,15 @@ class Help final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (!command_) {
-      context.voice().out().write(all_ ? all_help(all_commands()) : program_help(all_commands()));
+      context.console().out().write(all_ ? all_help(all_commands()) : program_help(all_commands()));
       return Exit::done;
     }
     const CommandEntry* const entry = find_command(*command_);
     if (entry == nullptr) {
-      return context.voice().wrong_usage(unknown_command(*command_));
+      return context.console().wrong_usage(unknown_command(*command_));
     }
     const std::unique_ptr<Command> command = entry->make();
-    context.voice().out().write(command_help(*entry, command->arguments()));
+    context.console().out().write(command_help(*entry, command->arguments()));
     return Exit::done;
   }
 

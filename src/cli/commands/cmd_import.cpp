@@ -112,7 +112,7 @@ class ImportCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (unit_) {
-      context.voice().out().write(kUnit);
+      context.console().out().write(kUnit);
       return Exit::done;
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
@@ -123,12 +123,12 @@ class ImportCommand final : public Command {
       REPRISE_ASSIGN(all, open_named(context));
     }
     if (all.empty()) {
-      context.voice().remark(
+      context.console().notice(
           "no history of another tool was found; name one: reprise import "
           "claude:FOLDER");
     }
     if (context.globals().json && (dry_run_ || all.empty())) {
-      context.voice().print_json(document(all, {}));
+      context.console().print_json(document(all, {}));
     } else if ((is_auto || dry_run_) && !all.empty() && !context.globals().json) {
       print_found(context, all);
     }
@@ -136,7 +136,7 @@ class ImportCommand final : public Command {
       return Exit::done;
     }
     if (is_auto) {
-      REPRISE_ASSIGN(const bool agreed, context.voice().confirm("import all of them?"));
+      REPRISE_ASSIGN(const bool agreed, context.console().confirm("import all of them?"));
       if (!agreed) {
         return Exit::done;
       }
@@ -154,7 +154,7 @@ class ImportCommand final : public Command {
     std::vector<fs::path> places;
     std::ranges::transform(all, std::back_inserter(places), &FoundSource::place);
     FolderWatch watch = FolderWatch::begin(places);
-    context.voice().remark("watching; Ctrl-C ends it");
+    context.console().notice("watching; Ctrl-C ends it");
     for (;;) {  // the first pass covers changes before the watch began
       const auto start = std::chrono::steady_clock::now();
       for (FoundSource& one : all) {
@@ -208,7 +208,7 @@ class ImportCommand final : public Command {
       auto one = source ? open_history(kind, *place, *std::move(source))
                         : Result<FoundSource>(std::unexpected(source.error()));
       if (!one) {
-        context.voice().warn(cat("cannot read ", kind.name, ": ", one.error().message));
+        context.console().warn(cat("cannot read ", kind.name, ": ", one.error().message));
       } else if (!one->found.sessions.empty()) {
         all.push_back(*std::move(one));
       }
@@ -252,7 +252,7 @@ class ImportCommand final : public Command {
                       size_text(bytes_of(one.place)),
                       age_text(one.newest(), context.clock().now())});
     }
-    Output& out = context.voice().out();
+    Output& out = context.console().out();
     out.write(format_table(columns, rows,
                            out.is_terminal() ? static_cast<std::size_t>(out.columns())
                                              : std::numeric_limits<std::size_t>::max()));
@@ -272,11 +272,11 @@ class ImportCommand final : public Command {
     std::int64_t done = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       warn_of_damage(context, all[i].found.damage);
-      context.voice().progress("importing", done, total);
+      context.console().progress("importing", done, total);
       import_sessions(
           {*all[i].source, all[i].kind->name, all[i].found.sessions}, *store,
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
-            context.voice().progress("importing", ++done, total);
+            context.console().progress("importing", ++done, total);
             note(context, info, imported, counts[i]);
           },
           interrupts.token());
@@ -285,7 +285,7 @@ class ImportCommand final : public Command {
                                          "; import again to go on"));
       }
     }
-    context.voice().end_progress();
+    context.console().end_progress();
     return end(context, all, counts, verbosity);
   }
 
@@ -293,7 +293,7 @@ class ImportCommand final : public Command {
                    const Result<ImportedSession>& imported, Counts& counts) {
     if (!imported) {
       ++counts.failed;
-      context.voice().warn(
+      context.console().warn(
           cat("cannot import ", session_name(info), ": ", imported.error().message));
       return;
     }
@@ -301,7 +301,7 @@ class ImportCommand final : public Command {
     counts.messages += imported->messages;
     counts.damaged += imported->damage.empty() ? 0 : 1;
     for (const std::string& part : imported->damage) {
-      context.voice().warn(cat(session_name(info), ": ", part));
+      context.console().warn(cat(session_name(info), ": ", part));
     }
   }
 
@@ -313,7 +313,7 @@ class ImportCommand final : public Command {
       return Exit::done;
     }
     if (context.globals().json) {
-      context.voice().print_json(document(all, counts));
+      context.console().print_json(document(all, counts));
     }
     Exit exit = Exit::done;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -322,11 +322,11 @@ class ImportCommand final : public Command {
       }
       auto& outcomes = counts[i].sessions;
       const std::int64_t forks = outcomes[CopyOutcome::forked];
-      context.voice().remark(cat(all[i].kind->title, ": ", outcomes[CopyOutcome::copied], " new, ",
-                                 outcomes[CopyOutcome::continued], " continued, ",
-                                 outcomes[CopyOutcome::unchanged], " unchanged, ",
-                                 forks > 0 ? cat(forks, " as forks, ") : "", counts[i].failed,
-                                 " failed; ", counted(counts[i].messages, "message")));
+      context.console().notice(cat(all[i].kind->title, ": ", outcomes[CopyOutcome::copied],
+                                   " new, ", outcomes[CopyOutcome::continued], " continued, ",
+                                   outcomes[CopyOutcome::unchanged], " unchanged, ",
+                                   forks > 0 ? cat(forks, " as forks, ") : "", counts[i].failed,
+                                   " failed; ", counted(counts[i].messages, "message")));
       exit = counts[i].failed > 0 || outcomes[CopyOutcome::conflict] > 0 ? Exit::failed : exit;
     }
     return exit;

@@ -68,12 +68,12 @@ class Info final : public Command {
     SideData side_data = read_side_data(*source, info.id);
     std::ranges::move(side_data.damage, std::back_inserter(turns.damage));
     if (context.globals().json) {
-      context.voice().print_json(document(*source, now, turns, side_data));
+      context.console().print_json(document(*source, now, turns, side_data));
     } else {
-      context.voice().out().write(text(context, *source, now.session, last, side_data.todos));
-      context.voice().out().write(
+      context.console().out().write(text(context, *source, now.session, last, side_data.todos));
+      context.console().out().write(
           side_data.signature.empty() ? "" : cat("signature     ", side_data.signature, "\n"));
-      context.voice().out().write(usage_table(turns.turns));
+      context.console().out().write(usage_table(turns.turns));
     }
     warn_of_damage(context, turns.damage);
     return turns.damage.empty() ? Exit::done : Exit::failed;

@@ -51,19 +51,19 @@ class List final : public Command {
     REPRISE_ASSIGN(const SessionPage page, find_page(context));
     REPRISE_TRY(context.stores().remember_numbers(page.sessions));
     if (context.globals().json) {
-      context.voice().print_json(document(page));
+      context.console().print_json(document(page));
     } else if (page.sessions.empty()) {
       const bool is_filtered = from_ || grep_ || mode_ || author_ || state_ || after_;
-      context.voice().remark(cat("no ", is_filtered ? "matching " : "", "sessions",
-                                 all_ ? "" : " in this folder; --all lists all folders"));
+      context.console().notice(cat("no ", is_filtered ? "matching " : "", "sessions",
+                                   all_ ? "" : " in this folder; --all lists all folders"));
     } else {
       print(context, page);
     }
     for (const Damage& part : page.damage) {
-      context.voice().warn(cat("cannot read ", part.where, ": ", part.reason));
+      context.console().warn(cat("cannot read ", part.where, ": ", part.reason));
     }
     if (!page.next.empty()) {
-      context.voice().remark(cat("for more: --after ", page.next));
+      context.console().notice(cat("for more: --after ", page.next));
     }
     return page.damage.empty() ? Exit::done : Exit::failed;
   }
@@ -201,9 +201,9 @@ class List final : public Command {
         rows.back().push_back(terminal_line(context.config().short_path(info.working_dir)));
       }
     }
-    const bool terminal = context.voice().out().is_terminal();
-    const auto width = static_cast<std::size_t>(context.voice().out().columns());
-    context.voice().out().write(
+    const bool terminal = context.console().out().is_terminal();
+    const auto width = static_cast<std::size_t>(context.console().out().columns());
+    context.console().out().write(
         format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
   }
 

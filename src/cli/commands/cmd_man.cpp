@@ -213,7 +213,7 @@ class Man final : public Command {
       out += cat(".SS ", roff(synopsis(entry.name, table)), "\n", roff(entry.summary), ".\n",
                  paragraphs(entry.description), options(table), typed(entry.examples));
     }
-    context.voice().out().write(
+    context.console().out().write(
         cat(out, kSelecting, stores(), slash_commands_section(), examples(), kTail));
     return Exit::done;
   }

@@ -39,18 +39,18 @@ class Models final : public Command {
     flags_.model.reset();
     REPRISE_ASSIGN(const std::string usual, usual_model(context, flags_, choice, models));
     if (context.globals().json) {
-      context.voice().print_json(document(choice, models, usual));
+      context.console().print_json(document(choice, models, usual));
       return Exit::done;
     }
     for (const ModelInfo& model : models) {
-      context.voice().out().write(
+      context.console().out().write(
           cat(terminal_line(model.id), model.id == usual ? "  (default)" : "",
               model.ends_on.empty() ? "" : cat("  (ends ", model.ends_on, ")"), "\n"));
     }
     if (std::ranges::find(models, usual, &ModelInfo::id) == models.end()) {
-      context.voice().remark(models.empty()
-                                 ? std::string("the provider lists no models")
-                                 : cat("the default, ", usual, ", is not one of them; set model"));
+      context.console().notice(
+          models.empty() ? std::string("the provider lists no models")
+                         : cat("the default, ", usual, ", is not one of them; set model"));
     }
     return Exit::done;
   }

@@ -22,12 +22,12 @@ class Rename final : public Command {
     const std::string joined = terminal_line(join_prompt(words_, ""));
     const std::string title(trimmed(joined));
     if (title.empty()) {
-      return context.voice().wrong_usage("the title is empty");
+      return context.console().wrong_usage("the title is empty");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     REPRISE_TRY(store->update(info.id, {.title = title}));
-    context.voice().remark(cat("renamed ", session_name(*store, info), " to '", title, "'"));
+    context.console().notice(cat("renamed ", session_name(*store, info), " to '", title, "'"));
     return show_session(context, *store, info.id);
   }
 
@@ -48,7 +48,7 @@ class Pin final : public Command {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     REPRISE_TRY(store->update(info.id, {.pinned = pinned_}));
-    context.voice().remark(cat(pinned_ ? "pinned " : "unpinned ", session_name(*store, info)));
+    context.console().notice(cat(pinned_ ? "pinned " : "unpinned ", session_name(*store, info)));
     return show_session(context, *store, info.id);
   }
 

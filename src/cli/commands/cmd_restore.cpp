@@ -17,8 +17,8 @@ class Restore final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (all_ == !sels_.empty()) {
-      return context.voice().wrong_usage(all_ ? "--all and SEL cannot be used together"
-                                              : "name a session, or use --all");
+      return context.console().wrong_usage(all_ ? "--all and SEL cannot be used together"
+                                                : "name a session, or use --all");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     FoundSessions found;
@@ -32,13 +32,13 @@ class Restore final : public Command {
     warn_of_damage(context, found.damage);
     std::int64_t done = 0;
     for (const SessionInfo& info : found.sessions) {
-      context.voice().progress("restoring", done++, std::ssize(found.sessions));
+      context.console().progress("restoring", done++, std::ssize(found.sessions));
       REPRISE_TRY(restore(*store, info));
-      context.voice().remark(cat("restored ", session_name(*store, info)));
+      context.console().notice(cat("restored ", session_name(*store, info)));
     }
-    context.voice().end_progress();
+    context.console().end_progress();
     if (found.sessions.empty()) {
-      context.voice().remark("the trash is empty");
+      context.console().notice("the trash is empty");
     }
     const bool is_one = sels_.size() == 1;
     REPRISE_TRY(is_one ? show_session(context, *store, found.sessions.front().id)

@@ -181,28 +181,28 @@ class SearchMessages final : public Command {
   void catch_up(Context& context, SearchIndex& index) const {
     for (const SearchSource& source : sources_) {
       const auto done = index.catch_up(source);
-      context.voice().end_progress();
+      context.console().end_progress();
       if (!done && done.error().code == Code::not_found) {
         continue;  // the tool has no history
       }
       if (!done) {
-        context.voice().warn(cat("newer messages are not searched: ", done.error().message));
+        context.console().warn(cat("newer messages are not searched: ", done.error().message));
       } else if (!*done) {
-        context.voice().remark("another process is indexing; the newest messages may be missing");
+        context.console().notice("another process is indexing; the newest messages may be missing");
       }
     }
   }
 
   Result<Exit> print(Context& context, const SearchPage& page) const {
     if (context.globals().json) {
-      context.voice().print_json(hits_document(page, source_names_));
+      context.console().print_json(hits_document(page, source_names_));
       return Exit::done;
     }
     if (page.hits.empty()) {
-      context.voice().remark("no messages found");
+      context.console().notice("no messages found");
       return Exit::done;
     }
-    Output& out = context.voice().out();
+    Output& out = context.console().out();
     const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
                                                   : std::numeric_limits<std::size_t>::max();
     out.write(hit_lines(page.hits, {.sources = source_names_,
@@ -210,7 +210,7 @@ class SearchMessages final : public Command {
                                     .columns = columns,
                                     .colour = context.is_coloured(out.is_terminal())}));
     if (!page.next.empty()) {
-      context.voice().remark(cat("for more: --after ", page.next));
+      context.console().notice(cat("for more: --after ", page.next));
     }
     return Exit::done;
   }

@@ -63,9 +63,9 @@ class Setup final : public Command {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     source_ =
         make_plain_source({.input_fd = STDIN_FILENO, .show = [&context](std::string_view text) {
-                             context.voice().err().write(text);
+                             context.console().err().write(text);
                              // A failure of standard error cannot be reported.
-                             (void)context.voice().err().flush();
+                             (void)context.console().err().flush();
                            }});
     Answers answers;
     REPRISE_ASSIGN(answers.candidate, ask_provider(*settings));
@@ -79,7 +79,7 @@ class Setup final : public Command {
 
  private:
   void print(std::string_view text) {
-    context_->voice().err().write(cat(terminal_line(text), "\n"));
+    context_->console().err().write(cat(terminal_line(text), "\n"));
   }
 
   // The line entered; `usual` if it is empty.
@@ -101,10 +101,10 @@ class Setup final : public Command {
 
   // Whether to ask again: on a terminal only.
   bool can_repeat(const Error& error) {
-    if (!context_->voice().can_ask()) {
+    if (!context_->console().can_ask()) {
       return false;
     }
-    context_->voice().report(error);
+    context_->console().report(error);
     return true;
   }
 
@@ -324,9 +324,10 @@ class Setup final : public Command {
                  ? Result<>()
                  : std::unexpected(os_error("make private", temporary, errno));
     }));
-    context_->voice().remark(cat("saved in ", context_->config().short_path(file.string()),
-                                 "; `reprise` starts a chat with ",
-                                 answers.model.empty() ? name : cat(answers.model, " of ", name)));
+    context_->console().notice(
+        cat("saved in ", context_->config().short_path(file.string()),
+            "; `reprise` starts a chat with ",
+            answers.model.empty() ? name : cat(answers.model, " of ", name)));
     return Exit::done;
   }
 

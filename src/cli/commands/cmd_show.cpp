@@ -115,7 +115,7 @@ class Show final : public Command {
     REPRISE_ASSIGN(const ReadReport report,
                    json ? print_json(context, *source, now) : print(context, *source, now));
     for (const Damage& part : report.damage) {
-      context.voice().warn(cat(part.where, ": ", part.reason));
+      context.console().warn(cat(part.where, ": ", part.reason));
     }
     return report.damage.empty() ? Exit::done : Exit::failed;
   }
@@ -146,7 +146,7 @@ class Show final : public Command {
 
   // The view for reading on a terminal; nullopt for pipes and files.
   std::optional<View> view(Context& context) const {
-    const Output& out = context.voice().out();
+    const Output& out = context.console().out();
     const bool colour = context.is_coloured(out.is_terminal());
     if (raw_ || (!out.is_terminal() && !colour)) {
       return std::nullopt;
@@ -157,14 +157,14 @@ class Show final : public Command {
   }
 
   std::unique_ptr<Pager> pager(Context& context) const {
-    Output& out = context.voice().out();
+    Output& out = context.console().out();
     const std::string command = pager_command(context.environment());
     if (raw_ || !out.is_terminal() || command.empty()) {
       return nullptr;
     }
     auto started = Pager::start(out, command);
     if (!started) {
-      context.voice().warn(started.error().message);
+      context.console().warn(started.error().message);
       return nullptr;
     }
     return *std::move(started);
@@ -181,8 +181,9 @@ class Show final : public Command {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     const std::optional<View> view = this->view(context);
     const std::unique_ptr<Pager> pager = this->pager(context);
-    context.voice().out().write(view ? view_head(session, brief_id(source, session.info.id), *view)
-                                     : transcript_head(source, session));
+    context.console().out().write(view
+                                      ? view_head(session, brief_id(source, session.info.id), *view)
+                                      : transcript_head(source, session));
     bool has_questions = false;
     ReadReport blobs;
     std::optional<Message> last;
@@ -196,18 +197,18 @@ class Show final : public Command {
         message.author.reset();
       }
       take_blobs(source, detail, message, blobs);
-      context.voice().out().write(view ? view_message(message, *view)
-                                       : transcript_message(message, detail));
+      context.console().out().write(view ? view_message(message, *view)
+                                         : transcript_message(message, detail));
       last = std::move(message);
-      return context.voice().out().failed() ? Flow::stop : Flow::go_on;
+      return context.console().out().failed() ? Flow::stop : Flow::go_on;
     };
     REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, range(now), write));
     const Message* const end = last ? &*last : nullptr;
-    context.voice().out().write(view ? view_end(now, end, *view)
-                                     : transcript_end(now, end, detail));
+    context.console().out().write(view ? view_end(now, end, *view)
+                                       : transcript_end(now, end, detail));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (!has_questions) {
-      context.voice().out().write(transcript_prompts(session.prompt_history));
+      context.console().out().write(transcript_prompts(session.prompt_history));
     }
     REPRISE_TRY(add_signature(source, session.info.id, report));
     return report;
@@ -232,24 +233,24 @@ class Show final : public Command {
     if (TodoReader* const list = source.capabilities().todo_reader; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(session.info.id));
     }
-    context.voice().print_json_piece(
+    context.console().print_json_piece(
         cat("{\"session\":", session_document(source, session, ids), ",\"messages\":["));
     bool first = true;
     ReadReport blobs;
     REPRISE_ASSIGN(
         ReadReport report, source.read(session.info.id, range(now), [&](Message&& message) {
           take_blobs(source, Detail::shortened, message, blobs);
-          context.voice().print_json_piece(cat(first ? "" : ",", message_document(message)));
+          context.console().print_json_piece(cat(first ? "" : ",", message_document(message)));
           first = false;
-          return context.voice().out().failed() ? Flow::stop : Flow::go_on;
+          return context.console().out().failed() ? Flow::stop : Flow::go_on;
         }));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (now.answer && !now.answer->message.blocks.empty()) {
-      context.voice().print_json_piece(cat(first ? "" : ",", answer_document(*now.answer)));
+      context.console().print_json_piece(cat(first ? "" : ",", answer_document(*now.answer)));
     }
     REPRISE_TRY(add_signature(source, session.info.id, report));
-    context.voice().print_json_piece(cat("],\"todos\":", todos_document(todos),
-                                         ",\"damage\":", damage_document(report.damage), "}\n"));
+    context.console().print_json_piece(cat("],\"todos\":", todos_document(todos),
+                                           ",\"damage\":", damage_document(report.damage), "}\n"));
     return report;
   }
 

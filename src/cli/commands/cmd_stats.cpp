@@ -91,16 +91,16 @@ class Stats final : public Command {
     REPRISE_ASSIGN(
         const Statistics all,
         sum_up(sources_, query, prices, interrupts.token(), [&context](const Progress& progress) {
-          context.voice().progress(progress.work, progress.done, progress.total);
+          context.console().progress(progress.work, progress.done, progress.total);
         }));
-    context.voice().end_progress();
+    context.console().end_progress();
     if (context.globals().json) {
-      context.voice().print_json(document(all));
+      context.console().print_json(document(all));
     } else {
       print(context, all);
     }
     for (const Damage& part : all.damage) {
-      context.voice().warn(cat(part.where, ": ", part.reason));
+      context.console().warn(cat(part.where, ": ", part.reason));
     }
     return all.damage.empty() ? Exit::done : Exit::failed;
   }
@@ -186,10 +186,10 @@ class Stats final : public Command {
 
   void print(Context& context, const Statistics& all) const {
     if (all.rows.empty()) {
-      context.voice().remark("no usage recorded");
+      context.console().notice("no usage recorded");
       return;
     }
-    Output& out = context.voice().out();
+    Output& out = context.console().out();
     const bool is_coloured = context.is_coloured(out.is_terminal());
     const bool has_bars = out.is_terminal() || is_coloured;
     const auto columns = static_cast<std::size_t>(out.columns());
@@ -197,12 +197,12 @@ class Stats final : public Command {
     out.write(has_bars ? with_bars(text, all.rows, is_coloured) : text);
     const PriceList& usual = usual_prices();
     if (all.total.usage.cost) {
-      context.voice().remark(cat("costs come from the provider, or from the prices of ",
-                                 usual.as_of, " and your own"));
+      context.console().notice(cat("costs come from the provider, or from the prices of ",
+                                   usual.as_of, " and your own"));
     }
     if (all.total.unpriced > 0) {
-      context.voice().remark(cat(counted(all.total.unpriced, "request"),
-                                 " without a known price; the setting `prices` gives one"));
+      context.console().notice(cat(counted(all.total.unpriced, "request"),
+                                   " without a known price; the setting `prices` gives one"));
     }
   }
 

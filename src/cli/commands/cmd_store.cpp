@@ -28,15 +28,16 @@ class StoreCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (action_ == "migrate") {
-      return all_tenants_ ? context.voice().wrong_usage("--all-tenants can only be used with sweep")
-                          : migrate(context);
+      return all_tenants_
+                 ? context.console().wrong_usage("--all-tenants can only be used with sweep")
+                 : migrate(context);
     }
     if (action_ != "sweep") {
-      return context.voice().wrong_usage(
+      return context.console().wrong_usage(
           cat("unknown action '", action_.value_or(""), "'; use migrate or sweep"));
     }
     if (dry_run_) {
-      return context.voice().wrong_usage("--dry-run can only be used with migrate");
+      return context.console().wrong_usage("--dry-run can only be used with migrate");
     }
     return sweep(context);
   }
@@ -49,15 +50,15 @@ class StoreCommand final : public Command {
                               {.dry_run = dry_run_, .on_step = [&](std::string_view step) {
                                  steps.emplace_back(step);
                                  if (!context.globals().json) {
-                                   context.voice().out().write(cat(step, "\n"));
+                                   context.console().out().write(cat(step, "\n"));
                                  }
                                }}));
     if (context.globals().json) {
       print_steps(context, steps);
     }
-    context.voice().remark(steps.empty() ? "the tables are up to date"
-                           : dry_run_    ? "nothing was changed"
-                                         : "the tables are up to date now");
+    context.console().notice(steps.empty() ? "the tables are up to date"
+                             : dry_run_    ? "nothing was changed"
+                                           : "the tables are up to date now");
     return Exit::done;
   }
 
@@ -72,7 +73,7 @@ class StoreCommand final : public Command {
     }
     array.close();
     object.close();
-    context.voice().print_json(out);
+    context.console().print_json(out);
   }
 
   struct Swept {
@@ -130,19 +131,19 @@ class StoreCommand final : public Command {
       object.field("tenants", swept.tenants).field("trashed", swept.trashed);
       object.field("forgotten", swept.forgotten);
       object.close();
-      context.voice().print_json(out);
+      context.console().print_json(out);
     }
     const std::string where =
         all_tenants_ ? cat(" of ", counted(swept.tenants, "tenant"), ",") : "";
     if (swept.clock_leapt) {
-      context.voice().note(
+      context.console().note(
           "the clock has jumped; no session is moved to the trash because of its age");
     } else if (settings.retention) {
-      context.voice().remark(cat("moved to the trash: ", counted(swept.trashed, "session"), where,
-                                 " closed more than ", *settings.retention, " ago"));
+      context.console().notice(cat("moved to the trash: ", counted(swept.trashed, "session"), where,
+                                   " closed more than ", *settings.retention, " ago"));
     }
-    context.voice().remark(cat("forgot ", counted(swept.forgotten, "operation"), where,
-                               " of sessions unchanged for a week"));
+    context.console().notice(cat("forgot ", counted(swept.forgotten, "operation"), where,
+                                 " of sessions unchanged for a week"));
   }
 
   std::optional<std::string> action_;

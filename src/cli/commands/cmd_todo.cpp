@@ -29,7 +29,7 @@ class TodoCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (const std::string wrong = wrong_usage(); !wrong.empty()) {
-      return context.voice().wrong_usage(wrong);
+      return context.console().wrong_usage(wrong);
     }
     REPRISE_ASSIGN(Store* const store, action_ ? context.stores().open_existing()
                                                : context.stores().open(Access::read));
@@ -91,12 +91,12 @@ class TodoCommand final : public Command {
 
   static void print(Context& context, const std::vector<Todo>& todos) {
     if (context.globals().json) {
-      context.voice().print_json(todos_document(todos));
+      context.console().print_json(todos_document(todos));
       return;
     }
-    context.voice().out().write(todo_lines(todos));
+    context.console().out().write(todo_lines(todos));
     if (todos.empty()) {
-      context.voice().remark("no todos");
+      context.console().notice("no todos");
     }
   }
 

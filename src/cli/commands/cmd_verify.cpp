@@ -44,7 +44,7 @@ class Verify final : public Command {
                      offered(store->capabilities().verifying, "be verified"));
       REPRISE_ASSIGN(report, verifying->verify());
     }
-    context.voice().end_progress();
+    context.console().end_progress();
     print(context, report, repaired);
     return report.damage.empty() ? Exit::done : Exit::failed;
   }
@@ -63,12 +63,12 @@ class Verify final : public Command {
         object.field("repaired", path_of(repaired));
       }
       object.close();
-      context.voice().print_json(out);
+      context.console().print_json(out);
     }
     for (const Damage& part : report.damage) {
-      context.voice().warn(cat("damaged: ", part.where, ": ", part.reason));
+      context.console().warn(cat("damaged: ", part.where, ": ", part.reason));
     }
-    context.voice().remark(
+    context.console().notice(
         cat(repaired.empty() ? "read " : "recovered ", counted(report.sessions, "session"), " and ",
             counted(report.messages, "message"),
             report.messages_lost == 0
@@ -76,12 +76,13 @@ class Verify final : public Command {
                 : cat(", lost at least ", counted(report.messages_lost, "message")),
             "; ", counted(std::ssize(report.damage), "damaged part")));
     if (!repaired.empty()) {
-      context.voice().remark(
+      context.console().notice(
           cat("wrote ", path_of(repaired), "; the store itself was not changed"));
-      context.voice().remark(cat("use it with `--store ", repaired,
-                                 "`, or always with `reprise config set store ", repaired, "`"));
+      context.console().notice(cat("use it with `--store ", repaired,
+                                   "`, or always with `reprise config set store ", repaired, "`"));
     } else if (!report.damage.empty()) {
-      context.voice().remark("`reprise verify --repair` writes everything readable to a new store");
+      context.console().notice(
+          "`reprise verify --repair` writes everything readable to a new store");
     }
   }
 

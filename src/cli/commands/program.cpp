@@ -28,16 +28,16 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
   const std::unique_ptr<Command> command = entry.make();
   const ArgumentTable table = command->arguments();
   if (contains(words, "--help") || contains(words, "-h")) {
-    context.voice().out().write(command_help(entry, table));
+    context.console().out().write(command_help(entry, table));
     return Exit::done;
   }
-  context.voice().set_usage(synopsis(entry.name, table));
+  context.console().set_usage(synopsis(entry.name, table));
   if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
-    return context.voice().wrong_usage(parsed.error().message);
+    return context.console().wrong_usage(parsed.error().message);
   }
   const Result<Exit> outcome = command->run(context);
   if (!outcome) {
-    context.voice().report(outcome.error());
+    context.console().report(outcome.error());
     return exit_for(outcome.error().code);
   }
   return *outcome;
@@ -45,17 +45,17 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
 
 Exit dispatch(Context& context, const ArgumentTable& global_table, CommandLine line) {
   if (line.command.empty() && contains(line.words, "--version")) {
-    context.voice().out().write(version_line());
+    context.console().out().write(version_line());
     return Exit::done;
   }
   if (line.command.empty() && (contains(line.words, "--help") || contains(line.words, "-h"))) {
-    context.voice().out().write(program_help(all_commands()));
+    context.console().out().write(program_help(all_commands()));
     return Exit::done;
   }
   complete_command(line);
   const CommandEntry* const entry = find_command(line.command);
   if (entry == nullptr) {
-    return context.voice().wrong_usage(unknown_command(line.command));
+    return context.console().wrong_usage(unknown_command(line.command));
   }
   return run_command(context, *entry, global_table, line.words);
 }
@@ -75,7 +75,7 @@ Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment
   if (const auto written = out.flush(); !written && exit == Exit::done) {
     exit = Exit::failed;
     if (!out.reader_is_gone()) {
-      context.voice().report(written.error());
+      context.console().report(written.error());
     }
   }
   // A failure of standard error cannot be reported.

@@ -17,7 +17,7 @@ namespace {
 
 bool can_edit(const Context& context) {
   const std::string term = context.environment().find("TERM").value_or("dumb");
-  return context.voice().can_ask() && term != "dumb";
+  return context.console().can_ask() && term != "dumb";
 }
 
 std::unique_ptr<LineSource> open_source(Context& context) {
@@ -25,13 +25,13 @@ std::unique_ptr<LineSource> open_source(Context& context) {
     if (auto editor = make_edit_source()) {
       return *std::move(editor);
     } else {
-      context.voice().note(editor.error().message);
+      context.console().note(editor.error().message);
     }
   }
   return make_plain_source({.input_fd = STDIN_FILENO, .show = [&context](std::string_view prompt) {
-                              context.voice().err().write(prompt);
+                              context.console().err().write(prompt);
                               // A failure of standard error cannot be reported.
-                              (void)context.voice().err().flush();
+                              (void)context.console().err().flush();
                             }});
 }
 
@@ -116,7 +116,7 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
     if (exit || exit.error().code != Code::unsupported) {
       return exit;
     }
-    context.voice().note(exit.error().message);
+    context.console().note(exit.error().message);
   }
   if (!context.globals().json) {
     return run_chat(context, request, nullptr);
@@ -124,7 +124,7 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
   JsonAnswer events(context);
   const Result<Exit> exit = run_chat(context, request, &events);
   if (!exit) {
-    context.voice().report(exit.error());
+    context.console().report(exit.error());
   }
   const Exit code = exit ? *exit : exit_for(exit.error().code);
   events.done(code);

@@ -14,15 +14,15 @@ constexpr std::size_t kInputShown = 100;
 
 TextAnswer::TextAnswer(Context& context)
     : context_(context),
-      spinner_(context.voice().err(),
+      spinner_(context.console().err(),
                !context.globals().quiet && !context.globals().json &&
                    context.environment().find("TERM").value_or("dumb") != "dumb") {
-  context.voice().before_speaking([this] { spinner_.hide(); });
+  context.console().before_output([this] { spinner_.hide(); });
   spinner_.show();
 }
 
 TextAnswer::~TextAnswer() {
-  context_.voice().before_speaking({});
+  context_.console().before_output({});
 }
 
 void TextAnswer::on_thinking(std::string_view text) {
@@ -30,12 +30,12 @@ void TextAnswer::on_thinking(std::string_view text) {
 }
 
 void TextAnswer::on_warning(std::string_view text) {
-  context_.voice().warn(text);
+  context_.console().warn(text);
   resume_spinner();
 }
 
 void TextAnswer::on_note(std::string_view text) {
-  context_.voice().note(text);
+  context_.console().note(text);
   resume_spinner();
 }
 
@@ -50,18 +50,18 @@ void TextAnswer::print(std::string_view text) {
   if (text.empty()) {
     return;
   }
-  if (context_.voice().out().is_terminal()) {
+  if (context_.console().out().is_terminal()) {
     spinner_.hide();
   }
-  context_.voice().out().write(text);
+  context_.console().out().write(text);
   // A failure is reported at the end: the answer is still stored.
-  (void)context_.voice().out().flush();
+  (void)context_.console().out().flush();
   line_open_ = !text.ends_with('\n');
 }
 
 void TextAnswer::on_text(std::string_view text) {
   spinner_.add(text.size());
-  if (context_.voice().out().is_terminal()) {
+  if (context_.console().out().is_terminal()) {
     print(gate_.pass(text));
   } else {
     print(text);
@@ -80,21 +80,21 @@ void TextAnswer::on_tool_call(const ToolUseBlock& call) {
   finish();
   const std::string_view input = call.input.text();
   const std::string_view shown = grapheme_prefix(input, kInputShown);
-  context_.voice().remark(
+  context_.console().notice(
       cat("tool ", call.name, " ", shown, shown.size() < input.size() ? "…" : ""));
 }
 
 void TextAnswer::on_tool_result(const ToolResultBlock& result) {
   if (result.is_error) {
-    context_.voice().remark(cat("the tool failed: ", grapheme_prefix(result.text, kInputShown)));
+    context_.console().notice(cat("the tool failed: ", grapheme_prefix(result.text, kInputShown)));
   }
   resume_spinner();
 }
 
 void JsonAnswer::print(std::string_view event) {
-  context_.voice().print_json(event);
+  context_.console().print_json(event);
   // A failure is reported at the end.
-  (void)context_.voice().out().flush();
+  (void)context_.console().out().flush();
 }
 
 void JsonAnswer::begin(const Session& session, bool saved) {

@@ -40,7 +40,7 @@ class TextAnswer final : public TurnObserver {
 class JsonAnswer final : public TurnObserver {
  public:
   // From now on, the context's warnings are events, too.
-  explicit JsonAnswer(Context& context) : context_(context) { context.voice().warn_by_events(); }
+  explicit JsonAnswer(Context& context) : context_(context) { context.console().warn_by_events(); }
   void begin(const Session& session, bool saved);
   void on_text(std::string_view text) override;
   void on_thinking(std::string_view text) override;
@@ -48,8 +48,8 @@ class JsonAnswer final : public TurnObserver {
   void on_tool_result(const ToolResultBlock& result) override;
   void on_message(const Message& stored) override;
   void on_usage(const Usage& usage) override;
-  void on_warning(std::string_view text) override { context_.voice().warn(text); }
-  void on_note(std::string_view text) override { context_.voice().note(text); }
+  void on_warning(std::string_view text) override { context_.console().warn(text); }
+  void on_note(std::string_view text) override { context_.console().note(text); }
   void done(Exit exit);
 
  private:

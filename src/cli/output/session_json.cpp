@@ -121,7 +121,7 @@ Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
     json::ObjectWriter object(out);
     append_info(object, session.info, brief_id(store, id));
     object.close();
-    context.voice().print_json(out);
+    context.console().print_json(out);
   }
   return Exit::done;
 }
@@ -134,7 +134,7 @@ Result<Exit> show_sessions(Context& context, Store& store,
       REPRISE_ASSIGN(Session session, get(store, info.id));
       now.push_back(std::move(session.info));
     }
-    context.voice().print_json(infos_document(now));
+    context.console().print_json(infos_document(now));
   }
   return Exit::done;
 }

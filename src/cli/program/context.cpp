@@ -10,17 +10,17 @@ Context::Context(const Globals& globals, const ProcessEnvironment& environment, 
                  Output& err)
     : globals_(globals),
       environment_(environment),
-      voice_(globals, out, err),
-      config_(std::make_unique<ProgramConfig>(globals, environment, voice_)),
-      stores_(std::make_unique<StoreOpener>(*config_, voice_)) {}
+      console_(globals, out, err),
+      config_(std::make_unique<ProgramConfig>(globals, environment, console_)),
+      stores_(std::make_unique<StoreOpener>(*config_, console_)) {}
 
 Context::Context(Context& parent, std::filesystem::path folder, bool same_store)
     : globals_(parent.globals_),
       environment_(parent.environment_),
-      voice_(&parent.voice_),
-      config_(
-          std::make_unique<ProgramConfig>(*parent.config_, std::move(folder), same_store, voice_)),
-      stores_(std::make_unique<StoreOpener>(*parent.stores_, *config_, voice_)) {}
+      console_(&parent.console_),
+      config_(std::make_unique<ProgramConfig>(*parent.config_, std::move(folder), same_store,
+                                              console_)),
+      stores_(std::make_unique<StoreOpener>(*parent.stores_, *config_, console_)) {}
 
 Context::~Context() = default;
 

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "cli/process/arguments.h"            // IWYU pragma: export
+#include "cli/process/console.h"              // IWYU pragma: export
 #include "cli/process/output.h"               // IWYU pragma: export
 #include "cli/process/process_environment.h"  // IWYU pragma: export
-#include "cli/process/voice.h"                // IWYU pragma: export
 #include "reprise/environment.h"              // IWYU pragma: export
 
 namespace reprise::cli {
@@ -30,8 +30,8 @@ class Context {
 
   const Globals& globals() const { return globals_; }
   const ProcessEnvironment& environment() const { return environment_; }
-  Voice& voice() { return voice_; }
-  const Voice& voice() const { return voice_; }
+  Console& console() { return console_; }
+  const Console& console() const { return console_; }
   ProgramConfig& config() { return *config_; }
   const ProgramConfig& config() const { return *config_; }
   StoreOpener& stores() { return *stores_; }
@@ -42,7 +42,7 @@ class Context {
  private:
   const Globals& globals_;
   const ProcessEnvironment& environment_;
-  Voice voice_;
+  Console console_;
   std::unique_ptr<ProgramConfig> config_;
   std::unique_ptr<StoreOpener> stores_;
   Clock& clock_ = system_clock();

@@ -14,11 +14,11 @@ std::filesystem::path search_index_file(const Context& context) {
 
 Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
   REPRISE_TRY(context.config().check_home());
-  return SearchIndex::open(search_index_file(context),
-                           {.on_progress = [&context](const Progress& progress) {
-                             context.voice().progress(progress.work, progress.done, progress.total);
-                             return Flow::go_on;
-                           }});
+  return SearchIndex::open(
+      search_index_file(context), {.on_progress = [&context](const Progress& progress) {
+        context.console().progress(progress.work, progress.done, progress.total);
+        return Flow::go_on;
+      }});
 }
 
 std::optional<Remnant> forget_in_search(Context& context, std::span<const SessionId> purged) {
@@ -56,7 +56,7 @@ std::vector<FoundHistory> find_histories(Context& context, std::string_view only
     if (opened) {
       found.push_back({cat(kind.name, ":"), *std::move(opened)});
     } else if (opened.error().code != Code::not_found) {
-      context.voice().warn(opened.error().message);
+      context.console().warn(opened.error().message);
     }
   }
   return found;

@@ -52,10 +52,10 @@ Result<Store*> StoreOpener::open(Access access) {
   if (!slot) {
     REPRISE_ASSIGN(const Settings* settings, config_.settings());
     const std::string url = config_.opening_url(*settings);
-    REPRISE_ASSIGN(slot,
-                   open_at(url, {.access = access,
-                                 .on_notice = [this](std::string_view text) { voice_.warn(text); },
-                                 .on_note = [this](std::string_view text) { voice_.note(text); }}));
+    REPRISE_ASSIGN(
+        slot, open_at(url, {.access = access,
+                            .on_notice = [this](std::string_view text) { console_.warn(text); },
+                            .on_note = [this](std::string_view text) { console_.note(text); }}));
     if (!std::exchange(has_reported_outbox_, true)) {
       report_outbox(config_.store_url(*settings));
     }
@@ -67,13 +67,13 @@ Result<Store*> StoreOpener::open(Access access) {
 void StoreOpener::report_outbox(std::string_view store_url) {
   const auto count = count_waiting(config_.outbox_folder(), store_url);
   if (!count) {
-    return voice_.warn(count.error().message);
+    return console_.warn(count.error().message);
   }
   if (*count > 0) {
-    voice_.remark(cat(*count, *count == 1 ? " conversation" : " conversations",
-                      " could not be saved and ", *count == 1 ? "is" : "are",
-                      " stored on this machine; copy it with: reprise copy spill: '", store_url,
-                      "'"));
+    console_.notice(cat(*count, *count == 1 ? " conversation" : " conversations",
+                        " could not be saved and ", *count == 1 ? "is" : "are",
+                        " stored on this machine; copy it with: reprise copy spill: '", store_url,
+                        "'"));
   }
 }
 
@@ -94,7 +94,7 @@ Result<> StoreOpener::check_place(std::string_view url) {
   const std::string whole = whole_store_url(url);
   REPRISE_ASSIGN(const bool is_new, is_new_place(whole));
   if (is_new) {
-    voice_.remark(cat("creating a new store: ", without_password(whole)));
+    console_.notice(cat("creating a new store: ", without_password(whole)));
   }
   return {};
 }
@@ -144,7 +144,7 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   options.insecure = config_.is_insecure(*settings);
   watch().watch(options, std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
   options.on_progress = [this](const Progress& progress) {
-    voice_.progress(progress.work, progress.done, progress.total);
+    console_.progress(progress.work, progress.done, progress.total);
   };
   if (!settings->store_key_command) {
     return open_store(url, options);
@@ -333,7 +333,7 @@ Result<> StoreOpener::remember_numbers(const std::vector<SessionInfo>& shown) {
   std::ranges::transform(shown, std::back_inserter(list.ids), &SessionInfo::id);
   REPRISE_ASSIGN(const ListPlace place, list_place(std::nullopt));
   if (const auto saved = save_last_list(place, list); !saved) {
-    voice_.note(cat("cannot save the numbers of this list: ", saved.error().message));
+    console_.note(cat("cannot save the numbers of this list: ", saved.error().message));
   }
   return {};
 }

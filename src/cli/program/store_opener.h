@@ -28,11 +28,11 @@ Result<Offer*> offered(Offer* offer, std::string_view what) {
 class StoreOpener {
  public:
   // The arguments must outlive it.
-  StoreOpener(ProgramConfig& config, Voice& voice) : config_(config), voice_(voice) {}
+  StoreOpener(ProgramConfig& config, Console& console) : config_(config), console_(console) {}
   // For another folder: uses the parent's store unless `config` names another. The parent must
   // outlive it and is used by the same thread.
-  StoreOpener(StoreOpener& parent, ProgramConfig& config, Voice& voice)
-      : config_(config), voice_(voice), parent_(&parent) {}
+  StoreOpener(StoreOpener& parent, ProgramConfig& config, Console& console)
+      : config_(config), console_(console), parent_(&parent) {}
   ~StoreOpener() = default;
   StoreOpener(const StoreOpener&) = delete;
   StoreOpener& operator=(const StoreOpener&) = delete;
@@ -95,9 +95,9 @@ class StoreOpener {
   void report_outbox(std::string_view store_url);
 
   ProgramConfig& config_;
-  Voice& voice_;
+  Console& console_;
   StoreOpener* parent_ = nullptr;
-  StoreWatch watch_{voice_};  // must outlive the stores
+  StoreWatch watch_{console_};  // must outlive the stores
   bool has_reported_outbox_ = false;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;

@@ -73,11 +73,11 @@ void StoreWatch::watch(StoreOptions& options, std::chrono::milliseconds slow_cal
   options.on_slow_call = [this](const SlowCall& call) { say_slow(call); };
 }
 
-// The voice is not thread-safe, so other threads' messages are queued.
+// The console is not thread-safe, so other threads' messages are queued.
 void StoreWatch::say_slow(const SlowCall& call) {
   std::string text = slow_text(call);
   if (std::this_thread::get_id() == thread_) {
-    return voice_.note(text);
+    return console_.note(text);
   }
   const std::lock_guard lock(mutex_);
   if (pending_.size() < kPendingMax) {
@@ -89,20 +89,20 @@ void StoreWatch::finish(const Globals& globals) {
   {
     const std::lock_guard lock(mutex_);
     for (const std::string& text : std::exchange(pending_, {})) {
-      voice_.note(text);
+      console_.note(text);
     }
   }
   const StoreCounts counts = statistics_.counts();
   if (!globals.stats && (!globals.verbose || globals.quiet || counts.calls.empty())) {
     return;
   }
-  voice_.end_progress();
+  console_.end_progress();
   // Keeps the order of both outputs. A failure is reported at the end.
-  (void)voice_.out().flush();
+  (void)console_.out().flush();
   std::string object;
   json::ObjectWriter(object).raw("stats", store_counts_to_json(counts)).close();
-  voice_.err().write(globals.json ? cat(object, "\n")
-                                  : cat("reprise: store: ", statistics_line(counts), "\n"));
+  console_.err().write(globals.json ? cat(object, "\n")
+                                    : cat("reprise: store: ", statistics_line(counts), "\n"));
 }
 
 }  // namespace reprise::cli

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/process/voice.h"
+#include "cli/process/console.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {
@@ -16,8 +16,8 @@ std::string statistics_line(const StoreCounts& counts);
 // The stores may be used by any thread, this object only by the one that created it.
 class StoreWatch {
  public:
-  // `voice` must outlive it.
-  explicit StoreWatch(Voice& voice) : voice_(voice) {}
+  // `console` must outlive it.
+  explicit StoreWatch(Console& console) : console_(console) {}
 
   // Counts the calls of a store and reports slow ones. Must outlive the store.
   void watch(StoreOptions& options, std::chrono::milliseconds slow_call);
@@ -29,7 +29,7 @@ class StoreWatch {
  private:
   void say_slow(const SlowCall& call);
 
-  Voice& voice_;
+  Console& console_;
   StoreStatistics statistics_;
   const std::thread::id thread_ = std::this_thread::get_id();
   std::mutex mutex_;

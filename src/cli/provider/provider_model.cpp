@@ -40,24 +40,25 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
     return default_model(known, dev, url, {});
   }
   if (flags.sends_nothing) {
-    context.voice().remark(cat("no model is set: ", http::host_of(url), " would be asked for one"));
+    context.console().notice(
+        cat("no model is set: ", http::host_of(url), " would be asked for one"));
     return default_model(known, dev, url, {});
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
   if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
     std::string usual = default_model(known, dev, url, {});
-    context.voice().remark(cat("no model is set, and ", http::host_of(url), " lists none: trying ",
-                               usual, "; --model names another"));
+    context.console().notice(cat("no model is set, and ", http::host_of(url),
+                                 " lists none: trying ", usual, "; --model names another"));
     return usual;
   }
   std::string model = default_model(known, dev, url, *offered);
   if (model != default_model(known, dev, url, {})) {
-    context.voice().remark(cat("using ", model,
-                               offered->size() == 1
-                                   ? std::string(", the only model of ")
-                                   : cat(", the first of ", offered->size(), " models of "),
-                               http::host_of(url), "; --model names another"));
+    context.console().notice(cat("using ", model,
+                                 offered->size() == 1
+                                     ? std::string(", the only model of ")
+                                     : cat(", the first of ", offered->size(), " models of "),
+                                 http::host_of(url), "; --model names another"));
   }
   return model;
 }
@@ -101,7 +102,7 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
   }
   const std::string model =
       from.flags.model || has_model(*usable) ? model_name : usable->models.front();
-  from.context.voice().remark(
+  from.context.console().notice(
       model.empty() ? cat("asking ", usable->name, " at ", usable->base_url)
                     : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
   ProviderChoice choice{

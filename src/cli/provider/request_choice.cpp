@@ -65,7 +65,7 @@ RequestOptions supported_options(Context& context, const RequestOptions& options
     if (provider::provider_can_say(provider, option.name)) {
       std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
     } else {
-      context.voice().warn(
+      context.console().warn(
           cat("the setting ", option.name, " is ignored: ", provider, " does not support it"));
     }
   }
@@ -155,8 +155,8 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
     } else if (name == choice.name) {
       provider::lay_over(out, section.options);
       if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
-        context.voice().warn(cat("headers, extra and auth of [providers.", name,
-                                 "] are not sent to ", http::host_of(choice.options.base_url)));
+        context.console().warn(cat("headers, extra and auth of [providers.", name,
+                                   "] are not sent to ", http::host_of(choice.options.base_url)));
       }
     }
   }

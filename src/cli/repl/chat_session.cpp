@@ -112,10 +112,10 @@ Result<> ChatSession::set_closing_title(const Exchange& first_turn, bool interru
                             .ask = settings->title == "model",
                             .interrupted = interrupted,
                             .first_turn = first_turn,
-                            .on_asking = [this] { context_.voice().note("asking for a title"); },
+                            .on_asking = [this] { context_.console().note("asking for a title"); },
                             .stop = std::move(stop)});
   if (!title) {
-    context_.voice().warn(cat("no title: ", title.error().message));
+    context_.console().warn(cat("no title: ", title.error().message));
     return {};
   }
   if (*title) {
@@ -214,7 +214,7 @@ Result<std::string> ChatSession::set_title(const std::string& text) {
   REPRISE_ASSIGN(Store* const store, store_to_change("have a title"));
   const std::string title(trimmed(terminal_line(text)));
   REPRISE_TRY(store->update(id(), {.title = title}));
-  context_.voice().remark(cat("the title is '", title, "'"));
+  context_.console().notice(cat("the title is '", title, "'"));
   return std::string();
 }
 
@@ -231,7 +231,7 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
     return std::unexpected(std::move(built).error());
   }
   REPRISE_TRY(store->update(id(), {.model = flags_.model}));
-  context_.voice().remark(cat("now using ", *flags_.model));
+  context_.console().notice(cat("now using ", *flags_.model));
   return std::string();
 }
 
@@ -249,7 +249,7 @@ Result<std::string> ChatSession::set_provider(const std::string& text, std::stop
     flags_ = before;
     return std::unexpected(std::move(built).error());
   }
-  context_.voice().remark(cat("now using ", model(), " of ", provider().name()));
+  context_.console().notice(cat("now using ", model(), " of ", provider().name()));
   return std::string();
 }
 
@@ -263,8 +263,8 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
   flags_.system.reset();
   flags_.mode.reset();
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.voice().remark(text == "-" ? "the system prompt is removed"
-                                      : "the system prompt is set");
+  context_.console().notice(text == "-" ? "the system prompt is removed"
+                                        : "the system prompt is set");
   return std::string();
 }
 
@@ -282,7 +282,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_ASSIGN(const SessionId child, fork_session(*store, request, context_.clock()));
   REPRISE_TRY(rebuild(child, std::move(stop)));
   fresh_ = false;
-  context_.voice().remark(
+  context_.console().notice(
       cat("now in the copy ", cli::brief_id(*store, child), "; the original is unchanged"));
   return std::string();
 }
@@ -292,8 +292,8 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
   const std::int64_t turns = slash.number.value_or(1);
   REPRISE_ASSIGN(const Rewound rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.voice().remark(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
-                              rewound.messages, " messages"));
+  context_.console().notice(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
+                                rewound.messages, " messages"));
   return std::string();
 }
 
@@ -323,7 +323,7 @@ Result<std::string> ChatSession::save(const std::string& file) {
   REPRISE_ASSIGN(const Session session, get(*store, id()));
   const std::filesystem::path path = context_.config().path_named(file);
   REPRISE_TRY(write_transcript(*store, session, path));
-  context_.voice().remark(cat("wrote ", path.string()));
+  context_.console().notice(cat("wrote ", path.string()));
   return std::string();
 }
 

@@ -63,21 +63,21 @@ void Repl::greet() {
   if (const auto settings = context.config().settings(); settings && session_.store() != nullptr) {
     where = cat("saved in ", context.config().store_url(**settings));
   }
-  context.voice().remark(cat(session_.resumed() ? "" : "new ", session_.name(), " with ",
-                             session_.model(), ", ", where,
-                             parts_.person ? "; /help lists commands" : ""));
+  context.console().notice(cat(session_.resumed() ? "" : "new ", session_.name(), " with ",
+                               session_.model(), ", ", where,
+                               parts_.person ? "; /help lists commands" : ""));
   if (!session_.resumed() || session_.store() == nullptr) {
     return;
   }
   if (const auto last = last_exchange(*session_.store(), session_.id()); !last) {
-    context.voice().warn(cat("the last exchange cannot be read: ", last.error().message));
+    context.console().warn(cat("the last exchange cannot be read: ", last.error().message));
   } else if (!last->question.empty() && parts_.events == nullptr) {
-    context.voice().remark(cat("you: ", excerpt(last->question)));
+    context.console().notice(cat("you: ", excerpt(last->question)));
     if (!last->answer.empty()) {
-      context.voice().remark(cat("answer: ", excerpt(last->answer)));
+      context.console().notice(cat("answer: ", excerpt(last->answer)));
     }
     if (last->cut) {
-      context.voice().remark("that answer was interrupted; /go-on continues it");
+      context.console().notice("that answer was interrupted; /go-on continues it");
     }
   }
   if (const auto prompts = last_prompts(*session_.store(), session, kPromptsRemembered)) {
@@ -97,7 +97,7 @@ Repl::Next Repl::step(const Input& input) {
     return command(input.text);
   }
   if (input.cut) {
-    parts_.context.voice().warn(
+    parts_.context.console().warn(
         cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
   }
   std::vector<Block> blocks = std::exchange(attached_, {});
@@ -145,7 +145,7 @@ Repl::Next Repl::command(std::string_view line) {
   }
   // With --json, standard output has only events.
   Output& out =
-      parts_.events == nullptr ? parts_.context.voice().out() : parts_.context.voice().err();
+      parts_.events == nullptr ? parts_.context.console().out() : parts_.context.console().err();
   out.write(*shown);
   (void)out.flush();  // a failure is reported at the end
   return Next::go_on;
@@ -164,7 +164,7 @@ Repl::Next Repl::attach(const std::string& file) {
     return Next::go_on;
   }
   attached_.push_back(*std::move(block));
-  context.voice().remark(cat("attached ", file, "; it is sent with the next message"));
+  context.console().notice(cat("attached ", file, "; it is sent with the next message"));
   return Next::go_on;
 }
 
@@ -174,7 +174,7 @@ Repl::Next Repl::copy_answer() {
   const auto last = session_.store() == nullptr ? Result<Exchange>(first_)
                                                 : last_exchange(*session_.store(), session_.id());
   const std::string text = last ? last->answer : "";
-  Output& out = context.voice().out();
+  Output& out = context.console().out();
   if (!last || text.empty()) {
     fail_step(last ? Error{Code::not_found, "there is no answer to copy"} : last.error());
   } else if (!out.is_terminal()) {
@@ -185,7 +185,7 @@ Repl::Next Repl::copy_answer() {
   } else {
     out.write(copy_sequence(text));
     (void)out.flush();  // a failure is reported at the end
-    context.voice().remark("copied, if the terminal allows it");
+    context.console().notice("copied, if the terminal allows it");
   }
   return Next::go_on;
 }
@@ -216,7 +216,7 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
   }
   fail_step(outcome ? outcome->cut.value_or(Error{}) : outcome.error());
   if (const std::string advice = session_.advice_after(outcome); !advice.empty()) {
-    parts_.context.voice().remark(advice);
+    parts_.context.console().notice(advice);
   }
   return Next::go_on;
 }
@@ -232,26 +232,26 @@ Repl::Next Repl::on_stop(std::string_view advice) {
   }
   stopped_at_ = now;
   parts_.interrupts.reset();
-  parts_.context.voice().remark(advice);
+  parts_.context.console().notice(advice);
   return Next::go_on;
 }
 
 void Repl::fail_step(const Error& error) {
   failed_ = true;
-  parts_.context.voice().report(error);
+  parts_.context.console().report(error);
 }
 
 void Repl::finish() {
   Context& context = parts_.context;
   if (session_.store() == nullptr) {
-    context.voice().remark("this conversation was not saved");
+    context.console().notice("this conversation was not saved");
     return;
   }
   if (!session_.is_saved()) {
     if (!session_.store()->capabilities().messages) {
-      context.voice().remark("there was no answer, and nothing is saved");
+      context.console().notice("there was no answer, and nothing is saved");
     } else if (unsaved_) {
-      context.voice().remark("this conversation was not saved");
+      context.console().notice("this conversation was not saved");
     }
     return;
   }
@@ -261,10 +261,10 @@ void Repl::finish() {
   if (const auto named =
           session_.set_closing_title(first_, interrupted_, parts_.interrupts.token());
       !named) {
-    context.voice().warn(named.error().message);
+    context.console().warn(named.error().message);
     unsaved_ = true;
   }
-  context.voice().remark(
+  context.console().notice(
       cat("saved as ", session_.name(), "; continue with: reprise chat -r ", session_.brief_id()));
 }
 

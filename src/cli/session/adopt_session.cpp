@@ -36,9 +36,9 @@ Result<std::string> adopt_session(Context& context, std::string sel) {
   REPRISE_ASSIGN(const ContinuedSession continued,
                  continue_imported(*source, kind->name, *store, info, context.clock()));
   for (const std::string& part : continued.damage) {
-    context.voice().warn(part);
+    context.console().warn(part);
   }
-  context.voice().remark(
+  context.console().notice(
       cat("continuing a copy of ", kind->title, "'s session: ", short_id(continued.id)));
   return continued.id.str();
 }

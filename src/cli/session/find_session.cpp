@@ -76,7 +76,7 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
   std::error_code error;
   if (const std::string& folder = info.working_dir;
       !folder.empty() && folder != context.config().project() && !fs::is_directory(folder, error)) {
-    context.voice().warn(cat("the session's folder is gone: ", folder));
+    context.console().warn(cat("the session's folder is gone: ", folder));
   }
   return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
 }
@@ -124,7 +124,7 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
   REPRISE_ASSIGN(
       WaitingSessions waiting,
       read_waiting(context.config().outbox_folder(), context.config().store_url(settings),
-                   [&](std::string_view text) { context.voice().warn(text); }));
+                   [&](std::string_view text) { context.console().warn(text); }));
   const auto find = [&] {
     return context.stores().select(*waiting.store, request.session.sel.value_or("last"),
                                    Use::change);
@@ -150,22 +150,22 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
   }
   warn_unsaved(context, away);
   if (!info) {
-    context.voice().warn("nothing of the session is on this machine; starting a new one");
+    context.console().warn("nothing of the session is on this machine; starting a new one");
     return FoundSession{};
   }
   REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));
   if (is_here) {
-    context.voice().remark(cat("continuing '", info->title, "' as it is on this machine"));
+    context.console().notice(cat("continuing '", info->title, "' as it is on this machine"));
   } else {
-    context.voice().warn(cat("nothing of session ", short_id(info->id),
-                             " is on this machine; the model does not see its messages"));
+    context.console().warn(cat("nothing of session ", short_id(info->id),
+                               " is on this machine; the model does not see its messages"));
   }
   FoundSession found;
   REPRISE_ASSIGN(found.session, get(*waiting.store, info->id));
   REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info->id));
   found.session->info.head = waiting.begin.at(info->id);
   if (is_here && found.session->info.head.value > 0) {
-    context.voice().warn(
+    context.console().warn(
         "only the unsaved part of the session is on this machine; the model does not see its "
         "earlier messages");
   }
@@ -201,7 +201,7 @@ Result<std::optional<SessionId>> find_usual_session(Context& context, Access acc
 }
 
 void warn_unsaved(Context& context, const Error& away) {
-  context.voice().warn(cat("this conversation is not saved: ", away.message));
+  context.console().warn(cat("this conversation is not saved: ", away.message));
 }
 
 bool is_server_away(Context& context, const Settings& settings, const Error& error) {
@@ -224,7 +224,7 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
       return store.error();
     }
     if (!std::exchange(has_warned, true)) {
-      context.voice().remark(cat("waiting for the server: ", store.error().message));
+      context.console().notice(cat("waiting for the server: ", store.error().message));
     }
     std::this_thread::sleep_for(kServerPause);
   }

@@ -22,13 +22,13 @@ void report_removed(Context& context, Store& store, const std::vector<SessionInf
   for (const SessionInfo& info : sessions) {
     if (named < kNamedMax && std::ranges::find(removed, info.id) != removed.end()) {
       ++named;
-      context.voice().remark(cat(before, session_name(store, info), after));
+      context.console().notice(cat(before, session_name(store, info), after));
     }
   }
   if (removed.empty()) {
-    context.voice().remark(how == Removal::purge ? "nothing was removed" : "nothing was moved");
+    context.console().notice(how == Removal::purge ? "nothing was removed" : "nothing was moved");
   } else if (removed.size() > 1) {
-    context.voice().remark(cat(before, removed.size(), " sessions", after));
+    context.console().notice(cat(before, removed.size(), " sessions", after));
   }
 }
 
@@ -61,20 +61,21 @@ void print_document(Context& context, const std::vector<Damage>& damage,
     add_remnants(out, remnants);
   }
   object.close();
-  context.voice().print_json(out);
+  context.console().print_json(out);
 }
 
 void note_watching(Context& context, const SessionInfo& info) {
   const Owner owner = info.answering.value_or(Owner{});
-  context.voice().note(cat("waiting to see whether '", info.title,
-                           "' is still being answered by process ", owner.pid, " on ", owner.host));
+  context.console().note(cat("waiting to see whether '", info.title,
+                             "' is still being answered by process ", owner.pid, " on ",
+                             owner.host));
 }
 
 }  // namespace
 
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
   if (!done.remnants) {
-    context.voice().warn(
+    context.console().warn(
         cat("cannot check what else contains their text: ", done.remnants.error().message));
   }
   std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
@@ -84,7 +85,7 @@ std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& d
     found.push_back(*std::move(remnant));
   }
   for (const auto& [where, reason] : found) {
-    context.voice().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));
+    context.console().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));
   }
   return found;
 }
@@ -140,10 +141,10 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   if (sessions.size() > unconfirmed_max) {
     REPRISE_ASSIGN(
         const bool agreed,
-        context.voice().confirm(how == Removal::purge ? cat("remove ", what, " for good?")
-                                                      : cat("move ", what, " to the trash?")));
+        context.console().confirm(how == Removal::purge ? cat("remove ", what, " for good?")
+                                                        : cat("move ", what, " to the trash?")));
     if (!agreed) {
-      context.voice().remark("nothing was changed");
+      context.console().notice("nothing was changed");
       return Exit::failed;
     }
   }
@@ -154,15 +155,15 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
           {.on_watching = [&context](const SessionInfo& silent) { note_watching(context, silent); },
            .on_progress =
                [&context](const Progress& progress) {
-                 context.voice().progress(progress.work, progress.done, progress.total);
+                 context.console().progress(progress.work, progress.done, progress.total);
                }},
           context.clock()));
-  context.voice().end_progress();
+  context.console().end_progress();
   for (const SessionInfo& info : done.answering) {
-    context.voice().warn(cat("skipped, an answer is running: ", session_name(store, info)));
+    context.console().warn(cat("skipped, an answer is running: ", session_name(store, info)));
   }
   for (const auto& [id, error] : done.failed) {
-    context.voice().warn(cat("cannot remove ", short_id(id), ": ", error.message));
+    context.console().warn(cat("cannot remove ", short_id(id), ": ", error.message));
   }
   std::vector<Remnant> remnants;
   if (how == Removal::purge && !done.removed.empty()) {
@@ -179,7 +180,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
 
 void warn_of_damage(Context& context, const std::vector<Damage>& damage) {
   for (const Damage& part : damage) {
-    context.voice().warn(cat("cannot read ", part.where, ": ", part.reason));
+    context.console().warn(cat("cannot read ", part.where, ": ", part.reason));
   }
 }
 

@@ -46,7 +46,7 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
                                  session && settings.context_file.empty() ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !flags.model) {
-    context.voice().remark(
+    context.console().notice(
         cat("the session has no model: ", choice.model, " answers; choose another with --model"));
   }
   if (request.has_pdf_by_url && choice.name == kCompatibleKind) {
@@ -54,7 +54,7 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
                 "openai-chat takes no PDF by URL: download it and attach the file");
   }
   for (const std::string& warning : choice.warnings) {
-    context.voice().warn_once(warning);
+    context.console().warn_once(warning);
   }
   return choice;
 }
@@ -63,8 +63,8 @@ InstructionSources instruction_sources(Context& context, const Settings& setting
   return {.modes = settings.modes,
           .usual = settings.system,
           .folder = context.config().working_dir(),
-          .on_note = [&context](std::string_view line) { context.voice().note(line); },
-          .on_warning = [&context](std::string_view text) { context.voice().warn(text); }};
+          .on_note = [&context](std::string_view line) { context.console().note(line); },
+          .on_warning = [&context](std::string_view text) { context.console().warn(text); }};
 }
 
 Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
@@ -85,8 +85,8 @@ Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::pa
 // A mode from an untrusted project is used, with a warning.
 void warn_of_mode(Context& context, const Settings& settings, std::string_view mode) {
   if (settings.is_untrusted(cat("mode.", mode))) {
-    context.voice().warn_once(cat("the mode ", mode, " comes from ", settings.untrusted_file,
-                                  ", and its folder is not trusted"));
+    context.console().warn_once(cat("the mode ", mode, " comes from ", settings.untrusted_file,
+                                    ", and its folder is not trusted"));
   }
 }
 
@@ -95,11 +95,12 @@ Result<std::string> new_instructions(Context& context, const Settings& settings,
                                      const fs::path& folder, std::stop_token stop) {
   if (mode != nullptr) {
     return load_context(
-        *mode, folder, [&](std::string_view line) { context.voice().note(line); }, std::move(stop));
+        *mode, folder, [&](std::string_view line) { context.console().note(line); },
+        std::move(stop));
   }
   if (settings.system && settings.is_untrusted("system")) {
-    context.voice().warn_once(cat("the system prompt comes from ", settings.untrusted_file,
-                                  ", and its folder is not trusted"));
+    context.console().warn_once(cat("the system prompt comes from ", settings.untrusted_file,
+                                    ", and its folder is not trusted"));
   }
   return settings.system.value_or("");
 }
@@ -136,17 +137,17 @@ Result<Store*> open_for_new(Context& context, const Provider& provider, Session&
       code == Code::invalid_argument || code == Code::unsupported) {
     return std::unexpected(prepared.error());
   }
-  context.voice().warn(cat("this conversation is not saved: ", prepared.error().message));
+  context.console().warn(cat("this conversation is not saved: ", prepared.error().message));
   return nullptr;
 }
 
 void name_current(Context& context, Store& store, const SessionId& id, bool archive) {
   const auto archived = make_current(store, id, archive, context.clock());
   if (!archived) {
-    context.voice().warn(archived.error().message);
+    context.console().warn(archived.error().message);
   } else if (const std::optional<SessionId>& before = *archived; before) {
     const std::optional<Session> old = store.find(*before).value_or(std::nullopt);
-    context.voice().remark(
+    context.console().notice(
         cat("archived ", old ? session_name(store, old->info) : brief_id(store, *before)));
   }
 }
@@ -217,16 +218,16 @@ void apply_retention(Context& context, Store& store, const Settings& settings) {
   const Retained done =
       retain_sessions(store, *age, context.config().state_folder(), context.clock());
   if (done.clock_leapt) {
-    context.voice().note(
+    context.console().note(
         "the clock has jumped; no session is moved to the trash because of its age");
   }
   if (done.moved > 0) {
-    context.voice().remark(cat("moved to the trash: ", done.moved,
-                               done.moved == 1 ? " session" : " sessions", " closed more than ",
-                               *settings.retention, " ago"));
+    context.console().notice(cat("moved to the trash: ", done.moved,
+                                 done.moved == 1 ? " session" : " sessions", " closed more than ",
+                                 *settings.retention, " ago"));
   }
   if (done.error) {
-    context.voice().warn(cat("cannot clean up: ", done.error->message));
+    context.console().warn(cat("cannot clean up: ", done.error->message));
   }
 }
 
@@ -237,7 +238,8 @@ void set_author(Context& context, const Settings& settings, Source* store,
   if (author) {
     options.author = *std::move(author);
   } else {
-    context.voice().warn(cat("the question is stored without an author: ", author.error().message));
+    context.console().warn(
+        cat("the question is stored without an author: ", author.error().message));
   }
 }
 
@@ -250,7 +252,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
     warn_of_mode(context, *settings, mode->name);
   }
   if (!settings->context_warning.empty()) {
-    context.voice().warn_once(settings->context_warning);
+    context.console().warn_once(settings->context_warning);
   }
   REPRISE_TRY(choose_author(*settings, nullptr));
   auto started = std::make_unique<StartedSession>();

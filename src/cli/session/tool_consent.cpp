@@ -134,7 +134,7 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
       is_trusted(folder, {start.working_dir().native()}) || context.globals().yes) {
     return {};
   }
-  return context.voice().agree_once(
+  return context.console().agree_once(
       cat("allow tools to work in ", folder.native(), ", the session's folder?"),
       cat("the session's folder ", folder.native(),
           " is outside the current folder; start there, or use --yes"),
@@ -144,18 +144,18 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
 Approver ask_for_consent(Context& context, ToolConsents& consents) {
   return [&context, &consents](const ToolUseBlock& call) {
     const auto answer = consents.approve(call, [&context](const ToolUseBlock& tool_use) {
-      if (!context.voice().can_ask()) {
-        context.voice().warn(cat(
+      if (!context.console().can_ask()) {
+        context.console().warn(cat(
             "tool ", tool_use.name, " was not allowed: there is no terminal to ask on; use --yes",
             is_of_files(tool_use.name) ? ", or run `reprise config trust` in this folder once"
                                        : ""));
         return Choice::no;
       }
-      return context.voice().ask_choice(
+      return context.console().ask_choice(
           cat("run ", tool_use.name, " ", tool_use.input.text(), "?"));
     });
     if (!answer.remembered) {
-      context.voice().warn(cat("cannot remember that: ", answer.remembered.error().message));
+      context.console().warn(cat("cannot remember that: ", answer.remembered.error().message));
     }
     return answer.approval;
   };

@@ -28,10 +28,10 @@ std::filesystem::path base_folder(const ProcessEnvironment& environment, std::st
 }  // namespace
 
 ProgramConfig::ProgramConfig(ProgramConfig& parent, std::filesystem::path folder, bool same_store,
-                             Voice& voice)
+                             Console& console)
     : globals_(parent.globals_),
       environment_(parent.environment_),
-      voice_(voice),
+      console_(console),
       parent_(&parent),
       same_store_(same_store),
       working_dir_(std::move(folder)) {}
@@ -107,7 +107,7 @@ Result<const Settings*> ProgramConfig::settings() {
     REPRISE_ASSIGN(LoadedSettings loaded, load_settings(sources(), environment_));
     settings_ = std::move(loaded.settings);
     for (const std::string& warning : loaded.warnings) {
-      voice_.warn_once(warning);
+      console_.warn_once(warning);
     }
     if (globals_.store) {
       settings_->store = globals_.store;
@@ -127,7 +127,7 @@ Result<> ProgramConfig::take_store_settings(Settings& settings) {
     std::vector<std::string> warnings;
     REPRISE_TRY(apply_context_file(settings, *file, warnings));
     for (const std::string& warning : warnings) {
-      voice_.warn_once(warning);
+      console_.warn_once(warning);
     }
   }
   const StoreKind* const kind = find_store_kind(url);

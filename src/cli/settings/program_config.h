@@ -4,7 +4,7 @@
 // first use, so that `--help` opens no files.
 
 #include "cli/process/arguments.h"
-#include "cli/process/voice.h"  // IWYU pragma: export
+#include "cli/process/console.h"  // IWYU pragma: export
 #include "cli/settings/config.h"
 
 namespace reprise::cli {
@@ -12,11 +12,12 @@ namespace reprise::cli {
 class ProgramConfig {
  public:
   // The arguments must outlive it.
-  ProgramConfig(const Globals& globals, const ProcessEnvironment& environment, Voice& voice)
-      : globals_(globals), environment_(environment), voice_(voice) {}
+  ProgramConfig(const Globals& globals, const ProcessEnvironment& environment, Console& console)
+      : globals_(globals), environment_(environment), console_(console) {}
   // For another folder, with its settings. With `same_store` the store is the parent's, whatever
   // the settings name. The parent must outlive it.
-  ProgramConfig(ProgramConfig& parent, std::filesystem::path folder, bool same_store, Voice& voice);
+  ProgramConfig(ProgramConfig& parent, std::filesystem::path folder, bool same_store,
+                Console& console);
   ~ProgramConfig() = default;
   ProgramConfig(const ProgramConfig&) = delete;
   ProgramConfig& operator=(const ProgramConfig&) = delete;
@@ -69,7 +70,7 @@ class ProgramConfig {
 
   const Globals& globals_;
   const ProcessEnvironment& environment_;
-  Voice& voice_;
+  Console& console_;
   ProgramConfig* parent_ = nullptr;
   bool same_store_ = false;
   std::filesystem::path working_dir_;

@@ -1,4 +1,4 @@
-#include "cli/process/voice.h"
+#include "cli/process/console.h"
 
 #include <termios.h>
 #include <unistd.h>
@@ -53,15 +53,15 @@ bool holds(const std::vector<std::string>& texts, std::string_view text) {
 
 }  // namespace
 
-void Voice::say(std::string_view text, Kind kind) {
+void Console::write(std::string_view text, Kind kind) {
   if (parent_ != nullptr) {
-    return parent_->say(text, kind);
+    return parent_->write(text, kind);
   }
   if (sink_) {
     sink_(kind, text);
     return;
   }
-  begin_speaking();
+  begin_output();
   // Keeps the order of both outputs if they are the same terminal. A failure is reported at the
   // end.
   (void)out_.flush();
@@ -70,14 +70,14 @@ void Voice::say(std::string_view text, Kind kind) {
   (void)err_.flush();
 }
 
-void Voice::begin_speaking() {
+void Console::begin_output() {
   bar_.clear();
-  if (before_speaking_) {
-    before_speaking_();
+  if (before_output_) {
+    before_output_();
   }
 }
 
-void Voice::progress(std::string_view work, std::int64_t done, std::int64_t total) {
+void Console::progress(std::string_view work, std::int64_t done, std::int64_t total) {
   if (parent_ != nullptr) {
     return parent_->progress(work, done, total);
   }
@@ -86,20 +86,20 @@ void Voice::progress(std::string_view work, std::int64_t done, std::int64_t tota
   }
 }
 
-void Voice::end_progress() {
+void Console::end_progress() {
   parent_ == nullptr ? bar_.clear() : parent_->end_progress();
 }
 
-void Voice::warn(std::string_view text) {
+void Console::warn(std::string_view text) {
   if (warn_by_events_) {
     std::string out;
     json::ObjectWriter(out).field("event", "warning").field("text", text).close();
     print_json(out);
   }
-  say(text, Kind::warning);
+  write(text, Kind::warning);
 }
 
-void Voice::warn_once(std::string_view text) {
+void Console::warn_once(std::string_view text) {
   if (holds(warnings_, text)) {
     return;
   }
@@ -109,28 +109,28 @@ void Voice::warn_once(std::string_view text) {
   warnings_.emplace_back(text);
 }
 
-void Voice::remark(std::string_view text) {
+void Console::notice(std::string_view text) {
   if (!globals_.quiet) {
-    say(text);
+    write(text);
   }
 }
 
-void Voice::note(std::string_view text) {
+void Console::note(std::string_view text) {
   if (globals_.verbose) {
-    say(text);
+    write(text);
   }
 }
 
-void Voice::print_json_piece(std::string_view piece) {
+void Console::print_json_piece(std::string_view piece) {
   out_.write(out_.is_terminal() ? terminal_json(piece) : std::string(piece));
 }
 
-void Voice::print_json(std::string_view document) {
+void Console::print_json(std::string_view document) {
   print_json_piece(document);
   out_.write("\n");
 }
 
-void Voice::report(const Error& error) {
+void Console::report(const Error& error) {
   if (globals_.json) {
     std::string out;
     json::ObjectWriter object(out);
@@ -140,10 +140,10 @@ void Voice::report(const Error& error) {
     object.close();
     print_json(out);
   }
-  say(error.message);
+  write(error.message);
 }
 
-Exit Voice::wrong_usage(std::string_view message) {
+Exit Console::wrong_usage(std::string_view message) {
   if (usage_.empty()) {
     report({Code::invalid_argument, cat(message, message.ends_with('?') ? " (see `reprise help`)"
                                                                         : "; see `reprise help`")});
@@ -156,11 +156,11 @@ Exit Voice::wrong_usage(std::string_view message) {
   return Exit::usage;
 }
 
-bool Voice::can_ask() const {
+bool Console::can_ask() const {
   return ::isatty(STDIN_FILENO) == 1 && err_.is_terminal();
 }
 
-char Voice::ask_key(std::string_view question, std::string_view keys, char usual) {
+char Console::ask_key(std::string_view question, std::string_view keys, char usual) {
   constexpr char kCtrlC = 3;
   constexpr char kCtrlD = 4;
   // A failure is reported at the end or cannot be reported.
@@ -184,8 +184,8 @@ char Voice::ask_key(std::string_view question, std::string_view keys, char usual
   return 0;
 }
 
-Choice Voice::ask_choice(std::string_view question) {
-  begin_speaking();
+Choice Console::ask_choice(std::string_view question) {
+  begin_output();
   // A failure is reported at the end or cannot be reported.
   (void)out_.flush();
   err_.write(cat(terminal_line(question), " [y/once/always/N] "));
@@ -200,7 +200,7 @@ Choice Voice::ask_choice(std::string_view question) {
   return answer == "y" || answer == "yes" ? Choice::yes : Choice::no;
 }
 
-Result<bool> Voice::confirm(std::string_view question) {
+Result<bool> Console::confirm(std::string_view question) {
   if (globals_.yes) {
     return true;
   }
@@ -208,7 +208,7 @@ Result<bool> Voice::confirm(std::string_view question) {
     return fail(Code::invalid_argument, cat("refusing to ", question.substr(0, question.rfind('?')),
                                             " without --yes (no terminal to ask)"));
   }
-  begin_speaking();
+  begin_output();
   (void)out_.flush();  // a failure is reported at the end
   err_.write(cat(terminal_line(question), " [y/N] "));
   REPRISE_TRY(err_.flush());
@@ -216,8 +216,8 @@ Result<bool> Voice::confirm(std::string_view question) {
   return answer == "y" || answer == "yes";
 }
 
-Result<> Voice::agree_once(const std::string& question, std::string no_terminal,
-                           std::string refused) {
+Result<> Console::agree_once(const std::string& question, std::string no_terminal,
+                             std::string refused) {
   if (parent_ != nullptr) {
     return parent_->agree_once(question, std::move(no_terminal), std::move(refused));
   }

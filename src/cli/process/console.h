@@ -15,25 +15,25 @@ namespace reprise::cli {
 // always in this folder.
 enum class Choice : std::uint8_t { no, once, yes, always };
 
-class Voice {
+class Console {
  public:
   // The arguments must outlive it.
-  Voice(const Globals& globals, Output& out, Output& err)
+  Console(const Globals& globals, Output& out, Output& err)
       : globals_(globals), out_(out), err_(err) {}
   // Uses the parent, which must outlive it and is used by the same thread.
-  explicit Voice(Voice* parent)
+  explicit Console(Console* parent)
       : globals_(parent->globals_), out_(parent->out_), err_(parent->err_), parent_(parent) {}
-  ~Voice() = default;
-  Voice(const Voice&) = delete;
-  Voice& operator=(const Voice&) = delete;
+  ~Console() = default;
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
 
   Output& out() { return out_; }
   Output& err() { return err_; }
 
-  // Writes to standard error, sanitized for terminals. warn() writes even with -q, remark() does
+  // Writes to standard error, sanitized for terminals. warn() writes even with -q, notice() does
   // not, note() only with -v.
   void warn(std::string_view text);
-  void remark(std::string_view text);
+  void notice(std::string_view text);
   void note(std::string_view text);
   // Warns only once, however often a conversation is rebuilt.
   void warn_once(std::string_view text);
@@ -44,7 +44,7 @@ class Voice {
 
   // From now on, messages go to this sink unchanged instead of standard error, as something else
   // owns the terminal.
-  enum class Kind : std::uint8_t { remark, warning };
+  enum class Kind : std::uint8_t { notice, warning };
   using Sink = std::function<void(Kind kind, std::string_view text)>;
   void divert(Sink sink) { sink_ = std::move(sink); }
   // Likewise for yes or no questions.
@@ -52,7 +52,7 @@ class Voice {
   void divert_questions(QuestionSink sink) { question_sink_ = std::move(sink); }
 
   // Called before each write to the terminal; may be empty.
-  void before_speaking(std::function<void()> hook) { before_speaking_ = std::move(hook); }
+  void before_output(std::function<void()> hook) { before_output_ = std::move(hook); }
 
   // Writes a JSON document and a newline to standard output.
   void print_json(std::string_view document);
@@ -82,13 +82,13 @@ class Voice {
   Result<> agree_once(const std::string& question, std::string no_terminal, std::string refused);
 
  private:
-  void say(std::string_view text, Kind kind = Kind::remark);
-  void begin_speaking();
+  void write(std::string_view text, Kind kind = Kind::notice);
+  void begin_output();
 
   const Globals& globals_;
   Output& out_;
   Output& err_;
-  Voice* parent_ = nullptr;
+  Console* parent_ = nullptr;
   ProgressBar bar_{err_};
   std::vector<std::string> warnings_;  // for warn_once(); the parent's count, too
   std::vector<std::string> agreed_;    // questions answered with yes
@@ -96,7 +96,7 @@ class Voice {
   bool warn_by_events_ = false;
   Sink sink_;
   QuestionSink question_sink_;
-  std::function<void()> before_speaking_;
+  std::function<void()> before_output_;
 };
 
 }  // namespace reprise::cli
