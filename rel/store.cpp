@@ -34,10 +34,10 @@ namespace {
 
 // The number of trials.
 struct Effort {
-  std::size_t power_cuts = 750;
+  std::size_t power_cuts = 500;
   std::size_t log_cuts = 100;
   std::int64_t call_stride =
-      20;  // every twentieth call fails in all ways, every third delicate one in one way
+      30;  // every thirtieth call fails in all ways, every eighth delicate one in one way
   std::int64_t copy_stride = 10;
   std::size_t crowds = 20;
   std::size_t stops = 5;
@@ -70,7 +70,7 @@ Tally contend(const Kind& kind, const Effort& effort) {
   Tally tally;
   if (kind.name != "sqlite" && kind.name != "chatdir") {
     for (int i = 0; i < effort.whole_files; ++i) {
-      tally += write_beside_each_other(kind, {.writers = 8, .messages = 50});
+      tally += write_beside_each_other(kind, {.writers = 8, .messages = 30});
       tally += write_beside_each_other(kind, {.writers = 16, .messages = 10});
     }
     return tally;
