@@ -29,7 +29,7 @@ fs::path copied_store(const History& history) {
 fs::path target_of(const History& history) {
   const auto& all = store_kinds();
   const auto kind = std::ranges::find(all, history.kind().name, &StoreKind::name);
-  return copied_store(history) / kind->usual_name;
+  return copied_store(history) / kind->default_name;
 }
 
 void set_up(const History& history) {

@@ -228,10 +228,10 @@ class Clocks {
     });
     reset();
     const std::string& answer = recorded.at(0).bytes;
-    HeldServer held;
+    HeldServer server;
     Program program(start(kRight, {"ask", "--provider", "openai-responses", "--base-url",
-                                   cat(held.url(), "/v1"), "hello"}));
-    if (!held.take_request() || !held.send(answer.substr(0, answer.size() / 2))) {
+                                   cat(server.url(), "/v1"), "hello"}));
+    if (!server.take_request() || !server.send(answer.substr(0, answer.size() / 2))) {
       throw std::runtime_error("nobody asks");
     }
     for (const std::string_view clock : kClocks) {
@@ -241,7 +241,7 @@ class Clocks {
     }
     Program other(start(kIn2037, {"ask", "-c", "--base-url", cat(server_->url(), "/v1"),
                                   "--provider", "openai-responses", "and you?"}));
-    (void)held.send(answer.substr(answer.size() / 2));
+    (void)server.send(answer.substr(answer.size() / 2));
     const int code = program.wait();
     const int other_code = other.wait();
     const StoredAnswer stored = stored_answer_in(home(), store_);

@@ -216,7 +216,7 @@ class Steps {
 std::vector<std::string> trial_urls(const path& folder) {
   std::vector<std::string> out;
   for (const StoreKind& kind : store_kinds()) {
-    if (!kind.usual_name.empty()) {
+    if (!kind.default_name.empty()) {
       out.push_back(trial_url(kind, folder));
     }
   }
@@ -227,7 +227,7 @@ const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
     std::vector<Kind> out;
     for (const StoreKind& kind : store_kinds()) {
-      if (kind.usual_name.empty()) {
+      if (kind.default_name.empty()) {
         continue;
       }
       out.push_back({std::string(kind.name),

@@ -151,15 +151,15 @@ class Signals {
   std::string stopped_at(const Moment& moment) {
     reset();
     const Recorded& stream = *moment.stream;
-    HeldServer held;
+    HeldServer server;
     Program program(
-        ask(moment.store, held.url(), {"--model", stream.question.model, stream.question.text}));
-    if (!held.take_request()) {
+        ask(moment.store, server.url(), {"--model", stream.question.model, stream.question.text}));
+    if (!server.take_request()) {
       return "asked nothing";
     }
     auto hold = moment.is_saving ? std::optional(lock_store()) : std::nullopt;
     const std::string_view sent = std::string_view(stream.bytes).substr(0, moment.bytes);
-    if (!held.send(sent)) {
+    if (!server.send(sent)) {
       return "does not read what is sent";
     }
     const std::string text = text_in(sent);
@@ -253,9 +253,9 @@ class Signals {
 
   std::string stopped_connecting(int signal) {
     reset();
-    HeldServer held;
-    held.fill_queue();
-    Program program(ask(stores().front(), held.url(), {"hello"}));
+    HeldServer server;
+    server.fill_queue();
+    Program program(ask(stores().front(), server.url(), {"hello"}));
     // The question must be stored before the request.
     if (!eventually([this] { return stored_answer_in(home(), stores().front()).questions == 1; })) {
       return "stores no question";

@@ -64,7 +64,7 @@ struct StoreKind {
   std::string_view alias = {};  // another scheme for it; "" for none
   std::string_view form;        // "sqlite:FILE", for error messages
   Place place = Place::nowhere;
-  std::string_view usual_name = {};  // of its file or folder: "reprise.db"
+  std::string_view default_name = {};  // of its file or folder: "reprise.db"
   // Where other programs store it, relative to a project's or the user's home folder; "" for
   // nowhere.
   std::array<std::string_view, 2> in_project = {};

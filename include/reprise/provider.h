@@ -68,7 +68,7 @@ struct Request {
   std::string previous_response_id =
       {};  // continue from there; `messages` then has new messages only
   // The messages are stored by the provider only, so it should store the answer if it can.
-  bool keep_response = false;
+  bool store_response = false;
   bool stream = true;
   RequestOptions options = {};
   std::string conversation = {};  // an id shared by the requests of a conversation; "" for none
@@ -171,10 +171,10 @@ class Provider {
   }
 
   // True if a response id of this provider can be continued from.
-  virtual bool keeps_responses() const { return false; }
+  virtual bool stores_responses() const { return false; }
   // Whether it does so by default. Otherwise each request has the whole history, and response ids
-  // are used only if the messages are not stored elsewhere (Request::keep_response).
-  virtual bool continues_responses() const { return keeps_responses(); }
+  // are used only if the messages are not stored elsewhere (Request::store_response).
+  virtual bool continues_responses() const { return stores_responses(); }
 
   // Thinking blocks and raw blocks are sent back only to the provider they came from.
   virtual bool accepts_thinking_from(std::string_view provider) const { return provider == name(); }

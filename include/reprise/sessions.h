@@ -54,7 +54,7 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
 
 // The session to continue by default: the only one of a store that holds one, or the current one of
 // a store that has one; nullopt for other stores, and when there is none.
-Result<std::optional<SessionId>> usual_session(Store& store);
+Result<std::optional<SessionId>> default_session(Store& store);
 
 // Makes the session the current one, in stores that have one. With `archive` the previous one is
 // archived if possible, and its id is returned. If only archiving failed, the session has become

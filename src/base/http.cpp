@@ -184,8 +184,8 @@ std::string server_of(std::string_view url) {
       (!port.empty() && (port.front() != ':' || !consists_of(port.substr(1), kDigits)))) {
     return {};
   }
-  const std::string_view usual = scheme == "http://" ? ":80" : ":443";
-  return cat(scheme, ascii_lower(host), port.size() > 1 ? port : usual);
+  const std::string_view default_port = scheme == "http://" ? ":80" : ":443";
+  return cat(scheme, ascii_lower(host), port.size() > 1 ? port : default_port);
 }
 
 bool is_same_server(std::string_view a, std::string_view b) {

@@ -513,7 +513,7 @@ TEST_F(ResponseIdTest, AProviderThatDoesNotContinueByDefaultGetsAllMessages) {
   provider_.add().text("b").ended();
   ASSERT_TRUE(conversation().ask("one", listener_));
   EXPECT_EQ(provider_.seen.at(0).previous_response_id, "");
-  EXPECT_FALSE(provider_.seen.at(0).keep_response);
+  EXPECT_FALSE(provider_.seen.at(0).store_response);
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: q | assistant: a | user: one");
 }
 

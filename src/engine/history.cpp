@@ -84,8 +84,8 @@ bool HistoryReader::load() {
   if (waiting_.size() == before && memory_at_ < slice_.memory.size()) {
     push(slice_.memory[memory_at_++]);
   }
-  if (waiting_.size() == before && slice_.last && !last_given_) {
-    last_given_ = true;
+  if (waiting_.size() == before && slice_.last && !is_last_returned_) {
+    is_last_returned_ = true;
     push(*slice_.last);
   }
   return waiting_.size() > before;
@@ -114,7 +114,7 @@ std::optional<Message> HistoryReader::take() {
 void HistoryReader::rewind() {
   at_ = slice_.from;
   memory_at_ = 0;
-  last_given_ = false;
+  is_last_returned_ = false;
   waiting_.clear();
   waiting_bytes_ = 0;
   fault_.reset();

@@ -64,7 +64,7 @@ class HistoryReader {
   HistorySlice slice_;
   Seq at_;
   std::size_t memory_at_ = 0;
-  bool last_given_ = false;
+  bool is_last_returned_ = false;
   std::deque<Waiting> waiting_;
   std::int64_t waiting_bytes_ = 0;
   std::optional<Error> fault_;

@@ -154,14 +154,14 @@ LeaseKeeper::LeaseKeeper(Store& store, SessionId session, std::chrono::milliseco
 
 LeaseKeeper::~LeaseKeeper() = default;
 
-void LeaseKeeper::has_tried() {
-  tried_ = std::chrono::steady_clock::now();
+void LeaseKeeper::note_attempt() {
+  last_attempt_ = std::chrono::steady_clock::now();
 }
 
 void LeaseKeeper::set(const Hold& hold, std::optional<OperationId> answer) {
   REPRISE_ASSERT(hold.owns_lock());
   answer_ = std::move(answer);
-  has_tried();
+  note_attempt();
   if (answer_ && !thread_.joinable()) {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -188,7 +188,7 @@ void LeaseKeeper::renew(const Hold& hold) {
   }
   const auto renewed =
       store_.capabilities().partials->renew_lease(session_, *answer_, new_lease(length_));
-  has_tried();
+  note_attempt();
   if (!renewed && renewed.error().code == Code::conflict) {
     (void)is_settled(hold, *answer_);
   }
@@ -212,7 +212,8 @@ bool LeaseKeeper::is_settled(const Hold& hold, const OperationId& answer) {
 }
 
 bool LeaseKeeper::is_lost() {
-  if (!lost_.stop_requested() && std::chrono::steady_clock::now() - tried_.load() >= length_) {
+  if (!lost_.stop_requested() &&
+      std::chrono::steady_clock::now() - last_attempt_.load() >= length_) {
     const Hold hold(mutex_);
     renew(hold);
   }

@@ -70,7 +70,7 @@ class LeaseKeeper {
  private:
   void run(const std::stop_token& stop);
   void renew(const Hold& hold);
-  void has_tried();
+  void note_attempt();
 
   Store& store_;
   const SessionId session_;
@@ -81,7 +81,7 @@ class LeaseKeeper {
   std::optional<OperationId> answer_;   // guarded by mutex_, like dropped_
   std::optional<OperationId> dropped_;  // the answer that is known not to be settled
   // The time of the last renewal, successful or not.
-  std::atomic<std::chrono::steady_clock::time_point> tried_;
+  std::atomic<std::chrono::steady_clock::time_point> last_attempt_;
   std::jthread thread_;
 };
 

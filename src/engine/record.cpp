@@ -54,7 +54,7 @@ Record::~Record() {
 void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
   warned_ = false;
-  has_spilled_ = false;
+  has_used_outbox_ = false;
   has_reported_outbox_ = has_reported_outbox_ && store_ == nullptr;  // reported once is enough
   has_reported_outbox_failure_ = false;
   question_at_.reset();
@@ -158,7 +158,7 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   Batch batch = make_batch(std::move(entry));
   if (messages_ == nullptr) {
     remember(batch);
-    keep_without_store(std::move(batch));
+    keep_in_memory(std::move(batch));
     return {};
   }
   if (!pending_.empty()) {
@@ -212,7 +212,7 @@ std::vector<Message> Record::add(RecordEntry entry) {
     pending_.push_back(std::move(batch));
     drop_lost();
   } else if (messages_ == nullptr) {
-    keep_without_store(std::move(batch));
+    keep_in_memory(std::move(batch));
   } else if (!is_nothing(batch)) {
     pending_.push_back(std::move(batch));
   }

@@ -139,15 +139,15 @@ class Record {
   std::string keep_lost();
   std::string describe_lost();
   void failed(const Error& error);
-  void keep_without_store(Batch batch);
+  void keep_in_memory(Batch batch);
   void move_to_outbox();
-  Result<> put_in_outbox(const Batch& batch, Seq after);
+  Result<> add_to_outbox(const Batch& batch, Seq after);
   Result<> wait_until_free(std::chrono::steady_clock::time_point deadline,
                            const std::stop_token& stop);
   bool is_ours(const OperationId& answer) const;
   std::optional<Partial> answer_of_another() const;
   void count_usage(const std::vector<Message>& messages);
-  void take_back_question();
+  void withdraw_question();
   void note_refusal();
   void note(std::string_view what, const std::function<Extra(Extra)>& change);
 
@@ -172,7 +172,7 @@ class Record {
   bool saved_ = true;
   bool warned_ = false;
   bool uses_outbox_ = false;                  // the outbox has messages that are not in the store
-  bool has_spilled_ = false;                  // messages of this turn went to the outbox
+  bool has_used_outbox_ = false;              // messages of this turn went to the outbox
   bool has_reported_outbox_ = false;          // in this turn
   bool has_reported_outbox_failure_ = false;  // likewise
   std::optional<Seq> question_at_;            // of this turn, in the store

@@ -23,7 +23,7 @@ void Record::failed(const Error& error) {
 }
 
 // Without a store, only batches that the outbox could not save are pending.
-void Record::keep_without_store(Batch batch) {
+void Record::keep_in_memory(Batch batch) {
   if (store_ == nullptr && options_.outbox != nullptr) {
     pending_.push_back(std::move(batch));
     move_to_outbox();
@@ -44,7 +44,7 @@ void Record::move_to_outbox() {
     }
     const bool is_something = !batch->messages.empty() || batch->replace_from;
     if (is_something && !batch->in_outbox) {
-      saved = put_in_outbox(*batch, after);
+      saved = add_to_outbox(*batch, after);
       is_any = is_any || saved;
     }
     batch->in_outbox = saved.has_value();
@@ -57,7 +57,7 @@ void Record::move_to_outbox() {
   } else {
     uses_outbox_ = uses_outbox_ || is_any;
   }
-  if (is_any && !std::exchange(has_spilled_, true) && options_.statistics != nullptr) {
+  if (is_any && !std::exchange(has_used_outbox_, true) && options_.statistics != nullptr) {
     options_.statistics->record([](StoreCounts& counts) { ++counts.spilled_turns; });
   }
   if (observer_ != nullptr && is_any && !std::exchange(has_reported_outbox_, true)) {
@@ -86,10 +86,10 @@ void Record::drop_lost() {
 std::string Record::keep_lost() {
   has_reported_outbox_ = true;  // the error reports it
   move_to_outbox();
-  const bool is_spilled =
+  const bool is_in_outbox =
       std::ranges::all_of(pending_, [](const Batch& batch) { return batch.in_outbox; });
-  return is_spilled ? cat("its unsaved messages are in ", options_.outbox->where())
-                    : describe_lost();
+  return is_in_outbox ? cat("its unsaved messages are in ", options_.outbox->where())
+                      : describe_lost();
 }
 
 // Describes what was lost, compared to what is stored instead.
@@ -121,7 +121,7 @@ std::string Record::describe_lost() {
              results > 0 ? cat("results of tools: ", results) : "");
 }
 
-Result<> Record::put_in_outbox(const Batch& batch, Seq after) {
+Result<> Record::add_to_outbox(const Batch& batch, Seq after) {
   std::vector<OutboxBlob> blobs;
   for (const Message& message : batch.messages) {
     for (const BlobHash& hash : store::blobs_in(message.blocks)) {

@@ -9,7 +9,7 @@ namespace reprise {
 void Record::end_unanswered(bool refused) {
   const bool keeps_question = messages_ == nullptr || messages_->capabilities().open_questions;
   if (!keeps_question) {
-    take_back_question();
+    withdraw_question();
   }
   add({.end_answer = true});
   if (keeps_question && refused) {
@@ -17,7 +17,7 @@ void Record::end_unanswered(bool refused) {
   }
 }
 
-void Record::take_back_question() {
+void Record::withdraw_question() {
   const auto from = std::exchange(question_at_, std::nullopt);
   if (from && pending_.empty() && rewriting() != nullptr) {
     add({.end_answer = true, .replace_from = from});

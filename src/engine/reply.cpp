@@ -68,7 +68,7 @@ void GrowingBlocks::raw(const RawJson& block) {
   blocks_.emplace_back(UnknownBlock{type_of(block), block});
 }
 
-std::vector<Block> GrowingBlocks::take_whole() {
+std::vector<Block> GrowingBlocks::take_complete() {
   std::size_t call = 0;
   for (Block& block : blocks_) {
     if (auto* use = std::get_if<ToolUseBlock>(&block); use != nullptr) {
@@ -131,7 +131,7 @@ void Reply::on(const StreamEvent& event) {
 Message Reply::take_message() {
   Message message;
   message.role = role::kAssistant;
-  message.blocks = blocks_.take_whole();
+  message.blocks = blocks_.take_complete();
   message.model = std::move(model_);
   message.response_id = std::move(response_id_);
   message.usage = std::move(usage_);

@@ -18,7 +18,7 @@ class GrowingBlocks {
 
   bool empty() const { return blocks_.empty(); }
   // Takes the blocks for a message; the inputs are JSON.
-  std::vector<Block> take_whole();
+  std::vector<Block> take_complete();
   // Takes the blocks for a running answer: the inputs are JSON strings with the text so far. A tool
   // use that started in an earlier piece is repeated.
   std::vector<Block> take_piece();

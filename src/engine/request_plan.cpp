@@ -137,7 +137,7 @@ Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
   TokenCount seen;
   std::optional<Message> next;  // if it is a question
   const auto sink = [&](const Message& message, const HistoryPlace& place) {
-    if (next && is_given_up(message, *next, slice.refused)) {
+    if (next && is_abandoned(message, *next, slice.refused)) {
       return Flow::go_on;
     }
     next = is_question(message) ? std::optional(message) : std::nullopt;
@@ -146,7 +146,7 @@ Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
       cut.everything = false;
       return Flow::stop;
     }
-    if (stands_alone(message)) {
+    if (is_plain_question(message)) {
       cut.start = place;
       cut.question = message;
       cut.tokens = seen;
@@ -226,9 +226,9 @@ class Planner {
     plan_.view.bytes_estimate = sample.bytes_estimate;
     REPRISE_TRY(choose_prompt(sample));
     // Messages that are stored nowhere else cannot be sent.
-    plan_.keep_response = record_.is_by_response();
+    plan_.store_response = record_.is_by_response();
     const bool by_id = how_.provider.continues_responses() ||
-                       (how_.provider.keeps_responses() && plan_.keep_response);
+                       (how_.provider.stores_responses() && plan_.store_response);
     if (how_.by_response_id && by_id) {
       REPRISE_ASSIGN(const bool continued, continue_from_response());
       if (continued) {
@@ -250,7 +250,7 @@ class Planner {
     }
     bool is_same = false;
     const auto sink = [&](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
-      is_same = stands_alone(message) && message.created_at == start->question_at;
+      is_same = is_plain_question(message) && message.created_at == start->question_at;
       return Flow::stop;
     };
     const ReadRange range{.from = start->seq, .to = start->seq.next()};
@@ -361,7 +361,7 @@ Request make_request(const ConversationOptions& options, RequestPlan& plan, Requ
           .max_tokens = options.max_tokens,
           .tools = options.tools != nullptr ? options.tools->specs() : std::vector<ToolSpec>(),
           .previous_response_id = std::move(plan.previous_response_id),
-          .keep_response = plan.keep_response,
+          .store_response = plan.store_response,
           .stream = options.stream,
           .options = options.request,
           .conversation = std::move(plan.conversation),

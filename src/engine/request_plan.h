@@ -15,7 +15,7 @@ class Record;
 struct RequestPlan {
   std::string system = {};
   std::string previous_response_id = {};
-  bool keep_response = false;
+  bool store_response = false;
   std::string conversation = {};
   bool grows = true;  // the next request starts with the same messages
   ViewOptions view;

@@ -100,7 +100,7 @@ void RequestView::seed_open_calls() {
 Result<> RequestView::rewind() {
   reader_.rewind();
   repairs_ = {};
-  held_.reset();
+  pushed_back_.reset();
   open_calls_ = {};
   ids_.clear();
   images_ = 0;
@@ -118,17 +118,17 @@ RequestRepairs RequestView::repairs() const {
 
 Result<std::optional<Message>> RequestView::next() {
   Message out = message_of(role::kUser, results_of_open_calls());
-  while (auto piece = held_ ? std::exchange(held_, std::nullopt) : next_piece()) {
+  while (auto piece = pushed_back_ ? std::exchange(pushed_back_, std::nullopt) : next_piece()) {
     if (first_ && piece->assistant && out.blocks.empty()) {
       repairs_.count(RequestRepair::first_answer);
-      held_ = std::move(piece);
+      pushed_back_ = std::move(piece);
       add_text(out.blocks, std::string(kEarlier));
       break;
     }
     if (out.blocks.empty()) {
       out.role = piece->assistant ? role::kAssistant : role::kUser;
     } else if (piece->assistant != (out.role == role::kAssistant)) {
-      held_ = std::move(piece);
+      pushed_back_ = std::move(piece);
       break;
     }
     append(out.blocks, std::move(piece->blocks));
@@ -160,7 +160,7 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
       repairs_.count(RequestRepair::unknown_role);
       continue;
     }
-    if (is_left_out(*message)) {
+    if (is_omitted(*message)) {
       repairs_.count(RequestRepair::refused_question);
       continue;
     }
@@ -174,9 +174,9 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
 }
 
 // A refused question that was asked again or abandoned.
-bool RequestView::is_left_out(const Message& message) {
+bool RequestView::is_omitted(const Message& message) {
   const Message* const next = is_question(message) ? reader_.peek(0) : nullptr;
-  return next != nullptr && is_given_up(message, *next, options_.slice.refused);
+  return next != nullptr && is_abandoned(message, *next, options_.slice.refused);
 }
 
 RequestView::Piece RequestView::assistant_piece(Message message) {
@@ -273,7 +273,7 @@ std::string RequestView::acceptable_id(const std::string& id) {
 
 void RequestView::add_image(Piece& piece, ImageBlock image) {
   ++(model::is_pdf(image) ? pdfs_ : images_);
-  if (options_.leaves_out_images) {
+  if (options_.omits_images) {
     add_text(piece.blocks, cat("(", media_name(image), " that this model does not take)"));
     return;
   }

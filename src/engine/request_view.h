@@ -23,7 +23,7 @@ struct ViewOptions {
   HistorySlice slice;
   std::vector<std::string> open_calls = {};  // calls in messages that the provider already has
   std::int64_t bytes_estimate = 0;
-  bool leaves_out_images = false;        // replaced by a word, like PDFs
+  bool omits_images = false;             // replaced by a word, like PDFs
   std::vector<std::string> models = {};  // names under which the model has answered
 };
 
@@ -35,7 +35,7 @@ class RequestView final : public RequestMessages {
   Result<std::optional<Message>> next() override;
   Result<> rewind() override;
   std::int64_t bytes_estimate() const override { return options_.bytes_estimate; }
-  bool has_images() const override { return !options_.leaves_out_images && images_ + pdfs_ > 0; }
+  bool has_images() const override { return !options_.omits_images && images_ + pdfs_ > 0; }
 
   // The repairs of the messages read since the last rewind().
   RequestRepairs repairs() const;
@@ -52,7 +52,7 @@ class RequestView final : public RequestMessages {
     OpenCalls calls = {};
   };
   std::optional<Piece> next_piece();
-  bool is_left_out(const Message& message);
+  bool is_omitted(const Message& message);
   Piece assistant_piece(Message message);
   Piece user_piece(Message message);
   void add_call(Piece& piece, ToolUseBlock call);
@@ -68,7 +68,7 @@ class RequestView final : public RequestMessages {
   ViewOptions options_;
   HistoryReader reader_;
   RequestRepairs repairs_;
-  std::optional<Piece> held_;
+  std::optional<Piece> pushed_back_;
   OpenCalls open_calls_;
   std::unordered_set<std::size_t> ids_;  // hashes of the call ids sent so far
   std::int64_t images_ = 0;

@@ -230,7 +230,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   if (plan.fault) {
     record_.warn(cat("the stored history cannot be read: ", plan.fault->message));
   }
-  plan.view.leaves_out_images = leaves_out_images_;
+  plan.view.omits_images = leaves_out_images_;
   plan.view.models.insert(plan.view.models.end(), models_.begin(), models_.end());
   RequestView view(provider_, std::move(plan.view));
   Request request = make_request(options_, plan, view);

@@ -17,7 +17,7 @@ constexpr std::size_t kRefusedMax = 1000;
 
 }  // namespace
 
-bool stands_alone(const Message& message) {
+bool is_plain_question(const Message& message) {
   const auto is_result = [](const Block& block) {
     return std::holds_alternative<ToolResultBlock>(block);
   };
@@ -49,8 +49,8 @@ Extra with_refused_question(Extra session, Time question) {
   return session;
 }
 
-bool is_given_up(const Message& question, const Message& next, const RefusedQuestions& refused) {
-  if (!stands_alone(question) || !is_question(next)) {
+bool is_abandoned(const Message& question, const Message& next, const RefusedQuestions& refused) {
+  if (!is_plain_question(question) || !is_question(next)) {
     return false;
   }
   const std::string question_text = plain_text(question);

@@ -18,7 +18,7 @@ namespace reprise {
 
 // A question without tool results: a request can start with it or leave it out without separating a
 // call from its result.
-bool stands_alone(const Message& message);
+bool is_plain_question(const Message& message);
 
 // The times of questions whose call failed.
 using RefusedQuestions = std::set<Time>;
@@ -28,6 +28,6 @@ RefusedQuestions refused_questions(const Extra& session);
 Extra with_refused_question(Extra session, Time question);
 
 // Whether a request leaves out `question`, which is directly followed by `next`.
-bool is_given_up(const Message& question, const Message& next, const RefusedQuestions& refused);
+bool is_abandoned(const Message& question, const Message& next, const RefusedQuestions& refused);
 
 }  // namespace reprise

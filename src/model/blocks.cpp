@@ -295,8 +295,8 @@ void append_json(std::string& out, const std::vector<Block>& blocks, JsonForm fo
   array.close();
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view /*name*/, std::vector<Block>& out,
-                  Extra& /*extra*/) {
+bool read_field(json::Scanner& scanner, std::string_view /*name*/, std::vector<Block>& out,
+                Extra& /*extra*/) {
   return read_blocks(scanner, out);
 }
 

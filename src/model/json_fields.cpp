@@ -16,8 +16,8 @@ namespace {
 
 // Reads a value with `parse`; a value for which it returns nullopt goes to `extra`.
 template <class Value, class Parse>
-bool parse_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Extra& extra,
-                   const Parse& parse) {
+bool parse_field(json::Scanner& scanner, std::string_view name, Value& out, Extra& extra,
+                 const Parse& parse) {
   std::string_view raw;
   if (!scanner.raw(raw)) {
     return false;
@@ -34,7 +34,7 @@ bool parse_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Ex
 template <class Value, class Parse>
 bool parse_text_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Extra& extra,
                         const Parse& parse) {
-  return parse_or_keep(scanner, name, out, extra, [&parse](std::string_view raw) {
+  return parse_field(scanner, name, out, extra, [&parse](std::string_view raw) {
     return raw.starts_with('"') ? parse(raw.substr(1, raw.size() - 2))
                                 : decltype(parse(raw))(std::nullopt);
   });
@@ -72,7 +72,7 @@ std::optional<MessageState> parse_message_state(std::string_view text) {
   return std::nullopt;
 }
 
-bool keep(json::Scanner& scanner, std::string_view name, Extra& extra) {
+bool add_extra(json::Scanner& scanner, std::string_view name, Extra& extra) {
   std::string_view raw;
   if (!scanner.raw(raw)) {
     return false;
@@ -81,11 +81,12 @@ bool keep(json::Scanner& scanner, std::string_view name, Extra& extra) {
   return true;
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra) {
-  return scanner.kind() == json::Kind::string ? scanner.string(out) : keep(scanner, name, extra);
+bool read_field(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra) {
+  return scanner.kind() == json::Kind::string ? scanner.string(out)
+                                              : add_extra(scanner, name, extra);
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra) {
+bool read_field(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra) {
   std::string_view raw;
   if (!scanner.raw(raw)) {
     return false;
@@ -99,28 +100,28 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& o
   return true;
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, TokenCount& out, Extra& extra) {
-  return read_or_keep(scanner, name, out.value, extra);
+bool read_field(json::Scanner& scanner, std::string_view name, TokenCount& out, Extra& extra) {
+  return read_field(scanner, name, out.value, extra);
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, Seq& out, Extra& extra) {
+bool read_field(json::Scanner& scanner, std::string_view name, Seq& out, Extra& extra) {
   json::Scanner ahead = scanner;
   if (std::int64_t seq = 0; ahead.integer(seq) && (seq < 0 || seq > kSeqMax.value)) {
-    return keep(scanner, name, extra);
+    return add_extra(scanner, name, extra);
   }
-  return read_or_keep(scanner, name, out.value, extra);
+  return read_field(scanner, name, out.value, extra);
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Money>& out,
-                  Extra& extra) {
+bool read_field(json::Scanner& scanner, std::string_view name, std::optional<Money>& out,
+                Extra& extra) {
   if (scanner.kind() == json::Kind::null) {
     out.reset();
     return scanner.null();
   }
-  return parse_or_keep(scanner, name, out, extra, Money::parse);
+  return parse_field(scanner, name, out, extra, Money::parse);
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra) {
+bool read_field(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra) {
   if (scanner.kind() == json::Kind::null) {
     out = kUnknownTime;
     return scanner.null();
@@ -128,13 +129,13 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, Time& out, Extr
   return parse_text_or_keep(scanner, name, out, extra, parse_time);
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, MessageState& out, Extra& extra) {
+bool read_field(json::Scanner& scanner, std::string_view name, MessageState& out, Extra& extra) {
   return parse_text_or_keep(scanner, name, out, extra, parse_message_state);
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Author>& out,
-                  Extra& extra) {
-  return parse_or_keep(scanner, name, out, extra, [](std::string_view raw) {
+bool read_field(json::Scanner& scanner, std::string_view name, std::optional<Author>& out,
+                Extra& extra) {
+  return parse_field(scanner, name, out, extra, [](std::string_view raw) {
     std::string text;
     json::Scanner value(raw);
     const bool is_text = value.kind() == json::Kind::string && value.string(text);
@@ -143,14 +144,14 @@ bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<A
   });
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra) {
+bool read_field(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra) {
   return parse_text_or_keep(scanner, name, out, extra, parse_todo_status);
 }
 
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Usage>& out,
-                  Extra& extra) {
+bool read_field(json::Scanner& scanner, std::string_view name, std::optional<Usage>& out,
+                Extra& extra) {
   return scanner.kind() == json::Kind::object ? read_fields(scanner, kUsageFields, out.emplace())
-                                              : keep(scanner, name, extra);
+                                              : add_extra(scanner, name, extra);
 }
 
 void append_json(std::string& out, std::string_view text, JsonForm /*form*/) {

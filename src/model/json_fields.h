@@ -16,32 +16,32 @@ namespace reprise::model {
 std::string_view to_string(MessageState state);
 std::optional<MessageState> parse_message_state(std::string_view text);
 
-bool keep(json::Scanner& scanner, std::string_view name, Extra& extra);
+bool add_extra(json::Scanner& scanner, std::string_view name, Extra& extra);
 // False when the JSON is malformed.
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, TokenCount& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, Seq& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Money>& out,
-                  Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, MessageState& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Author>& out,
-                  Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Usage>& out,
-                  Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::vector<Block>& out,
-                  Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, TokenCount& out, Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, Seq& out, Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, std::optional<Money>& out,
+                Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, MessageState& out, Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, std::optional<Author>& out,
+                Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, std::optional<Usage>& out,
+                Extra& extra);
+bool read_field(json::Scanner& scanner, std::string_view name, std::vector<Block>& out,
+                Extra& extra);
 
 // Reads a whole object: the fields of a list (model/fields.h), all others as extra fields.
 template <class Fields, class Value>
 bool read_fields(json::Scanner& scanner, const Fields& fields, Value& value) {
   return scanner.object([&](std::string_view name) {
     const auto read = visit_named(fields, name, [&](const auto& field) {
-      return read_or_keep(scanner, name, value.*field.member, value.extra);
+      return read_field(scanner, name, value.*field.member, value.extra);
     });
-    return read ? *read : keep(scanner, name, value.extra);
+    return read ? *read : add_extra(scanner, name, value.extra);
   });
 }
 

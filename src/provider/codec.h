@@ -41,9 +41,9 @@ class Codec {
   // The path of the model list.
   virtual std::string_view models_path(std::string_view /*base_url*/) const { return "/models"; }
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
-  virtual bool keeps_responses() const { return false; }
+  virtual bool stores_responses() const { return false; }
   virtual bool needs_max_tokens() const { return false; }  // every request must have it
-  virtual bool continues_responses() const { return keeps_responses(); }
+  virtual bool continues_responses() const { return stores_responses(); }
   virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
   // Learns from a refusal: true if later requests omit what was rejected. Thread-safe.
   virtual bool learn_from_refusal(int /*status*/, std::string_view /*body*/) const { return false; }

@@ -67,7 +67,7 @@ TEST(MakeProvider, KnowsTheNames) {
     const auto provider = make_provider(name, {});
     ASSERT_TRUE(provider) << name;
     EXPECT_EQ((*provider)->name(), name);
-    EXPECT_EQ((*provider)->keeps_responses(), std::string_view(name) == "openai-responses");
+    EXPECT_EQ((*provider)->stores_responses(), std::string_view(name) == "openai-responses");
   }
   const auto unknown = make_provider("gpt", {});
   ASSERT_FALSE(unknown);

@@ -53,7 +53,7 @@ class HttpProvider final : public Provider {
         own_host_(http::is_same_server(options_.base_url, kind.default_url)) {}
 
   std::string_view name() const override { return codec_->name(); }
-  bool keeps_responses() const override { return codec_->keeps_responses(); }
+  bool stores_responses() const override { return codec_->stores_responses(); }
   bool is_bound_to_model(const Block& block) const override {
     return codec_->is_bound_to_model(block);
   }

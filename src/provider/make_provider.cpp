@@ -18,7 +18,7 @@ std::chrono::milliseconds echo_delay() {
 
 }  // namespace
 
-bool provider::provider_can_say(std::string_view name, std::string_view option) {
+bool provider::provider_accepts(std::string_view name, std::string_view option) {
   const ProviderKind* const kind = find_provider_kind(name);
   return kind == nullptr || kind->codec == nullptr ||
          can_spell(kind->codec({})->spellings(), option);

@@ -167,7 +167,7 @@ class OpenaiResponses final : public Codec {
   std::string path(std::string_view /*base_url*/, const Request& /*request*/) const override {
     return "/responses";
   }
-  bool keeps_responses() const override { return store_.value_or(true); }
+  bool stores_responses() const override { return store_.value_or(true); }
   bool continues_responses() const override { return store_.value_or(host_.empty()); }
   std::vector<http::Header> headers(std::string_view api_key) const override {
     return bearer_headers(api_key);
@@ -178,8 +178,8 @@ class OpenaiResponses final : public Codec {
 
   void begin_body(std::string& out, const Request& request) const override {
     json::ObjectWriter object(out);
-    const bool store = keeps_responses() && (continues_responses() || request.keep_response ||
-                                             !request.previous_response_id.empty());
+    const bool store = stores_responses() && (continues_responses() || request.store_response ||
+                                              !request.previous_response_id.empty());
     object.field("model", request.model).field("stream", request.stream).field("store", store);
     if (!request.previous_response_id.empty()) {
       object.field("previous_response_id", request.previous_response_id);

@@ -221,7 +221,7 @@ TEST(OpenaiResponses, WritesARequest) {
 
 std::string body_for(const Codec& codec, bool keep = false) {
   ListMessages messages({make_message(role::kUser, "Hi")});
-  Request request{.model = "m", .keep_response = keep, .messages = messages};
+  Request request{.model = "m", .store_response = keep, .messages = messages};
   return *render_body(codec, request);
 }
 
@@ -234,7 +234,7 @@ TEST(OpenaiResponses, OnlyOpenaiIsAskedToStoreAnswers) {
   }
   const auto other = make_openai_responses("http://127.0.0.1:8080/v1");
   EXPECT_FALSE(other->continues_responses());
-  EXPECT_TRUE(other->keeps_responses());
+  EXPECT_TRUE(other->stores_responses());
   EXPECT_THAT(body_for(*other), HasSubstr(R"("store":false)"));
   EXPECT_THAT(body_for(*other), HasSubstr(R"("include":["reasoning.encrypted_content"])"));
   EXPECT_THAT(body_for(*other, true), HasSubstr(R"("store":true)"));  // stored nowhere else
@@ -245,7 +245,7 @@ TEST(OpenaiResponses, TheSettingDecidesForAllServers) {
   EXPECT_TRUE(always->continues_responses());
   EXPECT_THAT(body_for(*always), HasSubstr(R"("store":true)"));
   const auto never = make_openai_responses("", false);
-  EXPECT_FALSE(never->keeps_responses());
+  EXPECT_FALSE(never->stores_responses());
   EXPECT_FALSE(never->continues_responses());
   EXPECT_THAT(body_for(*never, true), HasSubstr(R"("store":false)"));
 }

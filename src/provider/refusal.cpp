@@ -192,7 +192,7 @@ bool may_be_images(const Recipient& recipient, int status) {
 
 }  // namespace
 
-RefusedPart what_is_refused(std::string_view text) {
+RefusedPart refused_part(std::string_view text) {
   const std::string words = ascii_lower(text);
   const auto occurs = [&words](std::string_view phrase) { return contains(words, phrase); };
   if (std::ranges::any_of(kNoImages, occurs)) {
@@ -219,7 +219,7 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
   if (recipient.continued && (status == 400 || status == 404) && previous_response_unknown(body)) {
     return {Code::expired, join(cat(host, " no longer knows the previous response"), reason, "")};
   }
-  const RefusedPart refused = what_is_refused(body);
+  const RefusedPart refused = refused_part(body);
   if (status == 413 || refused == RefusedPart::length) {
     return {Code::too_long,
             join(cat(host, " rejected the request as too long (", status, ")"), reason, "")};
@@ -305,7 +305,7 @@ Error error_of_object(JsonView error) {
   if (is("previous_response_not_found")) {
     return {Code::expired, message};
   }
-  const RefusedPart refused = what_is_refused(cat(code, " ", type, " ", message));
+  const RefusedPart refused = refused_part(cat(code, " ", type, " ", message));
   if (status == 413 || refused == RefusedPart::length) {
     return {Code::too_long, message};
   }
@@ -366,7 +366,7 @@ bool worth_retrying(const Error& error) {
 }
 
 bool worth_retrying(int status, std::string_view body) {
-  if (what_is_refused(body) != RefusedPart::something) {
+  if (refused_part(body) != RefusedPart::something) {
     return false;
   }
   if (status == 429) {

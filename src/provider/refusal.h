@@ -39,7 +39,7 @@ enum class RefusedPart : std::uint8_t {
   images,  // the model does not support images, or not these
 };
 // `text` is the body of an error, or its code and message.
-RefusedPart what_is_refused(std::string_view text);
+RefusedPart refused_part(std::string_view text);
 
 // A response with a status other than 2xx and the start of its body. `pause`: how long the server
 // asks to wait before another attempt.

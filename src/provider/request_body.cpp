@@ -75,7 +75,7 @@ Result<> StreamedBody::make_more() {
   while (made_.empty() && next_ != Next::nothing) {
     if (next_ == Next::begin) {
       REPRISE_TRY(begin());
-    } else if (held_) {
+    } else if (next_message_) {
       REPRISE_TRY(add_next_message());
     } else {
       end();
@@ -93,17 +93,17 @@ Result<> StreamedBody::begin() {
   made_ = cat(head, members_.empty() ? "" : ",", json::quoted(codec_.messages_field()), ":");
   items_ = std::make_unique<json::ArrayWriter>(made_);
   codec_.begin_messages(*items_, made_, request_);
-  REPRISE_ASSIGN(held_, request_.messages.next());
+  REPRISE_ASSIGN(next_message_, request_.messages.next());
   next_ = Next::messages;
   return {};
 }
 
 Result<> StreamedBody::add_next_message() {
-  Message message = std::exchange(held_, std::nullopt).value_or(Message());
+  Message message = std::exchange(next_message_, std::nullopt).value_or(Message());
   message.seq = Seq(++count_);
-  REPRISE_ASSIGN(held_, request_.messages.next());
+  REPRISE_ASSIGN(next_message_, request_.messages.next());
   note_calls(message);
-  if (held_) {
+  if (next_message_) {
     codec_.add_message(*items_, made_, message);
   } else {
     codec_.add_last_message(*items_, made_, message, request_);
@@ -155,7 +155,7 @@ Result<> StreamedBody::rewind() {
   next_ = Next::begin;
   made_.clear();
   taken_ = 0;
-  held_.reset();
+  next_message_.reset();
   members_.clear();
   called_.clear();
   count_ = 0;

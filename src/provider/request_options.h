@@ -46,7 +46,7 @@ struct Spelling {
 bool can_spell(std::span<const Spelling> spellings, std::string_view option);
 
 // The same by the provider's name. True for a provider without a protocol.
-bool provider_can_say(std::string_view name, std::string_view option);
+bool provider_accepts(std::string_view name, std::string_view option);
 
 // All options that are set, as one object. unsupported, naming the option, if `protocol` has no
 // field for one.

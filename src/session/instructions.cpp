@@ -10,13 +10,13 @@ namespace reprise {
 std::optional<std::string> instructions_of(const InstructionSources& sources,
                                            const Session& session, std::stop_token stop) {
   if (session.info.mode.empty()) {
-    return sources.usual;
+    return sources.default_text;
   }
   const auto mode = sources.modes.find(session.info.mode);
   if (mode == sources.modes.end()) {
     sources.on_warning(
         cat("unknown mode '", session.info.mode, "': its instructions are not sent"));
-    return sources.usual;
+    return sources.default_text;
   }
   const std::string& folder = session.info.working_dir;
   auto loaded =

@@ -10,10 +10,10 @@ namespace reprise {
 // Where instructions come from, and who is notified.
 struct InstructionSources {
   const std::map<std::string, Mode, std::less<>>& modes;
-  std::optional<std::string> usual = std::nullopt;        // for sessions without a mode
-  std::filesystem::path folder = {};                      // for sessions without a folder
-  std::function<void(std::string_view)> on_note = {};     // one line per item of a mode's context
-  std::function<void(std::string_view)> on_warning = {};  // missing modes or files
+  std::optional<std::string> default_text = std::nullopt;  // for sessions without a mode
+  std::filesystem::path folder = {};                       // for sessions without a folder
+  std::function<void(std::string_view)> on_note = {};      // one line per item of a mode's context
+  std::function<void(std::string_view)> on_warning = {};   // missing modes or files
 };
 
 // The instructions of a session that does not store them: its mode's, or the default ones. A

@@ -107,7 +107,8 @@ Result<WaitingSessions> read_waiting(const fs::path& folder, std::string_view st
   return waiting;
 }
 
-Result<std::vector<fs::path>> find_outbox_files(const fs::path& usual, std::string_view named,
+Result<std::vector<fs::path>> find_outbox_files(const fs::path& default_folder,
+                                                std::string_view named,
                                                 std::string_view store_url) {
   const fs::path place = named;
   REPRISE_ASSIGN(const bool is_in_folder, place.empty() ? Result<bool>(false) : is_folder(place));
@@ -115,7 +116,7 @@ Result<std::vector<fs::path>> find_outbox_files(const fs::path& usual, std::stri
     REPRISE_ASSIGN(const fs::path file, resolve_path(place));
     return std::vector{file};
   }
-  REPRISE_ASSIGN(const fs::path folder, resolve_path(place.empty() ? usual : place));
+  REPRISE_ASSIGN(const fs::path folder, resolve_path(place.empty() ? default_folder : place));
   REPRISE_ASSIGN(auto files,
                  place.empty() ? files_for(folder, store_url) : outbox::find_outboxes(folder));
   if (!files.empty()) {

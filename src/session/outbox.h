@@ -36,8 +36,8 @@ Result<WaitingSessions> read_waiting(const std::filesystem::path& folder,
 
 // The outbox files that `named` refers to: a file; a folder; or, if "", those for this store in the
 // default folder. not_found if there are none.
-Result<std::vector<std::filesystem::path>> find_outbox_files(const std::filesystem::path& usual,
-                                                             std::string_view named,
-                                                             std::string_view store_url);
+Result<std::vector<std::filesystem::path>> find_outbox_files(
+    const std::filesystem::path& default_folder, std::string_view named,
+    std::string_view store_url);
 
 }  // namespace reprise

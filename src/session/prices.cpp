@@ -77,7 +77,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 }  // namespace
 
-const PriceList& usual_prices() {
+const PriceList& standard_prices() {
   static const PriceList list = {
       .as_of = "2026-10-27", .sources = kSources, .prices = price_table()};
   return list;
@@ -109,7 +109,7 @@ const Price* Prices::find(std::string_view model) const {
   const std::string_view name = model.substr(model.rfind('/') + 1);
   for (const std::string_view called : {model, name, without_date(name)}) {
     for (const std::span<const Price> prices :
-         {std::span<const Price>(own_), usual_prices().prices}) {
+         {std::span<const Price>(own_), standard_prices().prices}) {
       if (const Price* const price = find_in(prices, called); price != nullptr) {
         return price;
       }

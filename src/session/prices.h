@@ -27,7 +27,7 @@ struct PriceList {
   std::span<const std::string_view> sources;
   std::span<const Price> prices;
 };
-const PriceList& usual_prices();
+const PriceList& standard_prices();
 
 // "MODEL INPUT OUTPUT [CACHED [CACHE_WRITTEN]]", in dollars per million tokens; omitted prices are
 // the same as for input. invalid_argument for anything else.

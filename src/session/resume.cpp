@@ -40,7 +40,7 @@ Result<> check_can_continue(const Store& store, const Session& session) {
 }  // namespace
 
 Result<> check_provider(const Store& store, const Provider& provider) {
-  if (store.capabilities().messages || provider.keeps_responses()) {
+  if (store.capabilities().messages || provider.stores_responses()) {
     return {};
   }
   return fail(
@@ -56,7 +56,7 @@ Result<> prepare_session(Store& store, const Provider& provider, Session& sessio
     session.info.id = make_session_id(clock, entropy, version);
   }
   const bool is_full = store.capabilities().messages && !store.capabilities().many_sessions &&
-                       usual_session(store).value_or(std::nullopt);
+                       default_session(store).value_or(std::nullopt);
   return is_full ? store.create(session) : Result<>();  // which fails
 }
 
@@ -92,7 +92,7 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
   return resumed;
 }
 
-Result<std::optional<SessionId>> usual_session(Store& store) {
+Result<std::optional<SessionId>> default_session(Store& store) {
   if (CurrentSession* const current = store.capabilities().current; current != nullptr) {
     return current->current();
   }

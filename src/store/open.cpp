@@ -106,13 +106,13 @@ constexpr StoreKind kKinds[] = {
     {.name = "sqlite",
      .form = "sqlite:FILE",
      .place = Place::file,
-     .usual_name = "reprise.db",
+     .default_name = "reprise.db",
      .is_at = is_sqlite,
      .open = open_sqlite},
     {.name = "chain",
      .form = "chain:FILE",
      .place = Place::file,
-     .usual_name = "conversations.json",
+     .default_name = "conversations.json",
      .in_project = {"src/cli/conversations.json"},
      .provider = store::chain::kProvider,
      .is_at = store::chain::is_chain_file,
@@ -120,21 +120,21 @@ constexpr StoreKind kKinds[] = {
     {.name = "context",
      .form = "context:FILE",
      .place = Place::file,
-     .usual_name = "openai.json",
+     .default_name = "openai.json",
      .in_project = {".ai/config.json", ".ai/openai.json"},
      .is_at = store::context::is_context_file,
      .open = open_context},
     {.name = "sessions",
      .form = "sessions:DIR",
      .place = Place::folder,
-     .usual_name = "sessions",
+     .default_name = "sessions",
      .in_home = ".jido_code/sessions",
      .is_at = store::sessions::is_sessions_folder,
      .open = open_sessions},
     {.name = "chatdir",
      .form = "chatdir:DIR",
      .place = Place::folder,
-     .usual_name = "chats",
+     .default_name = "chats",
      .is_at = store::chatdir::is_chat_directory,
      .open = open_chatdir},
     {.name = "postgres",
@@ -208,7 +208,8 @@ const StoreKind* find_store_kind(std::string_view url) {
 }
 
 std::string url_in_folder(const StoreKind& kind, const path& folder) {
-  return kind.usual_name.empty() ? "" : cat(kind.name, ":", (folder / kind.usual_name).native());
+  return kind.default_name.empty() ? ""
+                                   : cat(kind.name, ":", (folder / kind.default_name).native());
 }
 
 Result<std::string> recognise_store(const path& place) {

@@ -26,7 +26,7 @@ bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& p
   };
   for (const auto& [key, text] : texts) {
     if (key == name) {
-      return model::read_or_keep(scanner, name, *text, extra);
+      return model::read_field(scanner, name, *text, extra);
     }
   }
   const std::pair<std::string_view, std::int64_t*> numbers[] = {
@@ -36,7 +36,7 @@ bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& p
   };
   for (const auto& [key, number] : numbers) {
     if (key == name) {
-      return model::read_or_keep(scanner, name, *number, extra);
+      return model::read_field(scanner, name, *number, extra);
     }
   }
   std::string_view raw;
@@ -46,11 +46,11 @@ bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& p
   }
   if (name == "started_us") {
     std::int64_t microseconds = 0;
-    const bool read = model::read_or_keep(scanner, name, microseconds, extra);
+    const bool read = model::read_field(scanner, name, microseconds, extra);
     partial.started_at = Time(std::chrono::microseconds(microseconds));
     return read;
   }
-  return model::keep(scanner, name, extra);
+  return model::add_extra(scanner, name, extra);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Extra extra_from_json(std::string_view json) {
   Extra extra;
   json::Scanner scanner(json);
   const bool whole =
-      scanner.object([&](std::string_view name) { return model::keep(scanner, name, extra); });
+      scanner.object([&](std::string_view name) { return model::add_extra(scanner, name, extra); });
   return whole ? extra : Extra{};
 }
 

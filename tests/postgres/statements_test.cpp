@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "store/postgres/schema.h"
-#include "store/postgres/statements_beside.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/word_statements.h"
 #include "support/postgres_server.h"
 

@@ -34,7 +34,7 @@ class Machine {
 
   Store& store() { return *store_; }
   Result<bool> catch_up() { return index_->catch_up({url_, store_.get()}); }
-  Places look(std::string_view words) {  // without indexing
+  Places find_indexed(std::string_view words) {  // without indexing
     const SearchSource sources[] = {{url_, store_.get()}};
     Places places;
     for (const SearchHit& hit :
@@ -45,7 +45,7 @@ class Machine {
   }
   Places find(std::string_view words) {
     EXPECT_TRUE(must(catch_up()));
-    return look(words);
+    return find_indexed(words);
   }
   void add(std::string_view id, std::vector<Message> messages) {
     if (!must(store_->find(session_id(id)))) {
@@ -84,10 +84,10 @@ TEST_F(PostgresWords, AnAppendIndexesNothingAndOneMachineIndexesForAll) {
   EXPECT_EQ(first.find("disk"), Places{"a#0"});
   EXPECT_EQ(words(), "1");
   Machine second(url_);
-  EXPECT_EQ(second.look("disk"), Places{"a#0"});
+  EXPECT_EQ(second.find_indexed("disk"), Places{"a#0"});
   second.add("a", {user("another disk")});
   EXPECT_EQ(first.find("disk"), (Places{"a#1", "a#0"}));
-  EXPECT_EQ(second.look("disk"), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(second.find_indexed("disk"), (Places{"a#1", "a#0"}));
 }
 
 // Comparing all sessions takes most of the time of a search after an append.
@@ -126,8 +126,8 @@ TEST_F(PostgresWords, APurgeLeavesNoWordInTheTables) {
   EXPECT_EQ(machine.find("common").size(), 2U);
   EXPECT_EQ(one("SELECT count(*) FROM reprise_words WHERE words @@ 'zanzibar'::tsquery"), "1");
   must(Machine(url_).store().capabilities().trash->purge(session_id("a")));
-  EXPECT_EQ(machine.look("zanzibar"), Places{});
-  EXPECT_EQ(machine.look("common"), Places{"b#0"});
+  EXPECT_EQ(machine.find_indexed("zanzibar"), Places{});
+  EXPECT_EQ(machine.find_indexed("common"), Places{"b#0"});
   EXPECT_EQ(one("SELECT count(*) FROM reprise_words WHERE words::text LIKE '%zanzibar%'"), "0");
   EXPECT_EQ(one("SELECT string_agg(session_id, ' ') FROM reprise_words"), "b");
   EXPECT_EQ(one("SELECT string_agg(session_id, ' ') FROM reprise_indexed"), "b");
@@ -144,7 +144,7 @@ TEST_F(PostgresWords, WordsOfPurgedSessionsAreRemovedByTheNextSearch) {
   for (const char* const table : {"heads", "sessions", "messages", "once"}) {
     run(url_, cat("DELETE FROM reprise_", table, " WHERE session_id = 'a'"));
   }
-  EXPECT_EQ(machine.look("zanzibar"), Places{});
+  EXPECT_EQ(machine.find_indexed("zanzibar"), Places{});
   EXPECT_EQ(words(), "2");
   EXPECT_EQ(machine.find("zanzibar"), Places{});
   EXPECT_EQ(words(), "1");
@@ -158,7 +158,7 @@ TEST_F(PostgresWords, OneIndexesAndTheOthersSearchMeanwhile) {
   {
     const Holder other(url_, "SELECT 1 FROM reprise_indexing FOR UPDATE");
     EXPECT_FALSE(must(machine.catch_up()));
-    EXPECT_EQ(machine.look("word"), Places{"a#0"});
+    EXPECT_EQ(machine.find_indexed("word"), Places{"a#0"});
     machine.add("a", {user("word once more")});  // nobody waits for the indexing
   }
   while (!must(machine.catch_up())) {  // the server has not noticed yet that it left
@@ -177,7 +177,7 @@ TEST_F(PostgresWords, TwoProcessesIndexEachMessageOnce) {
       Machine own(url_);
       while (!must(own.catch_up())) {
       }
-      return own.look("number7").size() == 60 ? 0 : 1;
+      return own.find_indexed("number7").size() == 60 ? 0 : 1;
     }));
   }
   for (const pid_t child : children) {
@@ -235,12 +235,12 @@ TEST_F(PostgresWords, ATenantFindsItsOwnWordsOnly) {
   ours.add("a", {user("common zanzibar")});
   theirs.add("a", {user("common"), user("common mombasa")});
   EXPECT_EQ(ours.find("common"), Places{"a#0"});
-  EXPECT_EQ(theirs.look("common"), Places{}) << "each indexes its own";
+  EXPECT_EQ(theirs.find_indexed("common"), Places{}) << "each indexes its own";
   EXPECT_EQ(theirs.find("common"), (Places{"a#1", "a#0"}));
-  EXPECT_EQ(ours.look("mombasa"), Places{});
-  EXPECT_EQ(theirs.look("zanzibar"), Places{});
+  EXPECT_EQ(ours.find_indexed("mombasa"), Places{});
+  EXPECT_EQ(theirs.find_indexed("zanzibar"), Places{});
   must(ours.store().capabilities().trash->purge(session_id("a")));
-  EXPECT_EQ(theirs.look("common").size(), 2U);
+  EXPECT_EQ(theirs.find_indexed("common").size(), 2U);
 }
 
 // Both in stored words and in queries.
@@ -266,7 +266,7 @@ TEST_F(PostgresWords, HostileBytesAreWordsOrNothing) {
   EXPECT_EQ(words(), cat(count));
   for (const std::string_view words :
        {"it's needle", "'quoted needle", "needle:1A", "\"needle 1a\"", "needle -quoted"}) {
-    EXPECT_EQ(machine.look(words).size(), 1U) << words;
+    EXPECT_EQ(machine.find_indexed(words).size(), 1U) << words;
   }
 }
 

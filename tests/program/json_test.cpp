@@ -117,12 +117,12 @@ void collect(const fake::Value& value, std::map<std::string, bool>& keys,
   for (const fake::Member& member : value.members) {
     const fake::Value& own = member.value;
     const bool holds_more = !own.members.empty() || !own.items.empty();
-    const bool says_something = holds_more || (!own.text.empty() && own.text != "0" &&
-                                               own.text != "null" && own.text != "false");
+    const bool has_content = holds_more || (!own.text.empty() && own.text != "0" &&
+                                            own.text != "null" && own.text != "false");
     const auto same = std::ranges::count_if(value.members, [&](const fake::Member& other) {
       return other.value.kind == own.kind && other.value.text == own.text;
     });
-    keys[member.name] |= says_something && (holds_more || same == 1);
+    keys[member.name] |= has_content && (holds_more || same == 1);
     words.insert(own.text);
     collect(own, keys, words);
   }

@@ -10,7 +10,7 @@
 
 namespace reprise::test {
 
-using store::sessions::Placed;
+using store::sessions::Location;
 using store::sessions::SigningKey;
 
 std::string fixture() {
@@ -82,12 +82,12 @@ std::string entry(std::string_view role, std::string_view content, std::string_v
              R"(","timestamp":")", timestamp, R"("})");
 }
 
-Placed placed(SessionState state) {
+Location location(SessionState state) {
   return {session_id(kFixtureId), state};
 }
 
 store::FileSession read(std::string_view json, SessionState state) {
-  return must(store::sessions::read_session(placed(state), json));
+  return must(store::sessions::read_session(location(state), json));
 }
 
 std::string written(store::FileSession session, const SigningKey* key) {

@@ -20,7 +20,7 @@ std::string fixture();
 std::string file_with(std::string_view conversation, std::string_view more = "");
 std::string entry(std::string_view role, std::string_view content, std::string_view timestamp);
 
-store::sessions::Placed placed(SessionState state = SessionState::closed);
+store::sessions::Location location(SessionState state = SessionState::closed);
 // Errors end the test.
 store::FileSession read(std::string_view json, SessionState state = SessionState::closed);
 std::string written(store::FileSession session, const store::sessions::SigningKey* key = nullptr);

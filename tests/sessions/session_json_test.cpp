@@ -292,18 +292,18 @@ TEST(ReadSession, RefusesOtherJson) {
   for (const char* json :
        {"", "null", "[]", "7", "\"text\"", "{}", R"({"name":"app","version":"1"})",
         R"({"conversation":{}})", R"({"conversation":[]} {})"}) {
-    EXPECT_TRUE(fails(read_session(placed(), json), Code::corrupt)) << json;
+    EXPECT_TRUE(fails(read_session(location(), json), Code::corrupt)) << json;
   }
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  EXPECT_TRUE(fails(read_session(placed(), file_with(deep)), Code::corrupt));
-  EXPECT_TRUE(fails(read_session(placed(), file_with("", R"(,"version":2)")), Code::unsupported));
+  EXPECT_TRUE(fails(read_session(location(), file_with(deep)), Code::corrupt));
+  EXPECT_TRUE(fails(read_session(location(), file_with("", R"(,"version":2)")), Code::unsupported));
 }
 
 TEST(ReadSession, RefusesTruncatedFiles) {
   const std::string ours = written(read(fixture()));
   for (const std::string& whole : {fixture(), ours}) {
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
-      ASSERT_TRUE(fails(read_session(placed(), whole.substr(0, cut)), Code::corrupt)) << cut;
+      ASSERT_TRUE(fails(read_session(location(), whole.substr(0, cut)), Code::corrupt)) << cut;
     }
   }
 }

@@ -331,15 +331,15 @@ TEST_F(SessionsStore, ASecondStoreBesideItSeesEveryStep) {
 class Listing : public SessionsStore {
  protected:
   SessionInfo from_ends(const fs::path& file) {
-    const store::sessions::Placed placed = must(store::sessions::Places(root()).placed(file));
-    return must(read_info(file, placed));
+    const store::sessions::Location location = must(store::sessions::Places(root()).location(file));
+    return must(read_info(file, location));
   }
   void expect_same(const SessionId& id, const fs::path& file) {
     const SessionInfo whole = must(get(*store_, id)).info;
     EXPECT_EQ(from_ends(file), whole);
     const std::string json = must(read_file(file));
-    const store::sessions::Placed placed{id, whole.state};
-    EXPECT_EQ(store::sessions::info_from_ends(placed, json, json), whole)
+    const store::sessions::Location location{id, whole.state};
+    EXPECT_EQ(store::sessions::info_from_ends(location, json, json), whole)
         << "the ends of a file of ours say all";
   }
 };

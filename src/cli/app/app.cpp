@@ -124,8 +124,8 @@ class App {
     for (Effect& effect : effects) {
       if (std::holds_alternative<Suspend>(effect)) {
         terminal_.suspend();
-      } else if (const auto* const edit = std::get_if<EditElsewhere>(&effect)) {
-        edit_elsewhere(*edit);
+      } else if (const auto* const edit = std::get_if<OpenEditor>(&effect)) {
+        open_editor(*edit);
       } else if (std::holds_alternative<Redraw>(effect)) {
         terminal_.redraw();
       } else if (std::holds_alternative<Ring>(effect)) {
@@ -148,7 +148,7 @@ class App {
   }
 
   // Handles events while the editor runs, so that no answer has to wait.
-  void edit_elsewhere(const EditElsewhere& edit) {
+  void open_editor(const OpenEditor& edit) {
     terminal_.release();
     Edited edited{.tab = edit.tab, .text = std::nullopt};
     if (auto text = edit_text(context_.environment(), edit.text, events_.fd(), [this] {

@@ -157,7 +157,7 @@ struct ClearClosed {
 // Cancels slow operations while closing.
 struct Hurry {};
 // Handled by the main thread, which owns the terminal.
-struct EditElsewhere {
+struct OpenEditor {
   TabId tab;
   std::string text;
 };
@@ -166,12 +166,11 @@ struct Ring {};
 struct Redraw {};
 
 using Effect =
-    std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead,
-                 AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile,
-                 CopyText, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend,
-                 Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored,
-                 RestoreStored, RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed,
-                 ClearClosed>;
+    std::variant<OpenEditor, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead, AskAgain,
+                 GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile, CopyText,
+                 ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
+                 LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored, RestoreStored,
+                 RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

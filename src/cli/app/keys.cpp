@@ -44,7 +44,7 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
     {Action::search_history, "Ctrl-R", "search earlier messages; again for the one before"},
     {Action::search_transcript, "Ctrl-F",
      "search upwards through the session; then n and N, if the input is empty"},
-    {Action::edit_elsewhere, "Ctrl-X+Ctrl-E", "edit the input with $VISUAL or $EDITOR",
+    {Action::open_editor, "Ctrl-X+Ctrl-E", "edit the input with $VISUAL or $EDITOR",
      "Ctrl-X Ctrl-E"},
     {Action::up, "Up",
      "up a line; in the first line, an earlier message; scrolls when not at the end"},

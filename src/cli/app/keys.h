@@ -34,7 +34,7 @@ enum class Action : std::uint8_t {
   choose_above,
   search_history,
   search_transcript,
-  edit_elsewhere,
+  open_editor,
   up,
   down,
   left,

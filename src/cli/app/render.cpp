@@ -17,26 +17,26 @@ constexpr Style kPrompt{.colour = Colour::cyan, .bold = true};
 std::vector<Line> welcome(const State& state, std::size_t width) {
   const Tab* const tab = state.tab();
   std::vector<Line> lines{{}};
-  const auto say = [&](std::string_view text, Style style) {
+  const auto announce = [&](std::string_view text, Style style) {
     for (Line& line : wrap_text(text, style, width, {{{"  ", {}}}, {{"  ", {}}}})) {
       lines.push_back(std::move(line));
     }
   };
-  say("Reprise", kBold);
+  announce("Reprise", kBold);
   if (tab == nullptr && state.tabs_opened == 0) {
-    say(state.dialogs.empty() ? "opening…" : "", kDim);
+    announce(state.dialogs.empty() ? "opening…" : "", kDim);
   } else if (tab == nullptr) {
     if (!state.notice.empty()) {
-      say(state.notice, {.colour = Colour::yellow});
+      announce(state.notice, {.colour = Colour::yellow});
       lines.emplace_back();
     }
-    say("No session is open.", kDim);
-    say("A message starts one in this folder; /session new PATH starts one elsewhere.", kDim);
+    announce("No session is open.", kDim);
+    announce("A message starts one in this folder; /session new PATH starts one elsewhere.", kDim);
   } else if (tab->phase == Tab::Phase::opening) {
-    say("opening…", kDim);
+    announce("opening…", kDim);
   } else {
-    say(cat("A new session in ", short_path(state, tab->metadata.folder)), kDim);
-    say("Type a message and press Enter. /help lists commands, F1 the keys.", kDim);
+    announce(cat("A new session in ", short_path(state, tab->metadata.folder)), kDim);
+    announce("Type a message and press Enter. /help lists commands, F1 the keys.", kDim);
   }
   return lines;
 }

@@ -7,7 +7,8 @@ namespace reprise::cli::app {
 
 SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
   parts_.context.console().divert([this](Console::Kind what, std::string_view text) {
-    say(what == Console::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
+    announce(
+        what == Console::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
         text);
   });
   parts_.context.console().divert_questions([this](std::string question) {
@@ -180,17 +181,17 @@ struct SessionWorker::Performer {
   }
   void operator()(const EmptyTrash& request) { worker.empty_trash(request); }
   void operator()(const ListResumable& request) {
-    say(request.tab, [&] { return worker.list_resumable(); });
+    announce(request.tab, [&] { return worker.list_resumable(); });
   }
   void operator()(const DeleteStored& request) {
-    say(request.tab, [&] { return worker.delete_stored(request.sel); });
+    announce(request.tab, [&] { return worker.delete_stored(request.sel); });
   }
   void operator()(const CountClosed& request) {
     worker.set_job_tab(request.tab);
     worker.count_closed();
   }
   void operator()(const ClearClosed& request) {
-    say(request.tab, [&] { return worker.clear_closed(); });
+    announce(request.tab, [&] { return worker.clear_closed(); });
   }
   template <class Elsewhere>
   void operator()(const Elsewhere&) {}  // handled by perform() or by the terminal's owner
@@ -213,16 +214,16 @@ struct SessionWorker::Performer {
       return;
     }
     if (const Result<> done = what(*live); !done) {
-      worker.say(Announcement::Kind::warning, done.error().message);
+      worker.announce(Announcement::Kind::warning, done.error().message);
     }
   }
 
   template <class Do>
-  void say(TabId tab, const Do& what) {
+  void announce(TabId tab, const Do& what) {
     worker.set_job_tab(tab);
     const Result<std::string> text = what();
-    worker.say(text ? Announcement::Kind::notice : Announcement::Kind::warning,
-               text ? *text : text.error().message);
+    worker.announce(text ? Announcement::Kind::notice : Announcement::Kind::warning,
+                    text ? *text : text.error().message);
   }
 
   void change(StoredChanged changed, const Result<>& done) {
@@ -247,7 +248,7 @@ TabId SessionWorker::job_tab() {
   return job_tabs_[std::this_thread::get_id()];
 }
 
-void SessionWorker::say(Announcement::Kind kind, std::string_view text) {
+void SessionWorker::announce(Announcement::Kind kind, std::string_view text) {
   parts_.events.post(Announcement{kind, job_tab(), std::string(text)});
 }
 

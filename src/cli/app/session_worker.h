@@ -118,7 +118,7 @@ class SessionWorker {
   void close(TabId tab, LiveSession& live, bool interrupted);
   void close_all(bool interrupted);
   // Reports to the tab of this thread's job.
-  void say(Announcement::Kind kind, std::string_view text);
+  void announce(Announcement::Kind kind, std::string_view text);
   void set_job_tab(TabId tab);
   TabId job_tab();
 

@@ -76,8 +76,9 @@ void SessionWorker::add_earlier_files(TabId tab, std::vector<Block>& blocks) {
   live->wait();
   auto earlier = blocks_of_last_question(live->session());
   if (!earlier) {
-    return say(Announcement::Kind::warning,
-               cat("files of the last question are not sent again: ", earlier.error().message));
+    return announce(
+        Announcement::Kind::warning,
+        cat("files of the last question are not sent again: ", earlier.error().message));
   }
   std::int64_t count = 0;
   for (Block& block : *earlier) {
@@ -90,8 +91,8 @@ void SessionWorker::add_earlier_files(TabId tab, std::vector<Block>& blocks) {
     }
   }
   if (count > 0) {
-    say(Announcement::Kind::notice,
-        cat("attached again: ", counted(count, "file"), " of the last question"));
+    announce(Announcement::Kind::notice,
+             cat("attached again: ", counted(count, "file"), " of the last question"));
   }
 }
 
@@ -120,7 +121,7 @@ Result<std::vector<Block>> SessionWorker::blocks_of(const Ask& ask) {
     }
   }
   for (const std::string& name : names) {
-    say(Announcement::Kind::notice, cat("attached ", name));
+    announce(Announcement::Kind::notice, cat("attached ", name));
   }
   return blocks;
 }

@@ -60,8 +60,8 @@ void SessionWorker::find_newest() {
   NewestFound found;
   const auto store = parts_.context.stores().open(Access::read);
   // A store with a usual session continues it without asking.
-  const auto usual = find_usual_session(parts_.context, Access::read);
-  if (store && (*store)->capabilities().folders && usual && !*usual) {
+  const auto current = find_default_session(parts_.context, Access::read);
+  if (store && (*store)->capabilities().folders && current && !*current) {
     auto page = (*store)->list({.working_dir = parts_.context.config().project(), .limit = 1});
     // If the store cannot be listed, opening the session reports that.
     if (page && !page->sessions.empty()) {
@@ -105,8 +105,8 @@ Result<> SessionWorker::close_other_session(const std::string& working_dir) {
   const std::string name = session.is_saved() ? name_of(*session.store(), session.now().info) : "";
   close(tab, *live, false);
   if (!name.empty()) {
-    say(Announcement::Kind::notice,
-        cat("saved and closed '", name, "': this store allows one open session per folder"));
+    announce(Announcement::Kind::notice,
+             cat("saved and closed '", name, "': this store allows one open session per folder"));
   }
   return {};
 }
@@ -183,8 +183,8 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
                     .title = "",
                     .working_dir = info.working_dir}));
   Store* const store = find(request.tab)->session().store();
-  say(Announcement::Kind::notice,
-      cat("Resumed session: ", store == nullptr ? info.title : name_of(*store, info)));
+  announce(Announcement::Kind::notice,
+           cat("Resumed session: ", store == nullptr ? info.title : name_of(*store, info)));
   return {};
 }
 

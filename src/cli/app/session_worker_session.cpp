@@ -36,9 +36,9 @@ void SessionWorker::refuse_turn(const Ask& ask, const Error& error) {
   }
   parts_.events.post(TurnEnded{.tab = ask.tab, .metadata = live->metadata()});
   if (const Result<> posted = post_history(ask.tab, *live); !posted) {
-    say(Announcement::Kind::warning, posted.error().message);
+    announce(Announcement::Kind::warning, posted.error().message);
   }
-  say(Announcement::Kind::warning, cat("the message is not sent: ", error.message));
+  announce(Announcement::Kind::warning, cat("the message is not sent: ", error.message));
   parts_.events.post(NotSent{.tab = ask.tab, .text = ask.text, .files = ask.attached.files});
 }
 
@@ -68,7 +68,7 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   const SessionId before = live.session().id();
   REPRISE_ASSIGN(const std::string shown, live.session().run(request.slash, cancel_.get_token()));
   if (!shown.empty()) {
-    say(Announcement::Kind::notice, shown);
+    announce(Announcement::Kind::notice, shown);
   }
   if (Store* const store = live.session().store();
       store != nullptr && live.session().id() != before) {
@@ -77,7 +77,7 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
         before,
         {.state = SessionState::closed, .closed_at = std::optional(parts_.context.clock().now())});
     if (!closed && closed.error().code != Code::unsupported) {
-      say(Announcement::Kind::warning, cat("Failed to save: ", closed.error().message));
+      announce(Announcement::Kind::warning, cat("Failed to save: ", closed.error().message));
     }
   }
   if (other_history) {
@@ -113,8 +113,8 @@ Result<> SessionWorker::save(LiveSession& live) {
     return fail(Code::io, "Failed to save: the store could not be opened");
   }
   if (!live.session().is_saved()) {
-    say(Announcement::Kind::notice,
-        "nothing to save yet: a session is stored with its first message");
+    announce(Announcement::Kind::notice,
+             "nothing to save yet: a session is stored with its first message");
     return {};
   }
   // Messages are stored already; this checks that the session can be found.
@@ -127,7 +127,7 @@ Result<> SessionWorker::save(LiveSession& live) {
   if (url.starts_with(kSessions)) {
     place += cat("/active/", live.session().id().str(), ".json");
   }
-  say(Announcement::Kind::notice, cat("Session saved to: ", place));
+  announce(Announcement::Kind::notice, cat("Session saved to: ", place));
   return {};
 }
 
@@ -136,7 +136,7 @@ Result<> SessionWorker::load_older(LiveSession& live, const LoadOlder& request) 
   if (live.session().store() != nullptr) {
     auto part = read_history(live.session(), request.before, request.count);
     if (!part) {
-      say(Announcement::Kind::warning, part.error().message);
+      announce(Announcement::Kind::warning, part.error().message);
     } else {
       loaded.entries = std::move(part->entries);
       loaded.oldest = part->oldest;
@@ -191,7 +191,7 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
       // Stores without titles or states lose nothing.
       if (!done && done.error().code != Code::unsupported) {
         saved_ = false;
-        say(Announcement::Kind::warning, cat("Failed to save: ", done.error().message));
+        announce(Announcement::Kind::warning, cat("Failed to save: ", done.error().message));
       }
     }
   }

@@ -90,10 +90,10 @@ void put(const Cell& cell, Place place, bool colours) {
 
 // Whether the terminal moves, saves and restores the cursor with the common sequences.
 bool has_common_cursor_codes() {
-  const auto has = [](const char* name, std::string_view usual) {
+  const auto has = [](const char* name, std::string_view key) {
     const char* const found = ::tigetstr(name);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how terminfo says it is no string.
-    return found != nullptr && found != reinterpret_cast<const char*>(-1) && found == usual;
+    return found != nullptr && found != reinterpret_cast<const char*>(-1) && found == key;
   };
   return has("cup", "\x1b[%i%p1%d;%p2%dH") &&
          has("sc",

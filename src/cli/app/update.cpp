@@ -99,7 +99,7 @@ class Handler {
     }
     state_.first_input = tab->input;
     drop_tab(state_, failed.tab);
-    say(state_, state_.tab(), Entry::Kind::warning, failed.reason);
+    announce(state_, state_.tab(), Entry::Kind::warning, failed.reason);
   }
 
   void operator()(const OlderLoaded& older) {
@@ -195,7 +195,7 @@ class Handler {
 
   void operator()(const NotSent& message) {
     if (Tab* const tab = state_.find(message.tab); tab != nullptr) {
-      put_back(*tab, message.text, message.files);
+      restore_input(*tab, message.text, message.files);
     }
   }
 
@@ -206,7 +206,7 @@ class Handler {
     }
     // If the message is sent already, sending it fails and reports the reason.
     if (std::erase(tab->attached, refused.file) > 0) {
-      say(state_, tab, Entry::Kind::warning, refused.reason);
+      announce(state_, tab, Entry::Kind::warning, refused.reason);
     }
   }
 
@@ -224,7 +224,7 @@ class Handler {
     } else if (warning && tab != nullptr && tab->phase == Tab::Phase::closing) {
       tab->late_warnings.push_back(cat(tab_name(*tab), ": ", announcement.text));
     }
-    say(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, announcement.text);
+    announce(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, announcement.text);
     if (tab != nullptr && tab == state_.tab() && !tab->is_busy()) {
       show_start(state_, *tab);
     }
@@ -242,7 +242,7 @@ class Handler {
   void operator()(const StoredChanged& changed) { on_stored_changed(state_, changed, effects_); }
   void operator()(const ClearRequest& request) {
     if (request.count == 0) {
-      say(state_, state_.tab(), Entry::Kind::notice, "No saved sessions to clear.");
+      announce(state_, state_.tab(), Entry::Kind::notice, "No saved sessions to clear.");
       return;
     }
     state_.dialogs.push_back(

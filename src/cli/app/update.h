@@ -87,7 +87,7 @@ void leave(State& state, Leaving how, Effects& effects);
 // The tab's session starts answering.
 void begin_turn(Tab& tab);
 // Puts an unsent message before the typed text, and attaches its files again.
-void put_back(Tab& tab, std::string_view text, const std::vector<std::string>& files);
+void restore_input(Tab& tab, std::string_view text, const std::vector<std::string>& files);
 // Ctrl-C: stops the answer, clears the input, or, pressed twice, quits.
 void stop(State& state, Effects& effects);
 // Esc: scrolls to the end, or stops the answer; pressed twice while idle, edits the last question.
@@ -107,7 +107,7 @@ void ask(Tab& tab, std::string text, Attached attached, Effects& effects);
 std::vector<std::string> mentions(std::string_view text);
 // Asks the first queued question, if there is one.
 void ask_next(Tab& tab, Effects& effects);
-void say(State& state, Tab* tab, Entry::Kind kind, std::string text);
+void announce(State& state, Tab* tab, Entry::Kind kind, std::string text);
 // Handles text while a dialog is shown. Returns the remaining text, which belongs to the message;
 // false if the key must be handled normally.
 std::string_view type_in_dialog(State& state, std::string_view text, Effects& effects);

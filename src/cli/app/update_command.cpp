@@ -41,7 +41,7 @@ std::string tab_list(const State& state) {
 void go_to(State& state, std::string_view text) {
   Tab* const tab = find_tab(state, text);
   if (tab == nullptr) {
-    say(state, state.tab(), Kind::warning, cat("Session not found: ", text));
+    announce(state, state.tab(), Kind::warning, cat("Session not found: ", text));
     return;
   }
   show_tab(state, static_cast<std::size_t>(tab - state.tabs.data()));
@@ -52,7 +52,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
   const auto request = parse_session_request(slash.text);
   Tab* const tab = state.tab();
   if (!request) {
-    return say(state, tab, Kind::warning, request.error().message);
+    return announce(state, tab, Kind::warning, request.error().message);
   }
   switch (request->what) {
     case What::open:
@@ -62,14 +62,14 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
       }
       return;
     case What::list:
-      return say(state, tab, Kind::notice, tab_list(state));
+      return announce(state, tab, Kind::notice, tab_list(state));
     case What::go_to:
       return go_to(state, request->text);
     default:
       break;
   }
   if (tab == nullptr) {
-    return say(state, tab, Kind::warning, "No session is open.");
+    return announce(state, tab, Kind::warning, "No session is open.");
   }
   switch (request->what) {
     case What::rename:
@@ -78,7 +78,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
     case What::save: {
       Tab* const target = request->text.empty() ? tab : find_tab(state, request->text);
       if (target == nullptr) {
-        return say(state, tab, Kind::warning, cat("Session not found: ", request->text));
+        return announce(state, tab, Kind::warning, cat("Session not found: ", request->text));
       }
       effects.emplace_back(SaveNow{.tab = target->id});
       return;
@@ -129,7 +129,7 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
 void attach(State& state, const std::string& file, Effects& effects) {
   Tab* const tab = state.tab();
   if (tab == nullptr) {
-    return say(state, tab, Kind::warning, "No session is open yet.");
+    return announce(state, tab, Kind::warning, "No session is open yet.");
   }
   if (file == "-") {
     tab->attached.clear();
@@ -185,7 +185,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
   Tab* const tab = state.tab();
   const Result<Slash> slash = parse_slash(line, Surface::screen);
   if (!slash) {
-    return say(state, tab, Kind::warning, slash.error().message);
+    return announce(state, tab, Kind::warning, slash.error().message);
   }
   switch (slash->verb) {
     case SlashVerb::quit:
@@ -206,7 +206,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     case SlashVerb::resume:
       return run_resume(state, slash->text, effects);
     case SlashVerb::help:
-      say(state, tab, Kind::notice, app_help(frame_of(state).transcript_columns));
+      announce(state, tab, Kind::notice, app_help(frame_of(state).transcript_columns));
       if (tab != nullptr) {
         // Scrolls to its beginning, as it may be longer than the screen.
         tab->top = Anchor{tab->entries.size() - 1, 0};
@@ -216,13 +216,13 @@ void run_command(State& state, std::string_view line, Effects& effects) {
       break;
   }
   if (tab == nullptr || tab->phase == Tab::Phase::opening) {
-    return say(state, tab, Kind::warning, "No session is open yet.");
+    return announce(state, tab, Kind::warning, "No session is open yet.");
   }
   if (tab->phase == Tab::Phase::closing) {
-    return say(state, tab, Kind::warning, "this session is closing");
+    return announce(state, tab, Kind::warning, "this session is closing");
   }
   if (tab->is_busy() && waits_for_answer(slash->verb)) {
-    return say(state, tab, Kind::warning, "an answer is running; Esc stops it");
+    return announce(state, tab, Kind::warning, "an answer is running; Esc stops it");
   }
   if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
     return turn_again(*tab, slash->verb, effects);

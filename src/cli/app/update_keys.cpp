@@ -144,9 +144,9 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       return begin_search(state, LineSearch::Kind::history);
     case Action::search_transcript:
       return state.tab() == nullptr ? void() : begin_search(state, LineSearch::Kind::transcript);
-    case Action::edit_elsewhere:
-      effects.emplace_back(EditElsewhere{.tab = state.tab() == nullptr ? TabId{} : state.tab()->id,
-                                         .text = state.input().whole()});
+    case Action::open_editor:
+      effects.emplace_back(OpenEditor{.tab = state.tab() == nullptr ? TabId{} : state.tab()->id,
+                                      .text = state.input().whole()});
       return;
     case Action::help:
       return run_command(state, "/help", effects);

@@ -111,7 +111,7 @@ void offer_questions(State& state, const QuestionsListed& listed) {
                           .number = tab->metadata.messages});
   }
   if (menu.items.empty()) {
-    return say(state, state.tab(), Entry::Kind::notice, "there are no questions yet");
+    return announce(state, state.tab(), Entry::Kind::notice, "there are no questions yet");
   }
   menu.selected = menu.items.size() - 1;
   menu.input = tab->input.text();

@@ -26,7 +26,7 @@ Effects begin(State& state, const Start& start) {
 
 Tab* add_tab(State& state, std::string folder) {
   if (state.tabs.size() >= kTabsMax) {
-    say(state, state.tab(), Entry::Kind::warning, std::string(kTabsFull));
+    announce(state, state.tab(), Entry::Kind::warning, std::string(kTabsFull));
     return nullptr;
   }
   Tab tab{.id = {++state.tabs_opened}};
@@ -51,7 +51,7 @@ void show_tab(State& state, std::size_t index) {
   }
 }
 
-void say(State& state, Tab* tab, Entry::Kind kind, std::string text) {
+void announce(State& state, Tab* tab, Entry::Kind kind, std::string text) {
   if (tab == nullptr) {
     state.notice = std::move(text);
     return;
@@ -112,11 +112,11 @@ void on_tab_closed(State& state, TabId id) {
     state.input().set(std::move(typed));
   } else if (!trimmed(typed).empty()) {
     state.input().remember(typed);
-    say(state, state.tab(), Entry::Kind::notice,
-        "the closed session had an unsent message; Up brings it back");
+    announce(state, state.tab(), Entry::Kind::notice,
+             "the closed session had an unsent message; Up brings it back");
   }
   for (std::string& text : late_warnings) {
-    say(state, state.tab(), Entry::Kind::warning, std::move(text));
+    announce(state, state.tab(), Entry::Kind::warning, std::move(text));
   }
 }
 
@@ -132,7 +132,7 @@ void run_resume(State& state, std::string_view text, Effects& effects) {
   } else if (word == "delete" && !rest.empty()) {
     effects.emplace_back(DeleteStored{.tab = id, .sel = std::string(rest)});
   } else if (word == "delete") {
-    say(state, tab, Entry::Kind::warning, "/resume delete needs a number, an id or a title");
+    announce(state, tab, Entry::Kind::warning, "/resume delete needs a number, an id or a title");
   } else if (Tab* const added = add_tab(state, ""); added != nullptr) {
     effects.emplace_back(OpenSession{.tab = added->id, .sel = std::string(text), .of_list = true});
   }

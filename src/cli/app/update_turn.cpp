@@ -47,12 +47,12 @@ void unqueue_questions(Tab& tab) {
     }
     return false;
   });
-  put_back(tab, text, files);
+  restore_input(tab, text, files);
 }
 
 }  // namespace
 
-void put_back(Tab& tab, std::string_view text, const std::vector<std::string>& files) {
+void restore_input(Tab& tab, std::string_view text, const std::vector<std::string>& files) {
   if (!text.empty()) {
     tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.whole()));
   }
@@ -104,13 +104,13 @@ void copy_answer(State& state, Effects& effects) {
     }
   }
   if (text.empty()) {
-    return say(state, tab, Entry::Kind::warning, "there is no answer to copy");
+    return announce(state, tab, Entry::Kind::warning, "there is no answer to copy");
   }
   if (text.size() > kCopyBytesMax) {
-    return say(state, tab, Entry::Kind::warning,
-               cat("the answer has ", grouped(std::ssize(text)), " bytes, and terminals take ",
-                   grouped(static_cast<std::int64_t>(kCopyBytesMax)),
-                   "; /save FILE writes the transcript"));
+    return announce(state, tab, Entry::Kind::warning,
+                    cat("the answer has ", grouped(std::ssize(text)), " bytes, and terminals take ",
+                        grouped(static_cast<std::int64_t>(kCopyBytesMax)),
+                        "; /save FILE writes the transcript"));
   }
   effects.emplace_back(CopyText{std::move(text)});
 }

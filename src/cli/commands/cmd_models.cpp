@@ -37,27 +37,28 @@ class Models final : public Command {
     REPRISE_ASSIGN(const std::vector<ModelInfo> models,
                    provider->models(kModelsTimeout, std::stop_token()));
     flags_.model.reset();
-    REPRISE_ASSIGN(const std::string usual, usual_model(context, flags_, choice, models));
+    REPRISE_ASSIGN(const std::string model_name,
+                   default_model_for(context, flags_, choice, models));
     if (context.globals().json) {
-      context.console().print_json(document(choice, models, usual));
+      context.console().print_json(document(choice, models, model_name));
       return Exit::done;
     }
     for (const ModelInfo& model : models) {
       context.console().out().write(
-          cat(terminal_line(model.id), model.id == usual ? "  (default)" : "",
+          cat(terminal_line(model.id), model.id == model_name ? "  (default)" : "",
               model.ends_on.empty() ? "" : cat("  (ends ", model.ends_on, ")"), "\n"));
     }
-    if (std::ranges::find(models, usual, &ModelInfo::id) == models.end()) {
+    if (std::ranges::find(models, model_name, &ModelInfo::id) == models.end()) {
       context.console().notice(
           models.empty() ? std::string("the provider lists no models")
-                         : cat("the default, ", usual, ", is not one of them; set model"));
+                         : cat("the default, ", model_name, ", is not one of them; set model"));
     }
     return Exit::done;
   }
 
  private:
   static std::string document(const ProviderChoice& choice, const std::vector<ModelInfo>& models,
-                              std::string_view usual) {
+                              std::string_view model_name) {
     std::string out;
     json::ArrayWriter array(out);
     for (const ModelInfo& model : models) {
@@ -65,7 +66,7 @@ class Models final : public Command {
       json::ObjectWriter object(out);
       object.field("id", model.id);
       add(object, "name", model.name);
-      object.field("provider", choice.name).field("default", model.id == usual);
+      object.field("provider", choice.name).field("default", model.id == model_name);
       add(object, "ends_on", model.ends_on);
       object.close();
     }

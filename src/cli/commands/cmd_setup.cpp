@@ -83,9 +83,10 @@ class Setup final : public Command {
   }
 
   // The line entered; `usual` if it is empty.
-  Result<std::string> ask(std::string_view question, std::string_view usual) {
-    const Input input = source_->read(
-        cat(question, usual.empty() ? "" : cat(" [", usual, "]"), ": "), interrupts_.token());
+  Result<std::string> ask(std::string_view question, std::string_view suggestion) {
+    const Input input =
+        source_->read(cat(question, suggestion.empty() ? "" : cat(" [", suggestion, "]"), ": "),
+                      interrupts_.token());
     if (input.kind == Input::Kind::stopped) {
       return fail(Code::cancelled, "stopped: no setting was changed");
     }
@@ -96,7 +97,7 @@ class Setup final : public Command {
                   "line accepts the default");
     }
     const std::string text(trimmed(input.text));
-    return text.empty() ? std::string(usual) : text;
+    return text.empty() ? std::string(suggestion) : text;
   }
 
   // Whether to ask again: on a terminal only.
@@ -159,9 +160,9 @@ class Setup final : public Command {
       print(cat(i < 9 ? "  " : " ", i + 1, "  ", name,
                 std::string(name.size() < 18 ? 18 - name.size() : 1, ' '), all[i].description));
     }
-    const std::string usual = all.front().is_found ? "1" : "";
+    const std::string suggestion = all.front().is_found ? "1" : "";
     while (true) {
-      REPRISE_ASSIGN(const std::string answer, ask("provider, by number or name", usual));
+      REPRISE_ASSIGN(const std::string answer, ask("provider, by number or name", suggestion));
       auto chosen = find_candidate(all, settings, answer);
       if (chosen || !can_repeat(chosen.error())) {
         return chosen;
@@ -264,9 +265,9 @@ class Setup final : public Command {
     if (offered.size() > kModelsShown) {
       print(cat("  and ", offered.size() - kModelsShown, " more: `reprise models` lists them"));
     }
-    const std::string usual =
+    const std::string suggestion =
         default_model(*answers.candidate.provider.kind, false, server_of(answers), offered);
-    REPRISE_ASSIGN(answers.model, ask("model", usual));
+    REPRISE_ASSIGN(answers.model, ask("model", suggestion));
     return answers.model.empty() ? fail(Code::invalid_argument, "no model given") : Result<>();
   }
 

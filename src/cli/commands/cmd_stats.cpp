@@ -166,11 +166,11 @@ class Stats final : public Command {
     array.close();
     std::string total;
     append_row(total, all.total, false);
-    const PriceList& usual = usual_prices();
-    const std::vector<std::string> places(usual.sources.begin(), usual.sources.end());
+    const PriceList& standard = standard_prices();
+    const std::vector<std::string> places(standard.sources.begin(), standard.sources.end());
     std::string prices;
     json::ObjectWriter(prices)
-        .field("as_of", usual.as_of)
+        .field("as_of", standard.as_of)
         .raw("sources", json::array_of(places))
         .close();
     std::string out;
@@ -195,10 +195,10 @@ class Stats final : public Command {
     const auto columns = static_cast<std::size_t>(out.columns());
     const std::string text = table(all, columns - (has_bars ? kBarColumns + 2 : 0));
     out.write(has_bars ? with_bars(text, all.rows, is_coloured) : text);
-    const PriceList& usual = usual_prices();
+    const PriceList& standard = standard_prices();
     if (all.total.usage.cost) {
       context.console().notice(cat("costs come from the provider, or from the prices of ",
-                                   usual.as_of, " and your own"));
+                                   standard.as_of, " and your own"));
     }
     if (all.total.unpriced > 0) {
       context.console().notice(cat(counted(all.total.unpriced, "request"),

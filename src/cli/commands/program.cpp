@@ -74,7 +74,7 @@ Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment
   context.stores().watch().finish(globals);
   if (const auto written = out.flush(); !written && exit == Exit::done) {
     exit = Exit::failed;
-    if (!out.reader_is_gone()) {
+    if (!out.is_pipe_broken()) {
       context.console().report(written.error());
     }
   }

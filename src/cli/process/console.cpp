@@ -160,7 +160,7 @@ bool Console::can_ask() const {
   return ::isatty(STDIN_FILENO) == 1 && err_.is_terminal();
 }
 
-char Console::ask_key(std::string_view question, std::string_view keys, char usual) {
+char Console::ask_key(std::string_view question, std::string_view keys, char default_key) {
   constexpr char kCtrlC = 3;
   constexpr char kCtrlD = 4;
   // A failure is reported at the end or cannot be reported.
@@ -170,7 +170,7 @@ char Console::ask_key(std::string_view question, std::string_view keys, char usu
   const KeyMode mode;
   char c = 0;
   while (::read(STDIN_FILENO, &c, 1) == 1 && c != kCtrlC && c != kCtrlD) {
-    c = c == '\n' || c == '\r' ? usual : ascii_lower(c);
+    c = c == '\n' || c == '\r' ? default_key : ascii_lower(c);
     if (keys.find(c) != std::string_view::npos) {
       err_.write(cat(std::string_view(&c, 1), "\n"));
       (void)err_.flush();

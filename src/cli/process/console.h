@@ -73,9 +73,9 @@ class Console {
   Result<bool> confirm(std::string_view question);
   // Asks on the terminal; requires can_ask().
   Choice ask_choice(std::string_view question);
-  // Reads one of `keys` from the terminal without Enter, which means the key `usual`; 0 if the user
-  // cancels (Ctrl-C, Ctrl-D). Any other key rings the bell and repeats the question.
-  char ask_key(std::string_view question, std::string_view keys, char usual);
+  // Reads one of `keys` from the terminal without Enter, which means the key `default_key`; 0 if
+  // the user cancels (Ctrl-C, Ctrl-D). Any other key rings the bell and repeats the question.
+  char ask_key(std::string_view question, std::string_view keys, char default_key);
   bool can_ask() const;  // whether standard input and standard error are a terminal
   // Asks, but not again after a yes. `no_terminal` is the error if nobody can be asked, `refused`
   // the one after a no; both are invalid_argument.

@@ -40,7 +40,7 @@ Result<> Output::flush() {
         !written) {
       failed_ = true;
       failure_ = written.error();
-      reader_is_gone_ = failure_.os_errno == EPIPE;
+      is_pipe_broken_ = failure_.os_errno == EPIPE;
     }
     buffer_.clear();
   }
@@ -52,8 +52,8 @@ Result<> Output::flush() {
 
 void Output::restore() {
   redirected_ = -1;
-  if (reader_is_gone_) {
-    reader_is_gone_ = false;
+  if (is_pipe_broken_) {
+    is_pipe_broken_ = false;
     failed_ = false;
     failure_ = {};
   }

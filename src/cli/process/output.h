@@ -28,7 +28,7 @@ class Output {
   bool is_terminal() const { return terminal_; }
   int columns() const;  // of the terminal; 80 if unknown
   bool failed() const { return failed_; }
-  bool reader_is_gone() const { return reader_is_gone_; }  // the pipe's reader has closed it
+  bool is_pipe_broken() const { return is_pipe_broken_; }  // the pipe's reader has closed it
 
  private:
   int fd_;
@@ -37,7 +37,7 @@ class Output {
   std::string buffer_;
   Error failure_;
   bool failed_ = false;
-  bool reader_is_gone_ = false;
+  bool is_pipe_broken_ = false;
   bool terminal_;
 };
 

@@ -102,7 +102,7 @@ Result<> StoreOpener::check_place(std::string_view url) {
 Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
   const std::size_t colon = whole.find(':');
   if (colon == std::string::npos || whole.find("://") != std::string::npos ||
-      whole == config_.usual_store_url()) {
+      whole == config_.default_store_url()) {
     return false;
   }
   const std::filesystem::path place = whole.substr(colon + 1, whole.rfind('?') - colon - 1);

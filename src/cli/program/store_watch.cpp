@@ -70,11 +70,11 @@ std::string statistics_line(const StoreCounts& counts) {
 void StoreWatch::watch(StoreOptions& options, std::chrono::milliseconds slow_call) {
   options.statistics = &statistics_;
   options.slow_call = slow_call;
-  options.on_slow_call = [this](const SlowCall& call) { say_slow(call); };
+  options.on_slow_call = [this](const SlowCall& call) { report_slow(call); };
 }
 
 // The console is not thread-safe, so other threads' messages are queued.
-void StoreWatch::say_slow(const SlowCall& call) {
+void StoreWatch::report_slow(const SlowCall& call) {
   std::string text = slow_text(call);
   if (std::this_thread::get_id() == thread_) {
     return console_.note(text);

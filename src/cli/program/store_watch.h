@@ -27,7 +27,7 @@ class StoreWatch {
   void finish(const Globals& globals);
 
  private:
-  void say_slow(const SlowCall& call);
+  void report_slow(const SlowCall& call);
 
   Console& console_;
   StoreStatistics statistics_;

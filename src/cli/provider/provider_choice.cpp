@@ -13,8 +13,8 @@ namespace reprise::cli {
 namespace {
 
 // From the settings, else by the variables in the environment; "" if nothing is set.
-std::string usual_provider(const ProcessEnvironment& environment, const RunFlags& flags,
-                           const Settings& settings) {
+std::string default_provider(const ProcessEnvironment& environment, const RunFlags& flags,
+                             const Settings& settings) {
   if (!flags.base_url && settings.provider) {
     return *settings.provider;
   }
@@ -53,8 +53,8 @@ class Chooser {
         return choice;
       }
     }
-    const std::string usual = usual_provider(context_.environment(), flags_, settings_);
-    auto choice = usual.empty() ? local_server(from_) : named(usual);
+    const std::string name = default_provider(context_.environment(), flags_, settings_);
+    auto choice = name.empty() ? local_server(from_) : named(name);
     if (choice) {
       warn_of_project(*choice);
       warn_of_another(*choice);
@@ -65,16 +65,16 @@ class Chooser {
   // The choice for a new session, without requests and without reading keys.
   Result<ProviderChoice> expect() const {
     ProviderChoice choice;
-    const std::string usual = usual_provider(context_.environment(), flags_, settings_);
-    if (usual.empty()) {
+    const std::string name = default_provider(context_.environment(), flags_, settings_);
+    if (name.empty()) {
       return choice;
     }
-    const auto provider = find_provider(settings_, usual);
+    const auto provider = find_provider(settings_, name);
     if (!provider) {
-      return unknown(usual);
+      return unknown(name);
     }
     choice.name = provider->kind->name;
-    choice.options.base_url = provider->kind->has_server() ? usual_url(from_, *provider) : "";
+    choice.options.base_url = provider->kind->has_server() ? base_url_for(from_, *provider) : "";
     choice.model = named_model(*provider, choice);
     if (choice.model.empty() && is_own_server(*provider->kind, choice.options.base_url)) {
       choice.model = provider->kind->default_model;
@@ -83,11 +83,11 @@ class Chooser {
   }
 
   // The usual one of the models that a server offers.
-  std::string usual_model(const ProviderChoice& choice,
-                          const std::vector<ModelInfo>& offered) const {
-    const std::string usual =
-        flags_.provider.value_or(usual_provider(context_.environment(), flags_, settings_));
-    auto provider = find_provider(settings_, usual);
+  std::string default_model_for(const ProviderChoice& choice,
+                                const std::vector<ModelInfo>& offered) const {
+    const std::string name =
+        flags_.provider.value_or(default_provider(context_.environment(), flags_, settings_));
+    auto provider = find_provider(settings_, name);
     if (!provider || provider->kind->name != choice.name) {
       provider = find_provider(settings_, choice.name);
     }
@@ -233,7 +233,7 @@ class Chooser {
 
 bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings) {
   const ProviderKind* const kind = find_provider_kind(
-      flags.provider.value_or(usual_provider(context.environment(), flags, settings)));
+      flags.provider.value_or(default_provider(context.environment(), flags, settings)));
   return kind == nullptr || kind->has_server();
 }
 
@@ -249,11 +249,11 @@ Result<ProviderChoice> expected_provider(Context& context) {
   return Chooser(context, *settings, flags, nullptr, "").expect();
 }
 
-Result<std::string> usual_model(Context& context, const RunFlags& flags,
-                                const ProviderChoice& choice,
-                                const std::vector<ModelInfo>& offered) {
+Result<std::string> default_model_for(Context& context, const RunFlags& flags,
+                                      const ProviderChoice& choice,
+                                      const std::vector<ModelInfo>& offered) {
   REPRISE_ASSIGN(const Settings* settings, context.config().settings());
-  return Chooser(context, *settings, flags, nullptr, "").usual_model(choice, offered);
+  return Chooser(context, *settings, flags, nullptr, "").default_model_for(choice, offered);
 }
 
 }  // namespace reprise::cli

@@ -30,9 +30,9 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
 Result<ProviderChoice> expected_provider(Context& context);
 
 // The offered model that is used if neither a flag nor a session names one.
-Result<std::string> usual_model(Context& context, const RunFlags& flags,
-                                const ProviderChoice& choice,
-                                const std::vector<ModelInfo>& offered);
+Result<std::string> default_model_for(Context& context, const RunFlags& flags,
+                                      const ProviderChoice& choice,
+                                      const std::vector<ModelInfo>& offered);
 
 // Whether HTTP will probably be needed, judging by flags, settings and environment.
 bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings);

@@ -247,8 +247,8 @@ TEST_F(ProviderChoiceTest, WarnsWhenAnotherModelAnswers) {
   const Session strange = session("elsewhere", "m1", "null");
   EXPECT_THAT(choose({{"ANTHROPIC_API_KEY", "a"}}, &strange)->warnings,
               ElementsAre(HasSubstr("the session used m1 of elsewhere; ")));
-  const Session away = session("openai-chat", "m", R"({"base_url":"https://away.test/v1"})");
-  EXPECT_THAT(choose({{"OPENAI_API_KEY", "k"}}, &away)->warnings,
+  const Session unreachable = session("openai-chat", "m", R"({"base_url":"https://away.test/v1"})");
+  EXPECT_THAT(choose({{"OPENAI_API_KEY", "k"}}, &unreachable)->warnings,
               ElementsAre(HasSubstr("the session used away.test; api.openai.com continues")));
 }
 

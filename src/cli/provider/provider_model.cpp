@@ -24,12 +24,12 @@ bool is_own_server(const ProviderKind& known, std::string_view base_url) {
 
 std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
                           const std::vector<ModelInfo>& offered) {
-  std::string usual(dev ? known.dev_model : known.default_model);
-  const bool there = std::ranges::find(offered, usual, &ModelInfo::id) != offered.end();
-  if (!there && !offered.empty() && !is_own_server(known, base_url)) {
+  std::string model_name(dev ? known.dev_model : known.default_model);
+  const bool is_offered = std::ranges::find(offered, model_name, &ModelInfo::id) != offered.end();
+  if (!is_offered && !offered.empty() && !is_own_server(known, base_url)) {
     return offered.front().id;
   }
-  return usual;
+  return model_name;
 }
 
 Result<std::string> model_of_server(Context& context, const ProviderKind& known,
@@ -47,10 +47,10 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
   REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
   if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
-    std::string usual = default_model(known, dev, url, {});
+    std::string model_name = default_model(known, dev, url, {});
     context.console().notice(cat("no model is set, and ", http::host_of(url),
-                                 " lists none: trying ", usual, "; --model names another"));
-    return usual;
+                                 " lists none: trying ", model_name, "; --model names another"));
+    return model_name;
   }
   std::string model = default_model(known, dev, url, *offered);
   if (model != default_model(known, dev, url, {})) {

@@ -81,14 +81,14 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
   if (from.flags.base_url) {
     return *from.flags.base_url;
   }
-  std::string usual = usual_url(from, provider);
+  std::string base_url = base_url_for(from, provider);
   std::string before = choice.is_sessions_own ? base_url_of(*from.session) : "";
   const bool is_local = http::is_local_url(http::server_of(before));
   if (is_local && !lacks_secret(before)) {
     return before;
   }
-  if (before.empty() || http::is_same_server(before, usual)) {
-    return usual;
+  if (before.empty() || http::is_same_server(before, base_url)) {
+    return base_url;
   }
   // The session may come from somebody else, so the settings must name the server, too.
   if (std::string configured = configured_url(from, provider, before); !configured.empty()) {
@@ -99,14 +99,14 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
                                         " was not stored; give --base-url, or set base_url in the "
                                         "config"));
   }
-  const std::string now = usual.empty() ? std::string(provider.kind->default_url) : usual;
+  const std::string now = base_url.empty() ? std::string(provider.kind->default_url) : base_url;
   if (!http::is_same_server(before, now)) {
     choice.warnings.push_back(cat("the session used ", http::host_of(before), "; ",
                                   http::host_of(now),
                                   " continues it; --base-url, or a "
                                   "base_url in the config, goes back"));
   }
-  return usual;
+  return base_url;
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ std::optional<std::string> setting(const Settings& settings, const NamedProvider
   return std::nullopt;
 }
 
-std::string usual_url(const ChoiceSources& from, const NamedProvider& provider) {
+std::string base_url_for(const ChoiceSources& from, const NamedProvider& provider) {
   if (auto url = setting(from.settings, provider, &ProviderSettings::base_url)) {
     return *std::move(url);
   }

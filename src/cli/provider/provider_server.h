@@ -26,7 +26,7 @@ std::optional<std::string> setting(const Settings& settings, const NamedProvider
                                    Slot slot);
 
 // The provider's base URL unless the session has another; "" for the kind's default.
-std::string usual_url(const ChoiceSources& from, const NamedProvider& provider);
+std::string base_url_for(const ChoiceSources& from, const NamedProvider& provider);
 
 // Sets the server and the key that belongs to it. unauthorized if there is no key, or if it would
 // be sent in clear text.

@@ -62,7 +62,7 @@ RequestOptions supported_options(Context& context, const RequestOptions& options
     if (provider::option_value(option, options).empty()) {
       continue;
     }
-    if (provider::provider_can_say(provider, option.name)) {
+    if (provider::provider_accepts(provider, option.name)) {
       std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
     } else {
       context.console().warn(
@@ -130,7 +130,7 @@ Result<> check_clear_text(const Context& context, const Settings& settings,
 Result<> check_fields(const RequestOptions& options, std::string_view provider) {
   for (const provider::RequestOption& option : provider::request_options()) {
     if (!provider::option_value(option, options).empty() &&
-        !provider::provider_can_say(provider, option.name)) {
+        !provider::provider_accepts(provider, option.name)) {
       return fail(Code::unsupported, cat(provider, " has no field for ", option.name));
     }
   }

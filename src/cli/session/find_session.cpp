@@ -119,7 +119,7 @@ Result<> add_named(Context& context, WaitingSessions& waiting, std::string_view 
 // session, unless a session was named that cannot be identified here, or an answer is to be
 // continued.
 Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
-                                    const StartRequest& request, const Error& away,
+                                    const StartRequest& request, const Error& unreachable,
                                     bool has_tools) {
   REPRISE_ASSIGN(
       WaitingSessions waiting,
@@ -132,9 +132,9 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
   auto info = find();
   const bool is_here = info.has_value();
   if (!info && info.error().code == Code::not_found && request.go_on) {
-    return fail(away.code, cat(away.message,
-                               "; the answer to continue is not on this machine: try"
-                               " again when the server is back"));
+    return fail(unreachable.code, cat(unreachable.message,
+                                      "; the answer to continue is not on this machine: try"
+                                      " again when the server is back"));
   }
   if (!info && info.error().code == Code::not_found && request.session.sel) {
     REPRISE_TRY(add_named(context, waiting, *request.session.sel, request.title));
@@ -144,11 +144,12 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
     return std::unexpected(info.error());
   }
   if (!info && request.session.sel) {
-    return fail(away.code, cat(away.message, "; nothing of session '", *request.session.sel,
-                               "' is on this machine: name it by its id, or try again when the "
-                               "server is back"));
+    return fail(unreachable.code,
+                cat(unreachable.message, "; nothing of session '", *request.session.sel,
+                    "' is on this machine: name it by its id, or try again when the "
+                    "server is back"));
   }
-  warn_unsaved(context, away);
+  warn_unsaved(context, unreachable);
   if (!info) {
     context.console().warn("nothing of the session is on this machine; starting a new one");
     return FoundSession{};
@@ -189,7 +190,7 @@ Result<> check_project(Context& context, const SessionInfo& info) {
   return {};
 }
 
-Result<std::optional<SessionId>> find_usual_session(Context& context, Access access) {
+Result<std::optional<SessionId>> find_default_session(Context& context, Access access) {
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   const bool creates_nothing = access == Access::read || !settings->context_file.empty();
   const auto store =
@@ -197,14 +198,14 @@ Result<std::optional<SessionId>> find_usual_session(Context& context, Access acc
   if (!store) {
     return std::nullopt;
   }
-  return usual_session(**store);
+  return default_session(**store);
 }
 
-void warn_unsaved(Context& context, const Error& away) {
-  context.console().warn(cat("this conversation is not saved: ", away.message));
+void warn_unsaved(Context& context, const Error& unreachable) {
+  context.console().warn(cat("this conversation is not saved: ", unreachable.message));
 }
 
-bool is_server_away(Context& context, const Settings& settings, const Error& error) {
+bool is_server_unreachable(Context& context, const Settings& settings, const Error& error) {
   return is_on_a_server(context.config().store_url(settings)) && error.os_errno != EACCES &&
          (error.code == Code::io || error.code == Code::timeout || error.os_errno == EAGAIN);
 }
@@ -217,7 +218,7 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
   const auto deadline = std::chrono::steady_clock::now() + StoreOptions{}.busy_timeout;
   for (bool has_warned = false;;) {
     const auto store = context.stores().open(Access::write);
-    if (store || !is_server_away(context, settings, store.error())) {
+    if (store || !is_server_unreachable(context, settings, store.error())) {
       return std::nullopt;
     }
     if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
@@ -231,22 +232,22 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
 }
 
 Result<FoundSession> find_session(Context& context, const Settings& settings,
-                                  const StartRequest& request, std::optional<Error>& away,
+                                  const StartRequest& request, std::optional<Error>& unreachable,
                                   bool has_tools) {
   if (!request.session.newest && !request.session.sel) {
-    if (away) {
-      warn_unsaved(context, *away);
+    if (unreachable) {
+      warn_unsaved(context, *unreachable);
     }
     return FoundSession{};
   }
-  if (!away) {
+  if (!unreachable) {
     auto found = resume_stored(context, request, has_tools);
-    if (found || request.dry_run || !is_server_away(context, settings, found.error())) {
+    if (found || request.dry_run || !is_server_unreachable(context, settings, found.error())) {
       return found;
     }
-    away = std::move(found).error();
+    unreachable = std::move(found).error();
   }
-  return resume_waiting(context, settings, request, *away, has_tools);
+  return resume_waiting(context, settings, request, *unreachable, has_tools);
 }
 
 }  // namespace reprise::cli

@@ -8,10 +8,10 @@
 
 namespace reprise::cli {
 
-void warn_unsaved(Context& context, const Error& away);
+void warn_unsaved(Context& context, const Error& unreachable);
 
 // Whether the error means that the store's server is unreachable, after waiting for it.
-bool is_server_away(Context& context, const Settings& settings, const Error& error);
+bool is_server_unreachable(Context& context, const Settings& settings, const Error& error);
 
 // Waits for the server as a conversation does, in case a standby takes over. Returns the error if
 // it stays unreachable; nullopt if it is reachable, fails in another way, or the store is not on a
@@ -26,11 +26,11 @@ struct FoundSession {
   std::vector<Message> earlier = {};  // the part on this machine while the server is unreachable
 };
 
-// `away` is the reason why the store's server is unreachable, and is set if it becomes unreachable
+// `unreachable` is the error of a store whose server cannot be reached, and is set if that happens
 // here. In that case a session named by its id is continued; any other unknown name is an error.
 // `has_tools`: tools would run in the session's folder.
 Result<FoundSession> find_session(Context& context, const Settings& settings,
-                                  const StartRequest& request, std::optional<Error>& away,
+                                  const StartRequest& request, std::optional<Error>& unreachable,
                                   bool has_tools);
 
 // Continues a session of another tool.

@@ -24,13 +24,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // The usual session, if the request does not name one.
-Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request, bool is_away) {
+Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request,
+                                     bool is_unreachable) {
   SessionChoice choice = request.session;
-  if (!is_away && !choice.newest && !choice.sel && !choice.fresh) {
-    REPRISE_ASSIGN(const auto usual,
-                   find_usual_session(context, request.dry_run ? Access::read : Access::write));
-    if (usual) {
-      choice.sel = usual->str();
+  if (!is_unreachable && !choice.newest && !choice.sel && !choice.fresh) {
+    REPRISE_ASSIGN(const auto current,
+                   find_default_session(context, request.dry_run ? Access::read : Access::write));
+    if (current) {
+      choice.sel = current->str();
     }
   }
   return choice;
@@ -61,7 +62,7 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
 
 InstructionSources instruction_sources(Context& context, const Settings& settings) {
   return {.modes = settings.modes,
-          .usual = settings.system,
+          .default_text = settings.system,
           .folder = context.config().working_dir(),
           .on_note = [&context](std::string_view line) { context.console().note(line); },
           .on_warning = [&context](std::string_view text) { context.console().warn(text); }};
@@ -158,16 +159,16 @@ struct Prepared {
   const StartRequest& request;
   const Mode* mode;
   const ProviderChoice& choice;
-  bool is_away;
+  bool is_unreachable;
 };
 
 Result<Session> begin_new(Context& context, const Prepared& with, StartedSession& started,
                           ConversationOptions& options) {
   REPRISE_ASSIGN(Session session,
                  new_session(context, with.settings, with.request, with.mode, with.choice));
-  if (!with.request.dry_run && !with.is_away) {
+  if (!with.request.dry_run && !with.is_unreachable) {
     const auto store = open_for_new(context, *started.provider, session);
-    if (!store && !is_server_away(context, with.settings, store.error())) {
+    if (!store && !is_server_unreachable(context, with.settings, store.error())) {
       return std::unexpected(store.error());
     }
     if (!store) {
@@ -260,11 +261,11 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   if (!request.dry_run && expects_http(context, request.flags, *settings)) {
     started->preloading = preload_http();
   }
-  std::optional<Error> away =
+  std::optional<Error> unreachable =
       request.dry_run ? std::nullopt : wait_for_server(context, *settings, request.stop);
-  REPRISE_ASSIGN(request.session, resolve_choice(context, request, away.has_value()));
+  REPRISE_ASSIGN(request.session, resolve_choice(context, request, unreachable.has_value()));
   REPRISE_ASSIGN(FoundSession found,
-                 find_session(context, *settings, request, away, !started->tools.empty()));
+                 find_session(context, *settings, request, unreachable, !started->tools.empty()));
   started->resumed = found.session.has_value();
   started->store = found.store;
   started->cut = found.cut;
@@ -286,7 +287,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   options.outbox = started->outbox.get();
   options.statistics = &context.stores().watch().statistics();
   options.earlier = std::move(found.earlier);
-  const Prepared with{*settings, request, mode, choice, away.has_value()};
+  const Prepared with{*settings, request, mode, choice, unreachable.has_value()};
   REPRISE_ASSIGN(Session session, found.session ? go_on_with(context, with, *started,
                                                              *std::move(found.session), options)
                                                 : begin_new(context, with, *started, options));

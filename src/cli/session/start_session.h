@@ -24,9 +24,9 @@ struct SessionChoice {
 // mode continue without it.
 Result<> check_project(Context& context, const SessionInfo& info);
 
-// The session that is continued by default (usual_session()). nullopt if there is none, or if there
-// is no store or it cannot be opened, which is reported when it is needed.
-Result<std::optional<SessionId>> find_usual_session(Context& context, Access access);
+// The session that is continued by default (default_session()). nullopt if there is none, or if
+// there is no store or it cannot be opened, which is reported when it is needed.
+Result<std::optional<SessionId>> find_default_session(Context& context, Access access);
 
 // A conversation and everything it needs. `store` is null if it could not be opened: the user was
 // warned, and the unsaved conversation ends with Exit::unsaved. It is also null for a dry run of a

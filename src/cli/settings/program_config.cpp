@@ -160,10 +160,10 @@ std::string ProgramConfig::opening_url(const Settings& settings) const {
   if (parent_ != nullptr && settings.store == "context:" && !settings.context_file.empty()) {
     return cat("context:", settings.context_file.native());
   }
-  return settings.store.value_or(usual_store_url());
+  return settings.store.value_or(default_store_url());
 }
 
-std::string ProgramConfig::usual_store_url() const {
+std::string ProgramConfig::default_store_url() const {
   return cat("sqlite:", (data_folder() / "reprise.db").string());
 }
 

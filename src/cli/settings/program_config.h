@@ -53,7 +53,7 @@ class ProgramConfig {
   void forget_settings() { settings_.reset(); }
 
   // The default store.
-  std::string usual_store_url() const;
+  std::string default_store_url() const;
   // For display and storage: without a password.
   std::string store_url(const Settings& settings) const;
   // With the password, for opening.

@@ -202,7 +202,7 @@ Result<> FakeProvider::look_at(Request& request) {
   SeenRequest seen_now{.model = request.model,
                        .system = request.system,
                        .previous_response_id = request.previous_response_id,
-                       .keep_response = request.keep_response,
+                       .store_response = request.store_response,
                        .tools = request.tools,
                        .messages = {},
                        .refusal = {}};

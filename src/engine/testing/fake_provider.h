@@ -35,7 +35,7 @@ struct SeenRequest {
   std::string model;
   std::string system;
   std::string previous_response_id;
-  bool keep_response = false;
+  bool store_response = false;
   std::vector<ToolSpec> tools;
   std::vector<Message> messages;
   std::string refusal;
@@ -57,7 +57,7 @@ class FakeProvider final : public Provider {
   Script& add();
 
   std::string_view name() const override { return called; }
-  bool keeps_responses() const override { return keeps; }
+  bool stores_responses() const override { return keeps; }
   bool continues_responses() const override { return keeps && continues; }
   bool is_bound_to_model(const Block& block) const override {
     return binds_thinking && std::holds_alternative<ThinkingBlock>(block);

@@ -42,10 +42,10 @@ class RowReader {
       return ids();
     }
     if (name == "title") {
-      return model::read_or_keep(scanner_, name, info.title, session_.extra);
+      return model::read_field(scanner_, name, info.title, session_.extra);
     }
     if (name == "mode") {
-      return model::read_or_keep(scanner_, name, info.mode, session_.extra);
+      return model::read_field(scanner_, name, info.mode, session_.extra);
     }
     if (name == "draftPath") {
       return folder(name);
@@ -59,7 +59,7 @@ class RowReader {
     if (name == kSidecar && kind == json::Kind::object) {
       return scanner_.raw(rest_);
     }
-    return model::keep(scanner_, name, session_.extra);
+    return model::add_extra(scanner_, name, session_.extra);
   }
 
   std::string_view rest() const { return rest_; }
@@ -80,7 +80,7 @@ class RowReader {
   bool folder(std::string_view name) {
     auto text = json::text_in(scanner_.rest());
     if (!text || !text->starts_with('/')) {
-      return model::keep(scanner_, name, session_.extra);
+      return model::add_extra(scanner_, name, session_.extra);
     }
     session_.info.working_dir = *std::move(text);
     return scanner_.skip();
@@ -90,7 +90,7 @@ class RowReader {
     const auto text = json::text_in(scanner_.rest());
     read = text ? parse_time(*text) : std::nullopt;
     if (!read) {
-      return model::keep(scanner_, name, session_.extra);
+      return model::add_extra(scanner_, name, session_.extra);
     }
     out = *read;
     return scanner_.skip();

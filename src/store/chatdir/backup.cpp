@@ -119,7 +119,8 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
     return now == snapshot.chats.end() || now->second != one.second;
   });
   for (const auto& [folder, chat] : snapshot.chats) {
-    chats.tell("backing up", static_cast<std::int64_t>(copied.size()), snapshot.chats.size());
+    chats.report_progress("backing up", static_cast<std::int64_t>(copied.size()),
+                          snapshot.chats.size());
     if (!copied.contains(folder)) {
       REPRISE_ASSIGN(const bool done, copy_chat(chat, place_in(to, chat.listed)));
       if (done) {
@@ -129,7 +130,8 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
       }
     }
   }
-  chats.tell("backing up", static_cast<std::int64_t>(copied.size()), snapshot.chats.size());
+  chats.report_progress("backing up", static_cast<std::int64_t>(copied.size()),
+                        snapshot.chats.size());
   return copied.size() == snapshot.chats.size();
 }
 

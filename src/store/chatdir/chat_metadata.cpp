@@ -95,7 +95,7 @@ class MetadataReader {
       });
     }
     const auto known = read_chat_member(scanner_, name, metadata_.now);
-    return accept(known) && (*known || model::keep(scanner_, name, metadata_.others));
+    return accept(known) && (*known || model::add_extra(scanner_, name, metadata_.others));
   }
 
   bool accept(const Result<bool>& known) {

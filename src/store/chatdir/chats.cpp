@@ -25,7 +25,7 @@ constexpr std::size_t kOpenMax = 32;
 Chats::Chats(Layout layout, ChatSettings settings)
     : layout_(std::move(layout)), settings_(std::move(settings)) {}
 
-void Chats::tell(std::string_view work, std::int64_t done, std::size_t total) const {
+void Chats::report_progress(std::string_view work, std::int64_t done, std::size_t total) const {
   if (settings_.on_progress) {
     settings_.on_progress({work, done, static_cast<std::int64_t>(total)});
   }

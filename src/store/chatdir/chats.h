@@ -37,7 +37,7 @@ class Chats {
   const Layout& layout() const { return layout_; }
   const ChatSettings& settings() const { return settings_; }
   // Reports progress: `done` of `total` chats.
-  void tell(std::string_view work, std::int64_t done, std::size_t total) const;
+  void report_progress(std::string_view work, std::int64_t done, std::size_t total) const;
 
   // not_found for an unknown session, invalid_argument for an id that is not a UUID or for an
   // archived session.

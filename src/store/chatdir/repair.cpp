@@ -189,7 +189,7 @@ Result<VerifyReport> ChatdirStore::verify() {
   VerifyReport report;
   REPRISE_ASSIGN(const auto all, list_everything(chats_.layout()));
   for (const Layout::Listed& listed : all) {
-    chats_.tell("verifying", report.sessions++, all.size());
+    chats_.report_progress("verifying", report.sessions++, all.size());
     if (listed.place.is_packed()) {
       verify_packed(listed, report);
       continue;
@@ -200,7 +200,7 @@ Result<VerifyReport> ChatdirStore::verify() {
       report.damage.push_back(whole_damage(listed.id, read.error()));
     }
   }
-  chats_.tell("verifying", report.sessions, all.size());
+  chats_.report_progress("verifying", report.sessions, all.size());
   REPRISE_ASSIGN(const std::vector<fs::path> left, find_stranded(chats_.layout()));
   for (const fs::path& folder : left) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
@@ -216,7 +216,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   VerifyReport report;
   REPRISE_ASSIGN(const auto all, list_everything(chats_.layout()));
   for (const Layout::Listed& listed : all) {
-    chats_.tell("repairing", report.sessions++, all.size());
+    chats_.report_progress("repairing", report.sessions++, all.size());
     const bool is_trashed = listed.place.is_trashed();
     if (listed.place.is_packed()) {
       verify_packed(listed, report);
@@ -231,7 +231,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
       report.damage.push_back(whole_damage(listed.id, done.error()));
     }
   }
-  chats_.tell("repairing", report.sessions, all.size());
+  chats_.report_progress("repairing", report.sessions, all.size());
   REPRISE_ASSIGN(const std::vector<fs::path> left, find_stranded(chats_.layout()));
   for (const fs::path& folder : left) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});

@@ -54,15 +54,16 @@ class DefaultsReader {
   template <class Read>
   std::invoke_result_t<Read, const RawJson&> value(std::string_view name, std::string_view expected,
                                                    const Read& read) {
-    const RawJson usual = json::take(default_of(name));
+    const RawJson default_value = json::take(default_of(name));
     if (const RawJson* const json = json::find_field(members_, name); json != nullptr) {
       if (auto found = read(*json); found) {
         return found;
       }
-      out_.faults.push_back(cat(file_.native(), ": ", name, " must be ", expected, "; ",
-                                usual.is_null() ? "it is left out" : "the default is used"));
+      out_.faults.push_back(
+          cat(file_.native(), ": ", name, " must be ", expected, "; ",
+              default_value.is_null() ? "it is left out" : "the default is used"));
     }
-    return read(usual);
+    return read(default_value);
   }
 
   const fs::path& file_;
@@ -71,8 +72,8 @@ class DefaultsReader {
 };
 
 bool is_usual(std::string_view name, const std::string& value) {
-  const RawJson usual = json::take(default_of(name));
-  return value == text_of(&usual);
+  const RawJson default_value = json::take(default_of(name));
+  return value == text_of(&default_value);
 }
 
 Defaults defaults_in(const fs::path& file, const Document& document) {

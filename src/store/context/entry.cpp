@@ -23,13 +23,13 @@ bool read_usage(json::Scanner& scanner, Message& message) {
   Usage usage;
   const bool whole = scanner.object([&](std::string_view name) {
     if (name == "prompt_tokens") {
-      return model::read_or_keep(scanner, name, usage.input.value, usage.extra);
+      return model::read_field(scanner, name, usage.input.value, usage.extra);
     }
     if (name == "completion_tokens") {
-      return model::read_or_keep(scanner, name, usage.output.value, usage.extra);
+      return model::read_field(scanner, name, usage.output.value, usage.extra);
     }
     if (name == "model") {
-      return model::read_or_keep(scanner, name, message.model, usage.extra);
+      return model::read_field(scanner, name, message.model, usage.extra);
     }
     std::string_view raw;
     if (!scanner.raw(raw)) {
@@ -103,7 +103,7 @@ bool read_member(json::Scanner& scanner, std::string_view name, Read& read) {
     message.state = MessageState::incomplete;
     return scanner.skip();
   }
-  return model::keep(scanner, name, message.extra);
+  return model::add_extra(scanner, name, message.extra);
 }
 
 bool is_taken(std::string_view name) {

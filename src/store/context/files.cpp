@@ -29,7 +29,7 @@ class ContextFiles final : public OneFile {
   SourceCapabilities holds() const override {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
   }
-  bool holds_whole_turns() const override { return true; }
+  bool stores_whole_turns() const override { return true; }
   std::filesystem::path pending_file() const override;
   std::filesystem::path partial_file(const SessionId& id) const override;
   std::filesystem::path partial_in_trash(const SessionId& id) const override;

@@ -88,7 +88,7 @@ class DocumentFormat {
   // A property of the format, constant while the store is open; the disk is not consulted.
   virtual bool is_folder() const { return false; }
   // Whether the file contains only whole turns: a running one is stored beside it (pending_turn.h).
-  virtual bool holds_whole_turns() const { return false; }
+  virtual bool stores_whole_turns() const { return false; }
   // Then the pending turn of its only session is in this file.
   virtual std::filesystem::path pending_file() const { return {}; }
   // The bytes of the pending turn for a copy of the store: a session's id may depend on the path.

@@ -108,7 +108,8 @@ Result<> write_file(const fs::path& file, const std::string& bytes) {
 DocumentMaintenance::DocumentMaintenance(const DocumentFormat& files, Documents& documents)
     : files_(files), documents_(documents), progress_(documents.options().on_progress) {}
 
-void DocumentMaintenance::tell(std::string_view work, std::int64_t done, std::size_t total) const {
+void DocumentMaintenance::report_progress(std::string_view work, std::int64_t done,
+                                          std::size_t total) const {
   if (progress_) {
     progress_({work, done, static_cast<std::int64_t>(total)});
   }
@@ -139,11 +140,11 @@ Result<VerifyReport> DocumentMaintenance::verify() {
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   std::int64_t done = 0;
   for (const fs::path& file : files) {
-    tell("verifying", done++, files.size());
+    report_progress("verifying", done++, files.size());
     REPRISE_TRY(verify_file(file, report));
   }
   verify_pending_turn(report);
-  tell("verifying", done, files.size());
+  report_progress("verifying", done, files.size());
   return report;
 }
 
@@ -155,17 +156,17 @@ void DocumentMaintenance::verify_pending_turn(VerifyReport& report) const {
     report.damage.push_back(damage_of(file, turn.error()));
     return;
   }
-  const std::optional<PendingTurn>& held = *turn;
-  if (!held) {
+  const std::optional<PendingTurn>& pending = *turn;
+  if (!pending) {
     return;
   }
-  const auto session = documents_.find(held->session);
+  const auto session = documents_.find(pending->session);
   if (!session) {
     return;
   }
   if (const std::optional<Documents::Found>& found = *session; found) {
     report.sessions += found->is_unsaved ? 1 : 0;
-    report.messages += found->session->stored.session.info.head.value - held->first.value;
+    report.messages += found->session->stored.session.info.head.value - pending->first.value;
   }
 }
 
@@ -215,15 +216,15 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
   const auto fill = [&](const fs::path& place, const fs::path& last) -> Result<> {
     std::int64_t done = 0;
     for (const fs::path& file : files) {
-      tell("repairing", done++, files.size());
+      report_progress("repairing", done++, files.size());
       REPRISE_TRY(repair(file, inside(place, file), report));
     }
-    tell("repairing", done, files.size());
+    report_progress("repairing", done, files.size());
     verify_pending_turn(report);
-    const fs::path held = files_.pending_file();
-    if (const auto bytes = held.empty() ? Result<std::string>() : read_file(held);
+    const fs::path pending = files_.pending_file();
+    if (const auto bytes = pending.empty() ? Result<std::string>() : read_file(pending);
         bytes && !bytes->empty()) {
-      REPRISE_TRY(write_file(inside(place, held), files_.pending_bytes_for(last, *bytes)));
+      REPRISE_TRY(write_file(inside(place, pending), files_.pending_bytes_for(last, *bytes)));
     }
     return {};
   };
@@ -234,10 +235,10 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
 Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
   State state;
   REPRISE_ASSIGN(std::vector<fs::path> files, files_.files());
-  if (const fs::path held = files_.pending_file(); !held.empty()) {
-    REPRISE_ASSIGN(const bool holds_turn, is_there(held));
+  if (const fs::path pending = files_.pending_file(); !pending.empty()) {
+    REPRISE_ASSIGN(const bool holds_turn, is_there(pending));
     if (holds_turn) {
-      files.push_back(held);
+      files.push_back(pending);
     }
   }
   for (const fs::path& file : files) {
@@ -265,7 +266,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
   }
   std::erase_if(copy.state, [&](const auto& one) { return !state.contains(one.first); });
   for (const auto& [file, identity] : state) {
-    tell("backing up", std::ssize(copy.state), state.size());
+    report_progress("backing up", std::ssize(copy.state), state.size());
     if (const auto done = copy.state.find(file);
         done != copy.state.end() && done->second == identity) {
       continue;
@@ -290,7 +291,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
                    is_held ? files_.pending_bytes_for(copy.target, *std::move(bytes)) : *bytes));
     copy.state.insert_or_assign(file, identity);
   }
-  tell("backing up", std::ssize(copy.state), state.size());
+  report_progress("backing up", std::ssize(copy.state), state.size());
   return copy.state.size() == state.size();
 }
 

@@ -20,7 +20,7 @@ namespace {
 // The capabilities of the format, and those of this class that follow from them.
 Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) {
   Capabilities out = capabilities_of(store, files.holds());
-  if (!files.holds_whole_turns()) {
+  if (!files.stores_whole_turns()) {
     out.beginning = nullptr;
   }
   if (!out.messages || !out.many_sessions) {

@@ -25,16 +25,16 @@ class DocumentWriter {
 
   Result<Outcome> change(FileSession& file) {
     REPRISE_TRY(files_.check_append(write_.messages));
-    if (files_.holds_whole_turns()) {
-      REPRISE_TRY(find_held(file.stored));
+    if (files_.stores_whole_turns()) {
+      REPRISE_TRY(find_pending(file.stored));
       if (cancels_turn(file.stored)) {
         REPRISE_TRY(remove_partial(files_.partial_file(id_)));
         const Seq head = file.stored.session.info.head;
         appended_ = {head, head, false};
-        return Outcome::held;
+        return Outcome::pending;
       }
-      if (held_) {
-        REPRISE_TRY(add_pending_turn(file.stored, *held_));
+      if (pending_) {
+        REPRISE_TRY(add_pending_turn(file.stored, *pending_));
       }
     }
     return write(file);
@@ -64,13 +64,13 @@ class DocumentWriter {
     if (appended_.repeated) {
       return Outcome::unchanged;
     }
-    if (files_.holds_whole_turns() && from == head) {
-      if (stored.partial && (held_ || !was_running)) {
+    if (files_.stores_whole_turns() && from == head) {
+      if (stored.partial && (pending_ || !was_running)) {
         REPRISE_TRY(hold(stored.partial->answer, from));
-        return Outcome::held;
+        return Outcome::pending;
       }
-      if (held_ && !held_->says_something() && write_.messages.empty()) {
-        return Outcome::held;  // the turn was cancelled without an answer
+      if (pending_ && !pending_->has_content() && write_.messages.empty()) {
+        return Outcome::pending;  // the turn was cancelled without an answer
       }
     }
     appended_ = files_.after_append(stored, write_.options, appended_);
@@ -85,7 +85,7 @@ class DocumentWriter {
   }
 
   // Reads the pending turn. One that cannot be read is quarantined before it is overwritten.
-  Result<> find_held(const StoredSession& stored) {
+  Result<> find_pending(const StoredSession& stored) {
     const auto file = files_.partial_file(id_);
     auto turn = read_pending_turn(file, id_);
     if (!turn && turn.error().code == Code::corrupt) {
@@ -94,9 +94,9 @@ class DocumentWriter {
       REPRISE_TRY(remove_partial(file));
       return {};
     }
-    REPRISE_ASSIGN(held_, std::move(turn));
-    if (held_ && is_in_file(stored, *held_)) {
-      held_.reset();
+    REPRISE_ASSIGN(pending_, std::move(turn));
+    if (pending_ && is_in_file(stored, *pending_)) {
+      pending_.reset();
     }
     return {};
   }
@@ -105,12 +105,12 @@ class DocumentWriter {
   // position does not matter, since others may have written to the file meanwhile.
   bool cancels_turn(const StoredSession& stored) const {
     const AppendOptions& options = write_.options;
-    if (!held_ || held_->batches.size() != 1 || !write_.messages.empty() ||
-        write_.from != held_->first || options.begin_partial || stored.partial) {
+    if (!pending_ || pending_->batches.size() != 1 || !write_.messages.empty() ||
+        write_.from != pending_->first || options.begin_partial || stored.partial) {
       return false;
     }
-    const PendingBatch& batch = held_->batches.front();
-    const Seq head = held_->first.next(std::ssize(batch.messages));
+    const PendingBatch& batch = pending_->batches.front();
+    const Seq head = pending_->first.next(std::ssize(batch.messages));
     const auto& unsaved_session = batch.options.begin_partial;
     return unsaved_session && options.end_partial &&
            unsaved_session->answer == *options.end_partial &&
@@ -118,8 +118,8 @@ class DocumentWriter {
   }
 
   Result<> hold(const OperationId& answer, Seq first) {
-    if (!held_) {
-      held_ =
+    if (!pending_) {
+      pending_ =
           PendingTurn{.session = id_, .first = first, .batches = {}, .unsaved_session = unsaved_};
     }
     PendingBatch batch{.messages = write_.messages,
@@ -128,18 +128,18 @@ class DocumentWriter {
                                    .begin_partial = write_.options.begin_partial}};
     if (!batch.options.operation) {  // needed to recognize the batch in the file
       REPRISE_ASSIGN(batch.options.operation,
-                     OperationId::parse(cat(answer.str(), ".", held_->batches.size())));
+                     OperationId::parse(cat(answer.str(), ".", pending_->batches.size())));
     }
     const bool is_started = batch.options.begin_partial.has_value();
-    held_->batches.push_back(std::move(batch));
+    pending_->batches.push_back(std::move(batch));
     runs_beside_ = true;
-    return write_pending_turn(files_.partial_file(id_), *held_, answer, is_started);
+    return write_pending_turn(files_.partial_file(id_), *pending_, answer, is_started);
   }
 
   const DocumentFormat& files_;
   const SessionId& id_;
   DocumentWrite write_;
-  std::optional<PendingTurn> held_;
+  std::optional<PendingTurn> pending_;
   std::string unsaved_;
   Appended appended_{};
   bool runs_beside_ = false;

@@ -111,7 +111,7 @@ std::shared_ptr<const Document> Documents::last_written(const fs::path& file) {
   return written == written_.end() ? nullptr : written->second.document;
 }
 
-void Documents::keep(Known& among, const fs::path& file, Loaded loaded) {
+void Documents::keep(LoadedFiles& among, const fs::path& file, Loaded loaded) {
   if (among.size() >= kCachedMax) {
     among.clear();
   }
@@ -214,9 +214,10 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     return true;
   }
   const fs::path place = home_of(session.stored);
-  REPRISE_ASSIGN(const bool takes_turn,
-                 found.is_unsaved&& place != found.file ? holds_turn_of(id) : Result<bool>(false));
-  if (outcome == Outcome::held ||
+  REPRISE_ASSIGN(const bool takes_turn, found.is_unsaved&& place != found.file
+                                            ? has_pending_turn(id)
+                                            : Result<bool>(false));
+  if (outcome == Outcome::pending ||
       (found.is_unsaved && !takes_turn && update_unsaved(id, session))) {
     return true;
   }

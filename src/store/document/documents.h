@@ -57,9 +57,9 @@ class Documents {
   // The lock, held for the lifetime of the result.
   Result<LockFile::Hold> lock();
 
-  // moved: only the state has changed, which the path of the file may represent. held: the change
-  // is beside the file.
-  enum class Outcome : std::uint8_t { changed, moved, held, unchanged };
+  // moved: only the state has changed, which the path of the file may represent. pending: the
+  // change is beside the file.
+  enum class Outcome : std::uint8_t { changed, moved, pending, unchanged };
   using Edit = std::function<Result<Outcome>(FileSession& session)>;
   enum class Trust : std::uint8_t { signature, anyhow };
   // Changes one session and moves it to the place of its new state. Durable on disk. corrupt for a
@@ -86,7 +86,7 @@ class Documents {
   // The folders that contain files of the store.
   std::vector<std::filesystem::path> places() const;
   bool is_ours(const std::filesystem::path& folder, std::string_view name) const;
-  using Known = std::map<std::filesystem::path, Loaded>;
+  using LoadedFiles = std::map<std::filesystem::path, Loaded>;
   static constexpr std::size_t kCachedMax = 16;
 
   // A file to be replaced, with its identity when it was read; none if it did not exist.
@@ -109,14 +109,14 @@ class Documents {
   Result<Draft> draft_of(const Found& found);
   // Of a file as it is now; empty if there is none.
   Result<Draft> draft_at(const std::filesystem::path& file);
-  Result<bool> holds_turn_of(const SessionId& id) const;
+  Result<bool> has_pending_turn(const SessionId& id) const;
   // Adds a pending turn to the file before its session is moved, because the file beside it is
   // shared by all sessions.
   Result<> merge_pending_turn(FileSession& session) const;
   std::shared_ptr<const Document> cached(const std::filesystem::path& file,
                                          const FileIdentity& identity);
   std::shared_ptr<const Document> last_written(const std::filesystem::path& file);
-  static void keep(Known& among, const std::filesystem::path& file, Loaded loaded);
+  static void keep(LoadedFiles& among, const std::filesystem::path& file, Loaded loaded);
   void wrote(const std::filesystem::path& file, const FileIdentity& written, Document document);
   void will_change(const SessionId& id);
   Result<> retry(const std::function<Result<bool>()>& attempt);
@@ -135,7 +135,7 @@ class Documents {
                       const SessionId& id) const;
   Result<> remove_partial_of(const SessionId& id) const;
   Result<> check_partial_place(const SessionId& id) const;
-  Result<> bring_partial_back(const std::filesystem::path& held) const;
+  Result<> restore_partial(const std::filesystem::path& trashed) const;
   std::filesystem::path home_of(const StoredSession& stored) const;
   static Result<> move_untouched(const std::filesystem::path& from,
                                  const std::filesystem::path& to);
@@ -146,8 +146,8 @@ class Documents {
   StoreOptions options_;
   std::mutex mutex_;  // guards the members below
   std::unique_ptr<LockFile> lock_;
-  Known cache_;
-  Known written_;  // the last versions that this object wrote
+  LoadedFiles cache_;
+  LoadedFiles written_;  // the last versions that this object wrote
   std::set<SessionId> changed_;
   std::map<SessionId, FileSession> unsaved_;
   std::map<std::filesystem::path, FileIdentity> proven_;  // files with valid or no signatures

@@ -27,7 +27,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
     for (const FileSession& session : document.sessions) {
       const SessionInfo& info = session.stored.session.info;
       if (seen.insert(info.id).second) {
-        REPRISE_ASSIGN(const auto whole, files_.holds_whole_turns() ? find(info.id) : none);
+        REPRISE_ASSIGN(const auto whole, files_.stores_whole_turns() ? find(info.id) : none);
         all.push_back(whole ? whole->session->stored.session.info : info);
       }
       damage.insert(damage.end(), session.damage.begin(), session.damage.end());

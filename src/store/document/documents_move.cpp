@@ -93,7 +93,7 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
   REPRISE_ASSIGN(Draft there, draft_at(to));
   const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
   const SessionId id = moved->stored.session.info.id;
-  const fs::path held = files_.partial_file(id);
+  const fs::path trashed = files_.partial_file(id);
   if (to == files_.root()) {
     REPRISE_TRY(check_partial_place(id));
   }
@@ -111,7 +111,7 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
     return false;
   }
   if (to == files_.root()) {
-    REPRISE_TRY(bring_partial_back(held));
+    REPRISE_TRY(restore_partial(trashed));
   }
   return write(from, std::move(document));
 }
@@ -120,7 +120,7 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
 // session by the time this one is restored.
 Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
                                const SessionId& id) const {
-  REPRISE_ASSIGN(const bool has_turn, holds_turn_of(id));
+  REPRISE_ASSIGN(const bool has_turn, has_pending_turn(id));
   const fs::path in_trash = files_.partial_in_trash(id);
   if (has_turn && files_.partial_file(id) != in_trash) {
     REPRISE_TRY(remove_partial(in_trash));
@@ -135,7 +135,7 @@ Result<> Documents::check_partial_place(const SessionId& id) const {
     return {};
   }
   REPRISE_ASSIGN(const auto other, read_pending_turn(in_use));
-  if (other && other->session != id && other->says_something()) {
+  if (other && other->session != id && other->has_content()) {
     return fail(Code::busy, cat(in_use.native(),
                                 " has an unfinished turn of another conversation: "
                                 "try again when it has ended"));
@@ -143,22 +143,22 @@ Result<> Documents::check_partial_place(const SessionId& id) const {
   return {};
 }
 
-Result<> Documents::bring_partial_back(const fs::path& held) const {
+Result<> Documents::restore_partial(const fs::path& trashed) const {
   const fs::path in_use = files_.pending_file();
-  REPRISE_ASSIGN(const bool has_moved, is_there(held));
-  if (in_use.empty() || held == in_use || !has_moved) {
+  REPRISE_ASSIGN(const bool has_moved, is_there(trashed));
+  if (in_use.empty() || trashed == in_use || !has_moved) {
     return {};
   }
   REPRISE_TRY(remove_partial(in_use));
-  return move_file(held, in_use);
+  return move_file(trashed, in_use);
 }
 
 // Whether the file contains only this session and may be linked into the trash: on a full disk, a
 // second link is all that fits.
 bool Documents::may_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
-  const auto held = holds_turn_of(id);
+  const auto has_turn = has_pending_turn(id);
   const auto bytes = read_file(file, files_.file_bytes_max());
-  if (!held || !bytes || (*held && files_.partial_in_trash(id).empty())) {
+  if (!has_turn || !bytes || (*has_turn && files_.partial_in_trash(id).empty())) {
     return false;
   }
   const auto there = files_.decode(to, *bytes);

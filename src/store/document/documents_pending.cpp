@@ -26,7 +26,7 @@ FileSession copy_for_readers(const FileSession& session) {
 // The pending turn is read first: it may be added to the file in between, where it is recognized.
 // In the other order, it could be missed in both.
 Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
-  if (!files_.holds_whole_turns()) {
+  if (!files_.stores_whole_turns()) {
     return find_in_file(id);
   }
   const auto read = read_pending_turn(files_.partial_file(id), id);
@@ -56,20 +56,20 @@ Result<Documents::Found> Documents::get(const SessionId& id) {
   return *std::move(found);
 }
 
-Result<bool> Documents::holds_turn_of(const SessionId& id) const {
-  if (!files_.holds_whole_turns()) {
+Result<bool> Documents::has_pending_turn(const SessionId& id) const {
+  if (!files_.stores_whole_turns()) {
     return false;
   }
   REPRISE_ASSIGN(const auto turn, read_pending_turn(files_.partial_file(id), id));
-  return turn && turn->says_something();
+  return turn && turn->has_content();
 }
 
 // If all sessions share one partial file, it may belong to another one.
 Result<> Documents::remove_partial_of(const SessionId& id) const {
   const fs::path file = files_.partial_file(id);
-  if (files_.holds_whole_turns()) {
+  if (files_.stores_whole_turns()) {
     const auto turn = read_pending_turn(file).value_or(std::nullopt);
-    if (turn && turn->session != id && turn->says_something()) {
+    if (turn && turn->session != id && turn->has_content()) {
       return {};
     }
   }
@@ -77,7 +77,7 @@ Result<> Documents::remove_partial_of(const SessionId& id) const {
 }
 
 Result<> Documents::merge_pending_turn(FileSession& session) const {
-  if (!files_.holds_whole_turns()) {
+  if (!files_.stores_whole_turns()) {
     return {};
   }
   const SessionId& id = session.stored.session.info.id;

@@ -24,12 +24,13 @@ Result<> Documents::begin(FileSession session) {
     return std::unexpected(session_exists(id));
   }
   // The pending file may hold a turn of another new session whose process died.
-  REPRISE_ASSIGN(const auto held, read_pending_turn(files_.pending_file()));
+  REPRISE_ASSIGN(const auto pending, read_pending_turn(files_.pending_file()));
   const Found found{
       .file = home_of(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
-  if (held && !held->unsaved_session.empty() && held->session != id && held->says_something()) {
-    REPRISE_ASSIGN(const auto other, find_in_file(held->session));
+  if (pending && !pending->unsaved_session.empty() && pending->session != id &&
+      pending->has_content()) {
+    REPRISE_ASSIGN(const auto other, find_in_file(pending->session));
     if (other && other->is_unsaved) {  // otherwise it is in the trash and does not interfere
       draft.document.sessions.push_back(*other->session);
     }
@@ -68,7 +69,7 @@ Result<FileSession> Documents::read_unsaved(const std::string& json) const {
 
 // In memory if this process started it, otherwise beside the file.
 Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId& id) {
-  if (!files_.holds_whole_turns()) {
+  if (!files_.stores_whole_turns()) {
     return std::nullopt;
   }
   std::optional<FileSession> session;
@@ -134,7 +135,7 @@ void Documents::forget_unsaved(const SessionId& id) {
 }
 
 void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage) {
-  if (!files_.holds_whole_turns()) {
+  if (!files_.stores_whole_turns()) {
     return;
   }
   std::vector<SessionId> ids;

@@ -59,8 +59,8 @@ Result<std::vector<fs::path>> OneFile::files() const {
 
 Result<> check_one_file(const OneFile& files, const fs::path& named, const StoreOptions& options) {
   REPRISE_ASSIGN(const bool has_file, is_there(files.root()));
-  const fs::path held = files.pending_file();
-  REPRISE_ASSIGN(const bool holds_turn, held.empty() ? Result<bool>(false) : is_there(held));
+  const fs::path pending = files.pending_file();
+  REPRISE_ASSIGN(const bool holds_turn, pending.empty() ? Result<bool>(false) : is_there(pending));
   if (options.access == Access::read && !has_file && !holds_turn) {
     return fail(Code::not_found, cat("there is no file ", named.string()));
   }

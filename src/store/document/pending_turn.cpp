@@ -122,7 +122,7 @@ std::string_view first_line(std::string_view text) {
 
 }  // namespace
 
-bool PendingTurn::says_something() const {
+bool PendingTurn::has_content() const {
   return std::ranges::any_of(batches,
                              [](const PendingBatch& batch) { return !batch.messages.empty(); });
 }

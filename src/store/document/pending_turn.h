@@ -30,7 +30,7 @@ struct PendingTurn {
   std::string unsaved_session =
       {};  // a session that begins with this turn, as JSON; "" if it is in the file
 
-  bool says_something() const;
+  bool has_content() const;
 };
 
 // nullopt if there is no pending turn for this session. corrupt if it cannot be read.

@@ -55,14 +55,15 @@ AppendShape shape_of(const Batch& batch) {
 }
 
 // The values for moving the head.
-Values head_values(const Counted& append, Held held) {
+Values head_values(const Counted& append, HeadCheck head_check) {
   const auto& [key, batch, counted] = append;
   const AppendOptions& options = batch.options;
-  return values_of(
-      key,
-      options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
-                                                : std::nullopt,
-      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.activity));
+  return values_of(key,
+                   options.expected_head && head_check == HeadCheck::in_query
+                       ? std::optional(options.expected_head->value)
+                       : std::nullopt,
+                   batch.size(),
+                   batch.times.empty() ? std::nullopt : std::optional(batch.activity));
 }
 
 // Adds the values for other changes of the head.
@@ -108,11 +109,11 @@ void add_rows(Values& values, const Batch& batch) {
 
 }  // namespace
 
-Query append_query(const Counted& append, Held held) {
+Query append_query(const Counted& append, HeadCheck head_check) {
   const Batch& batch = append.batch;
   const Counting counting = count(batch, append.names);
   const AppendShape shape = shape_of(batch);
-  Values values = head_values(append, held);
+  Values values = head_values(append, head_check);
   if (shape.has_one_name()) {
     values.add(batch.operation);
   } else {
@@ -126,9 +127,9 @@ Query append_query(const Counted& append, Held held) {
   return {text, std::move(values), hash};
 }
 
-Query move_query(const Counted& append, Held held) {
+Query move_query(const Counted& append, HeadCheck head_check) {
   const Batch& batch = append.batch;
-  Values values = head_values(append, held);
+  Values values = head_values(append, head_check);
   add_change(values, batch, count(batch, append.names).usage);
   const auto& [text, hash] = move_statement(shape_of(batch));
   return {text, std::move(values), hash};
@@ -149,13 +150,13 @@ std::vector<Query> insert_queries(const Counted& append, const Rows& moved) {
          values_of(key, branch, first + batch.places[i], batch.times[i], batch.more[i],
                    batch.roles[i], batch.contents[i], batch.details[i], batch.authors[i])});
   }
-  auto beside = queries_beside(append);
+  auto beside = dependent_queries(append);
   queries.insert(queries.end(), std::make_move_iterator(beside.begin()),
                  std::make_move_iterator(beside.end()));
   return queries;
 }
 
-std::vector<Query> queries_beside(const Counted& append) {
+std::vector<Query> dependent_queries(const Counted& append) {
   const auto& [key, batch, counted] = append;
   std::vector<Query> queries;
   queries.reserve(batch.parts.size());

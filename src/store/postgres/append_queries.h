@@ -13,8 +13,8 @@ namespace reprise::postgres {
 
 using Names = std::set<std::string, std::less<>>;
 
-// yes: the session is locked, and its head has already been checked.
-enum class Held : std::uint8_t { no, yes };
+// done: the session is locked, and its head has already been checked.
+enum class HeadCheck : std::uint8_t { in_query, done };
 
 // `counted`: the requests whose usage was already counted.
 struct Counted {
@@ -22,11 +22,11 @@ struct Counted {
   const Batch& batch;
   const Names& names;
 };
-Query append_query(const Counted& append, Held held);
+Query append_query(const Counted& append, HeadCheck head_check);
 // The statements for other tables.
-std::vector<Query> queries_beside(const Counted& append);
+std::vector<Query> dependent_queries(const Counted& append);
 
-Query move_query(const Counted& append, Held held);
+Query move_query(const Counted& append, HeadCheck head_check);
 // All remaining statements, with the previous head that move_query() returned.
 std::vector<Query> insert_queries(const Counted& append, const Rows& moved);
 

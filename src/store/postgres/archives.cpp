@@ -6,7 +6,7 @@
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sessions.h"
-#include "store/postgres/statements_beside.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/rules.h"
 
 namespace reprise::postgres {

@@ -9,7 +9,7 @@
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
-#include "store/postgres/statements_beside.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {

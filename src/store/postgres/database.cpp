@@ -155,18 +155,18 @@ Result<> Database::prepare() {
     options().on_note(cat(
         name(), ": ", migration_hint(shared_->pool.place().owner_url, shared_->tables.version)));
   }
-  shared_->pool.give_back(From::primary, std::move(connection));
+  shared_->pool.release(From::primary, std::move(connection));
   return {};
 }
 
 // For the first statements, before it is known whether there is a pooler.
 template <class Find>
-auto Database::look_first(Connection& connection, const Find& look) -> decltype(look(connection)) {
-  auto found = look(connection);
+auto Database::run_first(Connection& connection, const Find& work) -> decltype(work(connection)) {
+  auto found = work(connection);
   if (!found && remedy_for(connection.failure().sqlstate) == Remedy::unnamed) {
     shared_->pool.set_prepare(Prepare::unnamed);
     connection.set_prepare(Prepare::unnamed);
-    found = look(connection);
+    found = work(connection);
   }
   return found;
 }
@@ -182,7 +182,7 @@ Result<> Database::check_engine() const {
 }
 
 Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
-  auto found = look_first(connection, find_version);
+  auto found = run_first(connection, find_version);
   if (!found) {
     add_grant(found.error(), connection.failure());
     return std::unexpected(std::move(found).error());
@@ -190,7 +190,7 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   shared_->tables = *std::move(found);
   REPRISE_TRY(check_version(shared_->tables.version));
   if (shared_->tables.version > 0) {
-    REPRISE_ASSIGN(shared_->engine, look_first(connection, find_engine));
+    REPRISE_ASSIGN(shared_->engine, run_first(connection, find_engine));
   }
   if (shared_->pool.options().access == Access::read) {
     return shared_->tables.version > 0
@@ -205,7 +205,7 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   auto made = make_current(connection, shared_->tables, is_new ? deadline : this->deadline());
   if (made) {
     shared_->tables = *made;
-    REPRISE_ASSIGN(shared_->engine, look_first(connection, find_engine));
+    REPRISE_ASSIGN(shared_->engine, run_first(connection, find_engine));
   } else if (!shared_->tables.is_writable()) {
     if (connection.failure().sqlstate == kNoSchema) {
       add_grant(made.error(), connection.failure());
@@ -225,7 +225,7 @@ Result<> Database::write(const Work& work) {
   return attempt(From::primary, Kind::writes, work);
 }
 
-Result<> Database::write_words(const Look& work) {
+Result<> Database::write_words(const ReadWork& work) {
   return attempt(From::primary, Kind::writes,
                  [&work](Connection& connection, bool) { return work(connection); });
 }
@@ -267,9 +267,9 @@ std::vector<Query> Database::settings_of(Gatherer::Wait wait) const {
                                        : std::vector<Query>{{kDoNotSync}};
 }
 
-Result<> Database::read(const Look& look, From from) {
+Result<> Database::read(const ReadWork& work, From from) {
   return attempt(from, Kind::reads,
-                 [&look](Connection& connection, bool) { return look(connection); });
+                 [&work](Connection& connection, bool) { return work(connection); });
 }
 
 Result<> Database::attempt(From from, Kind kind, const Work& work) {
@@ -280,7 +280,7 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
   }
   // After a failed wait, later calls do not wait again: turns continue unsaved without a delay each
   // time.
-  const bool was_away = shared_->is_away;
+  const bool was_unavailable = shared_->is_unavailable;
   bool is_unsure = false;
   std::optional<Error> reason;  // the last error other than the timeout
   for (int attempt = 0;; ++attempt) {
@@ -293,13 +293,13 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
       connection->set_tenant(sets_tenant() ? std::string_view(tenant_) : "");
       done = work(*connection, is_unsure);
       failure = connection->failure();
-      shared_->pool.give_back(from, std::move(connection));
+      shared_->pool.release(from, std::move(connection));
     } else {
       done = std::unexpected(std::move(leased).error());
       failure = {.is_lost = true};
     }
     if (done) {
-      shared_->is_away = false;
+      shared_->is_unavailable = false;
       return done;
     }
     if (kind == Kind::writes) {
@@ -312,10 +312,10 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
     if (failure.sqlstate.empty() && !failure.is_lost) {
       return done;  // not an error of the server
     }
-    const bool is_away = failure.is_lost || is_node_away(failure.sqlstate);
-    const bool is_over = Clock::now() >= deadline || (was_away && is_away);
+    const bool is_unavailable = failure.is_lost || is_node_unavailable(failure.sqlstate);
+    const bool is_over = Clock::now() >= deadline || (was_unavailable && is_unavailable);
     if (!take_remedy(remedy_of(failure, done.error())) || is_over) {
-      shared_->is_away = is_away;
+      shared_->is_unavailable = is_unavailable;
       add_grant(*reason, failure);
       return fail_with_context(name(), *std::move(reason));
     }

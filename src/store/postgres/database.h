@@ -41,19 +41,19 @@ class Database {
     }));
     return made;
   }
-  using Look = std::function<Result<>(Connection& connection)>;
-  Result<> read(const Look& look, From from = From::primary);
+  using ReadWork = std::function<Result<>(Connection& connection)>;
+  Result<> read(const ReadWork& work, From from = From::primary);
   // Writes data derived from messages, even if the store was opened for reading. Must be
   // repeatable.
-  Result<> write_words(const Look& work);
+  Result<> write_words(const ReadWork& work);
   template <class Value, class Make>
   Result<Value> read_for(Make make, From from = From::primary) {
     Result<Value> made = fail(Code::io, "the work did not run");
-    const auto look = [&](Connection& connection) -> Result<> {
+    const auto work = [&](Connection& connection) -> Result<> {
       made = make(connection);
       return made ? Result<>() : std::unexpected(made.error());
     };
-    REPRISE_TRY(read(look, from));
+    REPRISE_TRY(read(work, from));
     return made;
   }
 
@@ -96,7 +96,7 @@ class Database {
     RunningAnswers answers;
     TablesVersion tables;  // set before this is shared, like the next member
     Engine engine;
-    std::atomic<bool> is_away = false;  // the last wait for a server failed
+    std::atomic<bool> is_unavailable = false;  // the last wait for a server failed
   };
 
   Database(std::shared_ptr<Shared> shared, std::string tenant);
@@ -110,7 +110,7 @@ class Database {
   bool take_remedy(Remedy remedy);
   Result<> prepare_tables(Connection& connection, Deadline deadline);
   template <class Find>
-  auto look_first(Connection& connection, const Find& look) -> decltype(look(connection));
+  auto run_first(Connection& connection, const Find& work) -> decltype(work(connection));
 
   const std::shared_ptr<Shared> shared_;
   const std::string tenant_;

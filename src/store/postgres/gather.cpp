@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kApart{5};
 
 Result<std::vector<Rows>> Gatherer::run(std::string_view order, std::vector<Query> queries,
                                         const Run& run_all) {
-  if (is_apart(order)) {
+  if (is_excluded(order)) {
     return run_all(queries, Wait::full);
   }
   Job job{.order = std::string(order), .queries = std::move(queries)};
@@ -47,23 +47,23 @@ Result<std::vector<Rows>> Gatherer::run(std::string_view order, std::vector<Quer
   }
   auto rows = run_all(job.queries, Wait::brief);
   if (!rows && rows.error().code == Code::busy) {
-    set_apart(order);
+    exclude(order);
     return run_all(job.queries, Wait::full);
   }
   return rows;
 }
 
-bool Gatherer::is_apart(std::string_view order) {
+bool Gatherer::is_excluded(std::string_view order) {
   const std::lock_guard lock(mutex_);
-  const auto found = apart_until_.find(order);
-  return found != apart_until_.end() && Clock::now() < found->second;
+  const auto found = excluded_until_.find(order);
+  return found != excluded_until_.end() && Clock::now() < found->second;
 }
 
-void Gatherer::set_apart(std::string_view order) {
+void Gatherer::exclude(std::string_view order) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
-  std::erase_if(apart_until_, [now](const auto& one) { return one.second <= now; });
-  apart_until_[std::string(order)] = now + kApart;
+  std::erase_if(excluded_until_, [now](const auto& one) { return one.second <= now; });
+  excluded_until_[std::string(order)] = now + kApart;
 }
 
 Gatherer::Jobs Gatherer::take_batch(std::unique_lock<std::mutex>& lock) {

@@ -43,8 +43,8 @@ class Gatherer {
   };
   using Jobs = std::vector<Job*>;
   using Clock = std::chrono::steady_clock;
-  bool is_apart(std::string_view order);
-  void set_apart(std::string_view order);
+  bool is_excluded(std::string_view order);
+  void exclude(std::string_view order);
   Jobs take_batch(std::unique_lock<std::mutex>& lock);
   static void run_batch(const Jobs& batch, const Run& run_all);
 
@@ -52,7 +52,7 @@ class Gatherer {
   std::deque<Job*> waiting_;
   bool is_running_ = false;
   Clock::time_point started_at_ = {};
-  std::map<std::string, Clock::time_point, std::less<>> apart_until_;
+  std::map<std::string, Clock::time_point, std::less<>> excluded_until_;
 };
 
 }  // namespace reprise::postgres

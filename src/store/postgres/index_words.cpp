@@ -212,11 +212,11 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
     holds.push_back({kHoldSession, values_of(key(due.id))});
   }
   connection.set_deadline(database_.deadline());
-  REPRISE_ASSIGN(const std::vector<Rows> held, connection.run(holds));
+  REPRISE_ASSIGN(const std::vector<Rows> head_check, connection.run(holds));
   std::vector<Query> writes;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Due& due = all[i];
-    if (held[i].empty()) {
+    if (head_check[i].empty()) {
       continue;  // the session was purged
     }
     std::ranges::move(inserts[i], std::back_inserter(writes));

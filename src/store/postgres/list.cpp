@@ -62,7 +62,7 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
 struct By {
   bool copies = false;  // by those of titles and modes that the heads have
   bool index = false;   // by the index of titles
-  std::size_t looks_at = kFirstLook;
+  std::size_t examined_max = kFirstLook;
 };
 
 // The index of titles contains all sequences of three bytes.
@@ -93,7 +93,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                            .answering = query.answering_only,
                            .author = query.author.has_value(),
                            .copies = by.copies && !by.index,
-                           .looks_at = by.looks_at,
+                           .examined_max = by.examined_max,
                            .from_index = by.index,
                            .distributed = database.is_distributed(),
                            .slots = database.version() >= kSlotsVersion,
@@ -199,7 +199,7 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
     ++count;
     found.end = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
                           rows.text(row, "session_id")};
-    if (list.shape.looks_beside() && rows.integer(row, "is_match") == 0) {
+    if (list.shape.joins_details() && rows.integer(row, "is_match") == 0) {
       continue;  // where the look ended
     }
     InfoRow read = read_info({rows, row}, database.name());
@@ -215,7 +215,7 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
     }
   }
   const bool looked_at_all =
-      !list.shape.looks_beside() || rows.empty() ||
+      !list.shape.joins_details() || rows.empty() ||
       std::cmp_less(rows.integer(rows.count() - 1, "place"), list.shape.heads());
   return count <= limit && looked_at_all ? Found{} : found;
 }
@@ -231,7 +231,7 @@ Result<Found> collect(Database& database, const SessionQuery& query,
   if (by.index && rows.integer(0, "found") > kFewSessions) {
     return Found{.is_few = false};
   }
-  const bool is_cut = list.shape.looks_at_copies() && !rows.is_null(0, "cut_part");
+  const bool is_cut = list.shape.filters_by_copies() && !rows.is_null(0, "cut_part");
   if (!is_cut) {
     return add_rows(database, list, rows, std::ssize(list.shape.groups), page);
   }
@@ -253,17 +253,17 @@ Result<SessionPage> look_for(Database& database, const SessionQuery& query,
   REPRISE_ASSIGN(by.copies, has_copies(database, query));
   bool may_ask = has_index(database, query);
   std::optional<ListPlace> after = begin;
-  std::size_t looked_at = 0;
+  std::size_t examined = 0;
   while (true) {
     REPRISE_ASSIGN(const Found found, collect(database, query, after, by, page));
     if (!found.end) {
       return page;
     }
     after = found.end;
-    looked_at += by.copies ? by.looks_at : kLookedAt;
-    by.looks_at = kNextLook;
+    examined += by.copies ? by.examined_max : kExaminedMax;
+    by.examined_max = kNextLook;
     const std::size_t count = page.sessions.size();
-    if (may_ask && (query.limit - count) * looked_at > count * kFarLook) {
+    if (may_ask && (query.limit - count) * examined > count * kFarLook) {
       may_ask = false;
       SessionPage all;
       REPRISE_ASSIGN(const Found few, collect(database, query, begin, {.index = true}, all));

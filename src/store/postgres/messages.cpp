@@ -47,9 +47,9 @@ Result<> add_request(Batch& batch, const Message& message) {
 Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
                                                const Batch& batch) {
   const Counted append{key, batch, {}};
-  std::vector<Query> queries = queries_beside(append);
+  std::vector<Query> queries = dependent_queries(append);
   const bool is_alone = queries.empty();
-  queries.insert(queries.begin(), append_query(append, Held::no));
+  queries.insert(queries.begin(), append_query(append, HeadCheck::in_query));
   if (!is_alone) {
     queries.insert(queries.begin(), {kBegin});
     queries.push_back({kCommit});
@@ -75,7 +75,7 @@ Result<std::optional<Appended>> append_apart(Connection& connection, const Key& 
                                              const Batch& batch) {
   const Counted append{key, batch, {}};
   REPRISE_ASSIGN(const auto results,
-                 connection.run({{kBegin}, {kLimitSilence}, move_query(append, Held::no)}));
+                 connection.run({{kBegin}, {kLimitSilence}, move_query(append, HeadCheck::in_query)}));
   const Rows& moved = results.back();
   if (moved.empty()) {
     REPRISE_TRY(connection.run_one({kRollback}));
@@ -136,8 +136,8 @@ Result<Appended> append_and_commit(Connection& connection, const Counted& append
   const auto& [key, batch, counted] = append;
   const std::size_t append_at = before.size();
   std::vector<Query> queries = std::move(before);
-  queries.push_back(batch.is_distributed ? move_query(append, Held::yes)
-                                         : append_query(append, Held::yes));
+  queries.push_back(batch.is_distributed ? move_query(append, HeadCheck::done)
+                                         : append_query(append, HeadCheck::done));
   if (batch.is_distributed) {
     REPRISE_ASSIGN(const auto moved, connection.run(queries));
     if (moved[append_at].empty()) {
@@ -148,7 +148,7 @@ Result<Appended> append_and_commit(Connection& connection, const Counted& append
     REPRISE_TRY(connection.run(queries));
     return store::appended_at(Seq{moved[append_at].integer(0, "first_seq")}, batch.roles.size());
   }
-  auto beside = queries_beside(append);
+  auto beside = dependent_queries(append);
   queries.insert(queries.end(), std::make_move_iterator(beside.begin()),
                  std::make_move_iterator(beside.end()));
   queries.push_back({kCommit});

@@ -12,7 +12,7 @@
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
-#include "store/postgres/statements_beside.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {
@@ -282,7 +282,7 @@ bool do_rest(Connection& connection, const Migration& migration) {
 
 }  // namespace
 
-Result<> migrate_beside(Connection& connection, Trial trial, const Report& on_step) {
+Result<> migrate_online(Connection& connection, Trial trial, const Report& on_step) {
   REPRISE_ASSIGN(const auto made, find_made(connection));
   if (!made.empty()) {
     REPRISE_TRY(check_version(*made.rbegin()));

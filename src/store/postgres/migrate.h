@@ -17,12 +17,12 @@ enum class Trial : std::uint8_t { no, yes };  // yes: a dry run
 
 // For an administrator; builds indexes concurrently. Reports each step before it is executed, and
 // what it waits for. Can be repeated after an interruption.
-Result<> migrate_beside(Connection& connection, Trial trial,
+Result<> migrate_online(Connection& connection, Trial trial,
                         const std::function<void(std::string_view)>& on_step);
 
 // When a program opens the tables: creates or adds what writing requires and, if there are few
 // rows, does the rest as far as nothing is in the way. What large tables lack is left to
-// migrate_beside(). Waits for locks until `deadline`. Returns what there is now; busy if a needed
+// migrate_online(). Waits for locks until `deadline`. Returns what there is now; busy if a needed
 // column could not be added.
 Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now,
                                    Deadline deadline);

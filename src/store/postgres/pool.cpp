@@ -191,7 +191,7 @@ Result<std::string> Pool::password() {
   return *password_;
 }
 
-void Pool::give_back(From from, Lease connection) {
+void Pool::release(From from, Lease connection) {
   if (!connection->is_usable()) {
     return;
   }

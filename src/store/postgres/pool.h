@@ -57,7 +57,7 @@ class Pool {
   // A new connection, even without a permit.
   Result<Lease> connect(From from, Deadline deadline);
   // Returns a connection to the pool, or closes it if it is unusable.
-  void give_back(From from, Lease connection);
+  void release(From from, Lease connection);
   void forget_idle();
   // Sets how statements are prepared from now on: with a pooler, another server connection may not
   // have the named statements.

@@ -143,7 +143,7 @@ bool is_outcome_unknown(std::string_view sqlstate) {
          sqlstate.starts_with("57P");
 }
 
-bool is_node_away(std::string_view sqlstate) {
+bool is_node_unavailable(std::string_view sqlstate) {
   return sqlstate.starts_with("08");
 }
 

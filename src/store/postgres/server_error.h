@@ -28,7 +28,7 @@ Remedy remedy_for(std::string_view sqlstate);
 // failed meanwhile.
 bool is_outcome_unknown(std::string_view sqlstate);
 // Whether the server cannot reach a node that it needs.
-bool is_node_away(std::string_view sqlstate);
+bool is_node_unavailable(std::string_view sqlstate);
 
 inline constexpr std::string_view kDuplicateKey = "23505";
 inline constexpr std::string_view kNoTable = "42P01";

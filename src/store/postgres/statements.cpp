@@ -10,7 +10,7 @@
 #include "model/fields.h"
 #include "reprise/message.h"
 #include "store/postgres/session_columns.h"
-#include "store/postgres/statements_beside.h"
+#include "store/postgres/auxiliary_statements.h"
 
 namespace reprise::postgres {
 namespace {
@@ -332,7 +332,7 @@ std::string heads_by_copies(const ListShape& shape, const ListPlaces& at, std::i
 // A group's sessions of one state in their order.
 std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
                         std::int64_t state) {
-  const bool looks = shape.looks_at_copies();
+  const bool looks = shape.filters_by_copies();
   std::string where =
       looks ? " WHERE h.state >= 0"
             : cat(scope_of(shape, at, group, state, "h"), group_condition(shape, group, "h"));
@@ -366,7 +366,7 @@ std::string find_ends(const ListShape& shape, const ListPlaces& at) {
       where += !column.empty() && value ? cat(" AND c.", column, " = 1") : "";
       ends += cat(ends.empty() ? "" : " UNION ALL ", "(SELECT ", group,
                   "::int8 AS part, c.updated_slot AS slot FROM reprise_heads AS c", where,
-                  " ORDER BY c.updated_slot DESC OFFSET ", shape.looks_at, " LIMIT 1)");
+                  " ORDER BY c.updated_slot DESC OFFSET ", shape.examined_max, " LIMIT 1)");
     }
   }
   return cat("WITH ends AS MATERIALIZED (SELECT a.part, max(a.slot) AS slot FROM (", ends,
@@ -439,7 +439,7 @@ void add_list_statements(std::vector<std::string>& all) {
                                   .title = has(4),
                                   .answering = has(5),
                                   .copies = true,
-                                  .looks_at = 1000}));
+                                  .examined_max = 1000}));
   }
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
@@ -487,14 +487,14 @@ std::string list_statement(const ListShape& shape) {
   if (parts > 1) {
     page += cat(" ORDER BY part, ", kOrder, " LIMIT ", shape.heads());
   }
-  const std::string with = shape.author              ? find_authored(at)
-                           : shape.from_index        ? find_few(shape, at)
-                           : shape.looks_at_copies() ? find_ends(shape, at)
-                                                     : "";
+  const std::string with = shape.author                ? find_authored(at)
+                           : shape.from_index          ? find_few(shape, at)
+                           : shape.filters_by_copies() ? find_ends(shape, at)
+                                                       : "";
   constexpr std::string_view kRow =
       "JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = h.session_id";
   const std::string order = " ORDER BY h.part, h.updated_us DESC, h.session_id DESC";
-  if (shape.from_index || shape.looks_at_copies()) {
+  if (shape.from_index || shape.filters_by_copies()) {
     const std::string_view cut =
         shape.from_index ? "c.found"
                          : "c.part AS cut_part, (SELECT e.slot FROM ends AS e WHERE e.part ="
@@ -502,7 +502,7 @@ std::string list_statement(const ListShape& shape) {
     return cat(with, "SELECT ", cut, ", h.part, ", info_columns(shape.flags),
                " FROM cut AS c LEFT JOIN ((", page, ") AS h ", kRow, ") ON true", order);
   }
-  if (!shape.looks_beside()) {
+  if (!shape.joins_details()) {
     return cat(with, "SELECT h.part, ", info_columns(shape.flags), " FROM (", page, ") AS h ", kRow,
                order);
   }

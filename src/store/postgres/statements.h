@@ -267,9 +267,9 @@ inline constexpr std::string_view kFindDeltas =
 // that it has when these are few, which `found` says.
 //
 // Both by title and by mode look at the copies in the heads; where tables do not have these yet, at
-// kLookedAt sessions and the rows beside their heads. That returns also the last one of them:
+// kExaminedMax sessions and the rows beside their heads. That returns also the last one of them:
 // `is_match` says which match.
-inline constexpr std::size_t kLookedAt = 500;
+inline constexpr std::size_t kExaminedMax = 500;
 inline constexpr std::int64_t kFewSessions = 500;
 struct ListShape {
   std::vector<std::int64_t> states;  // at least one
@@ -283,15 +283,15 @@ struct ListShape {
   bool title = false;
   bool answering = false;
   bool author = false;
-  bool copies = false;       // the heads have them of title and mode
-  std::size_t looks_at = 0;  // in each part, of a title or of a folder's mode by copies
-  bool from_index = false;   // the few that the index of titles has
+  bool copies = false;           // the heads have them of title and mode
+  std::size_t examined_max = 0;  // in each part, of a title or of a folder's mode by copies
+  bool from_index = false;       // the few that the index of titles has
   bool distributed = false;  // the tables are, so that each statement must name its tenant plainly
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
   bool flags = true;  // likewise
-  bool looks_beside() const { return (mode || title) && !copies && !from_index; }
-  bool looks_at_copies() const { return (title || (mode && folder)) && copies && !from_index; }
-  std::size_t heads() const { return looks_beside() ? std::max(rows, kLookedAt) : rows; }
+  bool joins_details() const { return (mode || title) && !copies && !from_index; }
+  bool filters_by_copies() const { return (title || (mode && folder)) && copies && !from_index; }
+  std::size_t heads() const { return joins_details() ? std::max(rows, kExaminedMax) : rows; }
 };
 // Parameters: tenant; then those of the shape, in order: updated_us and session of the position,
 // folder, mode, the prefix and the end of its range, the same of a short id and its pattern, title,
@@ -312,8 +312,8 @@ inline constexpr std::size_t kTitleStart = 200;
 #define REPRISE_DIGEST(title, mode) "left(md5(md5(" title ") || encode(" mode ", 'hex')), 16)"
 #define REPRISE_NOT_COPIED(s) \
   s "head_digest IS DISTINCT FROM " REPRISE_DIGEST(s "title_lower", s "mode")
-// First their rows are held: a row that changes meanwhile is copied as it is then, and marked only
-// if that is what the head has.
+// First their rows are held: a row that changes meanwhile is copied as it is then, and marked
+// only if that is what the head has.
 #define REPRISE_COPY_TO_HEADS(which) \
   "UPDATE reprise_heads AS h SET title_start = c.title_start, mode_key = c.mode_key"    \
   " FROM (SELECT s.session_id, " REPRISE_TITLE_START("s.") " AS title_start, "          \
@@ -358,7 +358,7 @@ inline constexpr std::string_view kMarkCopied = "WITH marked AS (" REPRISE_MARK_
 std::string statement_name(std::string_view sql);
 
 // For the test that checks them: all of the above except settings on nodes, those in
-// statements_beside.h, and lists of all shapes.
+// auxiliary_statements.h, and lists of all shapes.
 std::vector<std::string> all_statements();
 
 }  // namespace reprise::postgres

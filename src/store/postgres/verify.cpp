@@ -8,7 +8,7 @@
 #include "store/postgres/rows.h"
 #include "store/postgres/session_columns.h"
 #include "store/postgres/statements.h"
-#include "store/postgres/statements_beside.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/values.h"
 #include "store/rules.h"
 
@@ -32,9 +32,9 @@ class Verification {
       REPRISE_ASSIGN(total_, database_.read_for<std::int64_t>(count));
     }
     REPRISE_TRY(check_sessions());
-    tell();
+    report_progress();
     REPRISE_TRY(check_messages());
-    tell();
+    report_progress();
     for (const std::string_view statement :
          {kVerifyRows, kVerifyBeginnings, kVerifyHeads, kVerifyBases}) {
       REPRISE_TRY(each(statement, [this](const Rows& row) {
@@ -59,7 +59,7 @@ class Verification {
   }
 
   // Processes rows one by one as they arrive.
-  Result<> each(std::string_view statement, const std::function<void(const Rows&)>& look) {
+  Result<> each(std::string_view statement, const std::function<void(const Rows&)>& work) {
     const VerifyReport before = report_;
     return database_.read([&](Connection& connection) -> Result<> {
       report_ = before;  // another attempt checks all of them again
@@ -69,7 +69,7 @@ class Verification {
         if (!row) {
           return {};
         }
-        look(*row);
+        work(*row);
         connection.set_deadline(database_.deadline());
       }
     });
@@ -97,7 +97,7 @@ class Verification {
       expected = store::is_valid_position(message.seq) ? message.seq.next().value : 0;
       ++report_.messages;
       if (report_.messages % kMessagesPerReport == 0) {
-        tell();
+        report_progress();
       }
       std::string content;
       std::optional<Damage> damage;
@@ -148,7 +148,7 @@ class Verification {
     }
   }
 
-  void tell() const {
+  void report_progress() const {
     if (progress_) {
       progress_({"verifying", report_.messages, total_});
     }

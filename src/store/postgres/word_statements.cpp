@@ -85,7 +85,7 @@ std::string find_words_statement(const FindShape& shape) {
   return cat(
       "WITH found AS MATERIALIZED (SELECT w.session_id, w.branch, w.seq, w.time_us, w.bytes,"
       " w.words @@ '",
-      kLongMark, "'::tsquery AS is_long FROM ", newest, kOrder,
+      kLongMarker, "'::tsquery AS is_long FROM ", newest, kOrder,
       " LIMIT $3::int8)"
       " SELECT g.*, h.folder FROM (SELECT f.*, ",
       kHolder, counts,

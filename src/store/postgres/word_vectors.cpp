@@ -162,7 +162,7 @@ std::uint8_t count_of_rank(float rank) {
 
 }  // namespace
 
-std::string tenant_mark(std::string_view tenant) {
+std::string tenant_marker(std::string_view tenant) {
   return cat("\x03t", fnv1a(tenant));
 }
 
@@ -174,12 +174,12 @@ std::string vector_of(const WordEntry& entry, std::string_view tenant) {
   for (std::size_t part = 0; part < std::min(entry.parts.size(), kLabels.size()); ++part) {
     vector.add_part(entry.parts[part], part);
   }
-  return vector.text(tenant_mark(tenant));
+  return vector.text(tenant_marker(tenant));
 }
 
 std::string query_of(const WordQuery& query, std::string_view tenant) {
   std::string out;
-  append_quoted(out, tenant_mark(tenant));
+  append_quoted(out, tenant_marker(tenant));
   for (const std::string& fact : query.facts) {
     out += " & ";
     append_quoted(out, fact);

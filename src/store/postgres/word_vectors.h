@@ -14,10 +14,10 @@
 namespace reprise::postgres {
 
 // A marker word of long messages.
-inline constexpr std::string_view kLongMark = "''\x03long''";
+inline constexpr std::string_view kLongMarker = "''\x03long''";
 
 // A marker word in all messages of a tenant, because all tenants share the index.
-std::string tenant_mark(std::string_view tenant);
+std::string tenant_marker(std::string_view tenant);
 
 // The text of a tsvector.
 std::string vector_of(const WordEntry& entry, std::string_view tenant);

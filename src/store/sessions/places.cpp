@@ -52,16 +52,16 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
 
 }  // namespace
 
-fs::path Places::place(const Placed& placed) const {
-  const bool is_open = placed.is_open();
-  const bool is_trashed = placed.state == SessionState::trashed;
+fs::path Places::place(const Location& location) const {
+  const bool is_open = location.is_open();
+  const bool is_trashed = location.state == SessionState::trashed;
   for (const Kind& kind : kKinds) {
-    const Placed one{placed.id, kind.state, kind.before};
+    const Location one{location.id, kind.state, kind.before};
     if (one.is_open() == is_open && (kind.state == SessionState::trashed) == is_trashed) {
-      return folder_in(root_, kind) / cat(placed.id.str(), kSuffix);
+      return folder_in(root_, kind) / cat(location.id.str(), kSuffix);
     }
   }
-  return root_ / cat(placed.id.str(), kSuffix);
+  return root_ / cat(location.id.str(), kSuffix);
 }
 
 std::vector<fs::path> Places::folders() const {
@@ -84,13 +84,13 @@ Result<std::optional<fs::path>> Places::find(const SessionId& id) const {
   return std::nullopt;
 }
 
-Result<Placed> Places::placed(const fs::path& file) const {
+Result<Location> Places::location(const fs::path& file) const {
   const std::string name = file.filename().native();
   REPRISE_ASSIGN(SessionId id, SessionId::parse(name.substr(0, name.size() - kSuffix.size())));
   const fs::path parent = file.parent_path();
   for (const Kind& kind : kKinds) {
     if (parent == folder_in(root_, kind)) {
-      return Placed{std::move(id), kind.state, kind.before};
+      return Location{std::move(id), kind.state, kind.before};
     }
   }
   return fail(Code::invalid_argument, cat(file.native(), " is in no folder of ", root_.native()));
@@ -109,20 +109,20 @@ Result<std::vector<fs::path>> Places::files() const {
   return files;
 }
 
-Result<std::vector<PlacedFile>> Places::sessions(std::vector<Damage>& damage) const {
+Result<std::vector<LocatedFile>> Places::sessions(std::vector<Damage>& damage) const {
   REPRISE_ASSIGN(std::vector<fs::path> all, files());
-  std::vector<PlacedFile> sessions;
+  std::vector<LocatedFile> sessions;
   sessions.reserve(all.size());
   std::set<SessionId> seen;
   for (fs::path& file : all) {
-    auto placed = this->placed(file);
-    if (!placed) {
+    auto location = this->location(file);
+    if (!location) {
       damage.push_back({file.native(), "its name is not the id of a session", ""});
-    } else if (!seen.insert(placed->id).second) {
+    } else if (!seen.insert(location->id).second) {
       damage.push_back(
           {file.native(), "another folder has the session, too: that one is used", ""});
     } else {
-      sessions.push_back({std::move(file), *std::move(placed)});
+      sessions.push_back({std::move(file), *std::move(location)});
     }
   }
   return sessions;
@@ -135,11 +135,11 @@ Result<bool> is_sessions_folder(const fs::path& path) {
     return false;
   }
   std::vector<Damage> ignored;
-  REPRISE_ASSIGN(const std::vector<PlacedFile> found, Places(path).sessions(ignored));
+  REPRISE_ASSIGN(const std::vector<LocatedFile> found, Places(path).sessions(ignored));
   // Conversations that other programs store as JSON have neither a working directory nor a creation
   // time.
-  return std::ranges::any_of(found | std::views::take(kLookedAtMax), [](const PlacedFile& one) {
-    const auto info = read_info(one.file, one.placed);
+  return std::ranges::any_of(found | std::views::take(kLookedAtMax), [](const LocatedFile& one) {
+    const auto info = read_info(one.file, one.location);
     return info && (!info->working_dir.empty() || is_known(info->created_at));
   });
 }

@@ -11,7 +11,7 @@
 namespace reprise::store::sessions {
 
 // The id and state according to the file's path.
-struct Placed {
+struct Location {
   SessionId id;
   SessionState state;
   SessionState before = SessionState::active;  // of a trashed session
@@ -22,9 +22,9 @@ struct Placed {
   }
 };
 
-struct PlacedFile {
+struct LocatedFile {
   std::filesystem::path file;
-  Placed placed;
+  Location location;
 };
 
 // Stateless; all functions read the disk.
@@ -33,18 +33,18 @@ class Places {
   explicit Places(std::filesystem::path root) : root_(std::move(root)) {}
 
   const std::filesystem::path& root() const { return root_; }
-  std::filesystem::path place(const Placed& placed) const;
+  std::filesystem::path place(const Location& location) const;
   std::vector<std::filesystem::path> folders() const;
   // The first place that has the session, in case a manual copy put it into several.
   Result<std::optional<std::filesystem::path>> find(const SessionId& id) const;
   // The id and state in the path of a session file; invalid_argument if the name is not an id.
-  Result<Placed> placed(const std::filesystem::path& file) const;
+  Result<Location> location(const std::filesystem::path& file) const;
 
   // All files with names of session files; others (temporary files, quarantined copies) are
   // skipped.
   Result<std::vector<std::filesystem::path>> files() const;
   // The sessions for lists: each id once; invalid names are reported.
-  Result<std::vector<PlacedFile>> sessions(std::vector<Damage>& damage) const;
+  Result<std::vector<LocatedFile>> sessions(std::vector<Damage>& damage) const;
 
  private:
   std::filesystem::path root_;

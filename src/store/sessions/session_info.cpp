@@ -44,14 +44,14 @@ std::string_view before_conversation(std::string_view head) {
   return found;
 }
 
-Result<SessionInfo> whole_info(const Placed& placed, std::string_view json) {
-  REPRISE_ASSIGN(const FileSession session, read_session(placed, json));
+Result<SessionInfo> whole_info(const Location& location, std::string_view json) {
+  REPRISE_ASSIGN(const FileSession session, read_session(location, json));
   return session.stored.session.info;
 }
 
 }  // namespace
 
-std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view head,
+std::optional<SessionInfo> info_from_ends(const Location& location, std::string_view head,
                                           std::string_view tail) {
   const std::string_view before = before_conversation(head);
   const std::size_t after = tail.find(kTailLine);
@@ -60,7 +60,7 @@ std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view
   }
   // The braces match only if the tail began among the root's members.
   const std::string json = cat(before, "[],", tail.substr(after));
-  const auto session = read_session(placed, json);
+  const auto session = read_session(location, json);
   if (!session) {
     return std::nullopt;
   }
@@ -75,7 +75,7 @@ std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view
   return info;
 }
 
-Result<SessionInfo> read_info(const fs::path& file, const Placed& placed) {
+Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
   REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
   REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
   if (status.st_size > kFileBytesMax) {
@@ -86,19 +86,19 @@ Result<SessionInfo> read_info(const fs::path& file, const Placed& placed) {
     const std::size_t part = size <= 2 * end ? size : end;
     REPRISE_ASSIGN(const std::string head, read_at(fd.get(), part, 0, file));
     if (part == size) {
-      if (auto info = info_from_ends(placed, head, head); info) {
+      if (auto info = info_from_ends(location, head, head); info) {
         return *std::move(info);
       }
-      return whole_info(placed, head);
+      return whole_info(location, head);
     }
     REPRISE_ASSIGN(const std::string tail,
                    read_at(fd.get(), part, static_cast<off_t>(size - part), file));
-    if (auto info = info_from_ends(placed, head, tail); info) {
+    if (auto info = info_from_ends(location, head, tail); info) {
       return *std::move(info);
     }
   }
   REPRISE_ASSIGN(const std::string whole, read_at(fd.get(), size, 0, file));
-  return whole_info(placed, whole);
+  return whole_info(location, whole);
 }
 
 }  // namespace reprise::store::sessions

@@ -14,17 +14,17 @@
 
 namespace reprise::store::sessions {
 
-struct Placed;
+struct Location;
 
 inline constexpr std::int64_t kFileBytesMax = std::int64_t{10} << 20;
 
 // not_found if the file does not exist; corrupt and unsupported like read_session();
 // invalid_argument if it is not a file, or too large.
-Result<SessionInfo> read_info(const std::filesystem::path& file, const Placed& placed);
+Result<SessionInfo> read_info(const std::filesystem::path& file, const Location& location);
 
 // From the first and last bytes of a file with our formatting; nullopt if they are not sufficient.
 // `head` and `tail` may both be the whole file.
-std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view head,
+std::optional<SessionInfo> info_from_ends(const Location& location, std::string_view head,
                                           std::string_view tail);
 
 }  // namespace reprise::store::sessions

@@ -18,11 +18,11 @@
 
 namespace reprise::store::sessions {
 
-struct Placed;
+struct Location;
 
 // corrupt if it is not a session file, unsupported for a later version. Other damage is in the
 // session's `damage`.
-Result<FileSession> read_session(const Placed& placed, std::string_view json);
+Result<FileSession> read_session(const Location& location, std::string_view json);
 
 // The intact members and messages of a truncated file, as a complete file; "" if there are none.
 std::string before_cut(std::string_view json);

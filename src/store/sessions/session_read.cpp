@@ -29,10 +29,10 @@ std::size_t prompt_count_in(std::string_view rest) {
 // Reads one file's members into a session.
 class Reader {
  public:
-  Reader(const Placed& placed, std::string_view json)
+  Reader(const Location& location, std::string_view json)
       : scanner_(json),
-        placed_(placed),
-        file_{.stored = {.session = {.info = {.id = placed.id, .state = placed.state}}}} {}
+        placed_(location),
+        file_{.stored = {.session = {.info = {.id = location.id, .state = location.state}}}} {}
 
   Result<FileSession> run() {
     if (scanner_.kind() != json::Kind::object) {
@@ -323,7 +323,7 @@ class Reader {
   }
 
   json::Scanner scanner_;
-  const Placed& placed_;
+  const Location& placed_;
   FileSession file_;
   std::string_view conversation_;
   std::vector<RawMember> raw_;
@@ -344,8 +344,8 @@ std::optional<std::int64_t> stored_message_count(std::string_view rest) {
   return scanner.integer(messages) ? std::optional(messages) : std::nullopt;
 }
 
-Result<FileSession> read_session(const Placed& placed, std::string_view json) {
-  return Reader(placed, json).run();
+Result<FileSession> read_session(const Location& location, std::string_view json) {
+  return Reader(location, json).run();
 }
 
 }  // namespace reprise::store::sessions

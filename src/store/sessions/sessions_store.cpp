@@ -68,8 +68,8 @@ class SessionsFiles final : public DocumentFormat {
 };
 
 Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view bytes) const {
-  REPRISE_ASSIGN(const Placed placed, places_.placed(file));
-  REPRISE_ASSIGN(FileSession session, read_session(placed, bytes));
+  REPRISE_ASSIGN(const Location location, places_.location(file));
+  REPRISE_ASSIGN(FileSession session, read_session(location, bytes));
   Document document;
   document.sessions.push_back(std::move(session));
   return document;
@@ -151,17 +151,17 @@ Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secre
 
 Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
     std::vector<Damage>& damage) const {
-  REPRISE_ASSIGN(const std::vector<PlacedFile> files, places_.sessions(damage));
+  REPRISE_ASSIGN(const std::vector<LocatedFile> files, places_.sessions(damage));
   std::vector<SessionInfo> infos;
   infos.reserve(files.size());
-  for (const PlacedFile& one : files) {
-    auto info = read_info(one.file, one.placed);
+  for (const LocatedFile& one : files) {
+    auto info = read_info(one.file, one.location);
     if (!info && info.error().code == Code::not_found) {
       // It was moved or removed meanwhile.
-      REPRISE_ASSIGN(const auto moved, places_.find(one.placed.id));
-      REPRISE_ASSIGN(const Placed placed,
-                     moved ? places_.placed(*moved) : Result<Placed>(one.placed));
-      info = read_info(moved.value_or(one.file), placed);
+      REPRISE_ASSIGN(const auto moved, places_.find(one.location.id));
+      REPRISE_ASSIGN(const Location location,
+                     moved ? places_.location(*moved) : Result<Location>(one.location));
+      info = read_info(moved.value_or(one.file), location);
     }
     if (info) {
       infos.push_back(*std::move(info));

@@ -139,9 +139,9 @@ Result<Database::Reader> Database::reader() {
   if (auto idle = take_idle(false); idle) {
     return Reader(*this, std::move(idle->connection), true, std::move(idle->is_current));
   }
-  auto usual = connect();
-  if (usual || usual.error().code != Code::corrupt || options_.access != Access::read) {
-    return usual;
+  auto opened = connect();
+  if (opened || opened.error().code != Code::corrupt || options_.access != Access::read) {
+    return opened;
   }
   return salvaged();
 }
@@ -204,14 +204,14 @@ Result<Database::Reader> Database::connect() {
     if (lacks_memory) {
       return connect_without_shared_memory();
     }
-    auto usual = connect_as(reads ? OpenMode::read : OpenMode::write);
-    if (usual || usual.error().code != Code::io) {
-      return usual;
+    auto opened = connect_as(reads ? OpenMode::read : OpenMode::write);
+    if (opened || opened.error().code != Code::io) {
+      return opened;
     }
     // Never ignore a journal: without it, the pages are inconsistent.
     auto other = journal ? connect_rolled_back(*journal) : connect_without_shared_memory();
     if (other || !journal) {
-      return other ? std::move(other) : std::move(usual);
+      return other ? std::move(other) : std::move(opened);
     }
     if (other.error().code != Code::conflict || tries == kTries) {
       return other;

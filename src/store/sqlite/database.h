@@ -50,9 +50,9 @@ class Database {
   // Returns `make(reader)`; with a salvaged copy if the first attempt finds damage.
   template <class Make>
   auto read(Make make) -> decltype(make(std::declval<const Reader&>())) {
-    REPRISE_ASSIGN(const Reader usual, reader());
-    auto made = make(usual);
-    if (made || made.error().code != Code::corrupt || usual.is_salvaged()) {
+    REPRISE_ASSIGN(const Reader first, reader());
+    auto made = make(first);
+    if (made || made.error().code != Code::corrupt || first.is_salvaged()) {
       return made;
     }
     REPRISE_ASSIGN(const Reader other, salvaged());

@@ -29,14 +29,14 @@ constexpr std::size_t kDatabaseHeaderBytes = 100;
 constexpr std::string_view kSuperJournalMark = "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7";
 
 // Identifies the state of a file.
-struct FileMark {
+struct FileStamp {
   bool is_there = false;
   std::int64_t bytes = 0;
   std::uint64_t inode = 0;
   std::int64_t changed_s = 0;
   std::int64_t changed_ns = 0;
   std::string header;
-  friend bool operator==(const FileMark&, const FileMark&) = default;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
 Result<Fd> open_unnoticed(const fs::path& file) {
@@ -44,46 +44,46 @@ Result<Fd> open_unnoticed(const fs::path& file) {
   return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
 }
 
-Result<FileMark> mark_of(const fs::path& file, std::size_t header_bytes) {
+Result<FileStamp> mark_of(const fs::path& file, std::size_t header_bytes) {
   REPRISE_ASSIGN(const auto fd, if_there(open_unnoticed(file)));
   if (!fd) {
-    return FileMark{};
+    return FileStamp{};
   }
   REPRISE_ASSIGN(const struct stat status, status_of(fd->get(), file));
-  FileMark mark{true,
-                status.st_size,
-                status.st_ino,
-                status.st_mtim.tv_sec,
-                status.st_mtim.tv_nsec,
-                std::string(header_bytes, '\0')};
+  FileStamp mark{true,
+                 status.st_size,
+                 status.st_ino,
+                 status.st_mtim.tv_sec,
+                 status.st_mtim.tv_nsec,
+                 std::string(header_bytes, '\0')};
   REPRISE_ASSIGN(const std::size_t got, read_at(fd->get(), mark.header, 0, file));
   mark.header.resize(got);
   return mark;
 }
 
-struct Marks {
-  FileMark database;
-  FileMark log;
-  FileMark journal;
+struct FileStamps {
+  FileStamp database;
+  FileStamp log;
+  FileStamp journal;
 };
 
-Result<Marks> marks_of(const fs::path& file) {
-  Marks marks;
-  REPRISE_ASSIGN(marks.database, mark_of(file, kDatabaseHeaderBytes));
-  REPRISE_ASSIGN(marks.log, mark_of(store::beside(file, "-wal"), kLogMarkBytes));
-  REPRISE_ASSIGN(marks.journal, mark_of(store::beside(file, "-journal"), 1));
-  return marks;
+Result<FileStamps> stamps_of(const fs::path& file) {
+  FileStamps stamps;
+  REPRISE_ASSIGN(stamps.database, mark_of(file, kDatabaseHeaderBytes));
+  REPRISE_ASSIGN(stamps.log, mark_of(store::beside(file, "-wal"), kLogMarkBytes));
+  REPRISE_ASSIGN(stamps.journal, mark_of(store::beside(file, "-journal"), 1));
+  return stamps;
 }
 
-bool has_log(const Marks& marks) {
-  return marks.log.is_there && marks.log.bytes > 0;
+bool has_log(const FileStamps& stamps) {
+  return stamps.log.is_there && stamps.log.bytes > 0;
 }
 
-bool is_hot(const FileMark& journal) {
+bool is_hot(const FileStamp& journal) {
   return journal.is_there && !journal.header.empty() && journal.header[0] != '\0';
 }
 
-bool is_one_state(const Marks& before, const Marks& after) {
+bool is_one_state(const FileStamps& before, const FileStamps& after) {
   if (before.database.inode != after.database.inode) {
     return false;
   }
@@ -143,15 +143,15 @@ Result<bool> names_super_journal(const fs::path& journal) {
   return end == kSuperJournalMark;
 }
 
-Result<> copy_all(const fs::path& file, const fs::path& to, const Marks& marks) {
+Result<> copy_all(const fs::path& file, const fs::path& to, const FileStamps& stamps) {
   REPRISE_TRY(copy_one(file, to));
   for (const std::string_view suffix : {"-wal", "-journal"}) {
     REPRISE_TRY(remove_if_there(store::beside(to, suffix)));
   }
-  if (has_log(marks)) {
+  if (has_log(stamps)) {
     return copy_one(store::beside(file, "-wal"), store::beside(to, "-wal"));
   }
-  if (!is_hot(marks.journal)) {
+  if (!is_hot(stamps.journal)) {
     return {};
   }
   const fs::path journal = store::beside(to, "-journal");
@@ -170,12 +170,12 @@ Result<> copy_all(const fs::path& file, const fs::path& to, const Marks& marks) 
 Result<> copy_foreign_files(const fs::path& file, const fs::path& to) {
   auto wait = kFirstWait;
   for (int tries = 0; tries < kCopyTries; ++tries) {
-    REPRISE_ASSIGN(const Marks before, marks_of(file));
+    REPRISE_ASSIGN(const FileStamps before, stamps_of(file));
     if (!before.database.is_there) {
       return fail(Code::not_found, cat("no database at ", file.native()), ENOENT);
     }
     REPRISE_TRY(copy_all(file, to, before));
-    REPRISE_ASSIGN(const Marks after, marks_of(file));
+    REPRISE_ASSIGN(const FileStamps after, stamps_of(file));
     if (is_one_state(before, after)) {
       return {};
     }

@@ -45,7 +45,7 @@ std::string after_prefix(std::string prefix) {
 
 // The index yields the newest sessions first. Scanning all sessions by it costs three times as much
 // as scanning the table: so rare titles are finally searched in the table.
-enum class Way : std::uint8_t { index, table };
+enum class Plan : std::uint8_t { index, table };
 constexpr std::int64_t kTitlesByIndexMax = 16'384;
 
 bool is_by_index(const SessionQuery& query) {
@@ -78,10 +78,10 @@ struct Part {
 
 // Selects the part's sessions in order, by an index (then with a single state) unless ids or
 // answers find them faster. `after` is in this group.
-void add_part(Select& select, const SessionQuery& query, const Part& part, Way way,
+void add_part(Select& select, const SessionQuery& query, const Part& part, Plan plan,
               const std::optional<Place>& after) {
   // Few sessions have a flag, and these have their own index by activity.
-  const bool by_index = is_by_index(query) && way == Way::index && !part.group.group.value;
+  const bool by_index = is_by_index(query) && plan == Plan::index && !part.group.group.value;
   const std::string_view plus = by_index ? "" : "+";  // prevents the use of an index
   select.sql += cat("SELECT * FROM (SELECT rowid AS place, ", part.group.number,
                     " AS part, updated_us, id FROM sessions WHERE ", plus);
@@ -145,7 +145,7 @@ void add_found_once(Select& select, const SessionQuery& query) {
   }
 }
 
-Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Way way,
+Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Plan plan,
                    const std::optional<Place>& after) {
   Select select;
   add_found_once(select, query);
@@ -156,10 +156,10 @@ Select select_page(const SessionQuery& query, std::span<const NumberedGroup> gro
   std::string_view before;
   for (const NumberedGroup& group : groups) {
     const bool is_resumed = after && group.number == after->group;
-    const std::size_t together = way == Way::table || group.group.value ? states.size() : 1;
+    const std::size_t together = plan == Plan::table || group.group.value ? states.size() : 1;
     for (std::size_t i = 0; i < states.size(); i += together) {
       select.sql += std::exchange(before, " UNION ALL ");
-      add_part(select, query, {group, std::span(states).subspan(i, together)}, way,
+      add_part(select, query, {group, std::span(states).subspan(i, together)}, plan,
                is_resumed ? after : std::nullopt);
     }
   }
@@ -198,10 +198,10 @@ Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const Ses
 
 // Adds the rows after `after` to the page; returns the position of the last one, or nullopt if
 // there are no more.
-Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query, Way way,
+Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query, Plan plan,
                                      const std::optional<Place>& after, SessionPage& page) {
   REPRISE_ASSIGN(const auto groups, groups_from(connection, query, after));
-  const Select select = select_page(query, groups, way, after);
+  const Select select = select_page(query, groups, plan, after);
   REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
   for (const Value& value : select.values) {
     std::visit([&row](const auto& one) { row.bind(one); }, value);
@@ -232,11 +232,11 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
   }
 }
 
-Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, Way way,
+Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, Plan plan,
                             std::optional<Place> after) {
   SessionPage page;
   do {  // repeated only if damaged rows used up the limit
-    REPRISE_ASSIGN(after, collect(connection, query, way, after, page));
+    REPRISE_ASSIGN(after, collect(connection, query, plan, after, page));
   } while (after);
   return page;
 }
@@ -255,10 +255,10 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
   }
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
   connection.set_titles_max(query.working_dir ? Connection::kTitlesAny : kTitlesByIndexMax);
-  auto listed = list_by(connection, query, Way::index, after);
+  auto listed = list_by(connection, query, Plan::index, after);
   if (!listed && connection.titles_exceeded()) {
     connection.set_titles_max(Connection::kTitlesAny);
-    listed = list_by(connection, query, Way::table, after);
+    listed = list_by(connection, query, Plan::table, after);
   }
   if (listed) {
     REPRISE_TRY(snapshot.commit());

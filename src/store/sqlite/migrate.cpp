@@ -218,11 +218,11 @@ Result<> migrate(Connection& connection, Time now) {
   return {};
 }
 
-bool must_keep_copy(Connection& connection, Shape before) {
-  const auto must_keep = [&](const Migration& migration) {
-    return migration.keeps_copy && !has_run(connection, migration);
+bool must_copy(Connection& connection, Shape before) {
+  const auto needs_copy = [&](const Migration& migration) {
+    return migration.needs_copy && !has_run(connection, migration);
   };
-  return before == Shape::original || std::ranges::any_of(migrations(), must_keep);
+  return before == Shape::original || std::ranges::any_of(migrations(), needs_copy);
 }
 
 Result<> change(Connection& connection, Shape before, Time now) {
@@ -243,7 +243,7 @@ Result<> change(Connection& connection, Shape before, Time now) {
 
 // If the migration fails, the copy is removed, because each attempt would leave another one.
 Result<> change_after_copy(Connection& connection, Shape before, Time now) {
-  if (!must_keep_copy(connection, before)) {
+  if (!must_copy(connection, before)) {
     return change(connection, before, now);
   }
   REPRISE_ASSIGN(const std::filesystem::path copy, keep_copy(connection));
@@ -267,7 +267,7 @@ bool has_column(Connection& connection, std::string_view table, std::string_view
 
 Result<> ensure_additions(Connection& connection, Time now) {
   for (const Migration& migration : migrations()) {
-    if (!migration.keeps_copy && !has_run(connection, migration)) {
+    if (!migration.needs_copy && !has_run(connection, migration)) {
       REPRISE_TRY(run_migration(connection, migration, now));
     }
   }

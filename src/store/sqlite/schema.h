@@ -51,7 +51,7 @@ struct Migration {
   // The table that has `column` once the migration has run; a trigger if `column` is "".
   std::string_view name;
   std::string_view column;
-  bool keeps_copy;  // whether it changes existing data
+  bool needs_copy;  // whether it changes existing data
   std::string (*statements)(std::int64_t now_us);
 };
 std::span<const Migration> migrations();

@@ -21,15 +21,15 @@ class DatabaseCheck {
       : connection_(connection), progress_(progress), file_(connection.name()) {}
 
   VerifyReport run() {
-    const TickWatch watch(connection_, [this] { tell(); });
+    const TickWatch watch(connection_, [this] { report_progress(); });
     total_ = connection_.integer("SELECT count(*) FROM messages").value_or(0);
-    tell();
+    report_progress();
     check_structure();
     check_sessions();
     check_messages();
     check_sharing();
     check_blobs();
-    tell();
+    report_progress();
     return std::move(report_);
   }
 
@@ -49,7 +49,7 @@ class DatabaseCheck {
   void check_blobs();
   Result<std::string> hash_of(std::string_view hash);
 
-  void tell() const {
+  void report_progress() const {
     if (progress_) {
       progress_({"verifying", report_.messages, report_.messages == 0 ? 0 : total_});
     }

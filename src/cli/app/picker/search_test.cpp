@@ -184,11 +184,11 @@ TEST(TranscriptSearch, IgnoresItsKeysAtTheEndOrAfterHelp) {
   EXPECT_EQ(state.input().text(), "/title x");
 }
 
-TEST(EditElsewhere, NeedsTwoKeys) {
+TEST(OpenEditor, NeedsTwoKeys) {
   State state = open_state();
   type(state, "draft");
   EXPECT_TRUE(key(state, "Ctrl-X").empty());
-  EXPECT_EQ(only<EditElsewhere>(key(state, "Ctrl-E")).text, "draft");
+  EXPECT_EQ(only<OpenEditor>(key(state, "Ctrl-E")).text, "draft");
   update(state, Edited{.tab = {1}, .text = "better\ndraft"});
   EXPECT_EQ(state.input().text(), "better\ndraft");
   update(state, Edited{.tab = {1}, .text = std::nullopt, .failure = "the editor failed"});
@@ -196,11 +196,11 @@ TEST(EditElsewhere, NeedsTwoKeys) {
   EXPECT_NE(shown(state).find("the editor failed"), std::string::npos);
 }
 
-TEST(EditElsewhere, UpdatesATabOpenedMeanwhile) {
+TEST(OpenEditor, UpdatesATabOpenedMeanwhile) {
   State state = empty_state();
   type(state, "draft");
   key(state, "Ctrl-X");
-  const TabId tab = only<EditElsewhere>(key(state, "Ctrl-E")).tab;
+  const TabId tab = only<OpenEditor>(key(state, "Ctrl-E")).tab;
   update(state, NewestFound{});
   update(state, Edited{.tab = tab, .text = "edited"});
   EXPECT_EQ(state.input().text(), "edited");

@@ -244,13 +244,13 @@ Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
 void SessionWorker::count_closed() {
   const auto store = parts_.context.stores().open(Access::read);
   if (!store && store.error().code != Code::not_found) {
-    return say(Announcement::Kind::warning, store.error().message);
+    return announce(Announcement::Kind::warning, store.error().message);
   }
   ClearRequest requested;
   if (store) {
     const auto closed = find_all_sessions(**store, {.states = {SessionState::closed}});
     if (!closed) {
-      return say(Announcement::Kind::warning, closed.error().message);
+      return announce(Announcement::Kind::warning, closed.error().message);
     }
     requested.count = closed->sessions.size();
   }
@@ -263,7 +263,7 @@ Result<std::string> SessionWorker::clear_closed() {
   REPRISE_ASSIGN(const FoundSessions closed,
                  find_all_sessions(*store, {.states = {SessionState::closed}}));
   for (const Damage& part : closed.damage) {
-    say(Announcement::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
+    announce(Announcement::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
   }
   REPRISE_TRY(move_to_trash(parts_.context, *store, closed.sessions));
   return cat("Cleared ", closed.sessions.size(), " saved session(s).");

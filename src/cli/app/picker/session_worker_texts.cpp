@@ -75,8 +75,8 @@ Result<std::vector<PickerRow>> SessionWorker::find_texts(const SearchTexts& requ
   // If indexing fails, searches what is indexed.
   const auto caught_up = search_->catch_up(sources[0]);
   if (!caught_up) {
-    say(Announcement::Kind::warning,
-        cat("newer messages are not searched: ", caught_up.error().message));
+    announce(Announcement::Kind::warning,
+             cat("newer messages are not searched: ", caught_up.error().message));
   }
   std::vector<PickerRow> rows;
   if (trimmed(request.words).empty()) {

@@ -18,8 +18,8 @@ inline std::string scope_words(bool all, std::string_view folder) {
 }
 
 struct EffectWords {
-  std::string operator()(const EditElsewhere& one) const {
-    return cat("EditElsewhere", tab_words(one.tab), " '", one.text, "'");
+  std::string operator()(const OpenEditor& one) const {
+    return cat("OpenEditor", tab_words(one.tab), " '", one.text, "'");
   }
   std::string operator()(const FindNewest&) const { return "FindNewest"; }
   std::string operator()(const OpenNew& one) const {
