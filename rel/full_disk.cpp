@@ -38,19 +38,6 @@ std::string reason(std::string_view what, const Result<T>& result) {
   return result ? "" : cat(what, ": ", result.error().message);
 }
 
-void fill_bytes(const fs::path& folder) {
-  const Fd file(::open((folder / "filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  if (file.get() < 0) {
-    throw std::runtime_error("nothing to fill the disk with");
-  }
-  const std::string zeros(65536, '\0');
-  for (std::size_t size = zeros.size(); size > 0; size /= 2) {
-    while (::write(file.get(), zeros.data(), size) > 0) {
-    }
-  }
-  ::fsync(file.get());
-}
-
 void fill_files(const fs::path& folder) {
   for (int i = 0;; ++i) {
     const Fd file(

@@ -12,4 +12,8 @@ namespace reprise::rel {
 // contains purged text.
 Tally purge_beside_others(const Kind& kind);
 
+// On a disk without space, a purge is killed at one of its changes. The session is then whole, or
+// gone, or reported as partly removed and never restored; the next purge completes it. Needs root.
+Tally die_while_purging(const Kind& kind);
+
 }  // namespace reprise::rel

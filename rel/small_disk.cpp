@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -46,6 +47,19 @@ std::string can_mount() {
     return cat("this machine cannot: ", error.what());
   }
   return "";
+}
+
+void fill_bytes(const std::filesystem::path& folder) {
+  const Fd file(::open((folder / "filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (file.get() < 0) {
+    throw std::runtime_error("nothing to fill the disk with");
+  }
+  const std::string zeros(65536, '\0');
+  for (std::size_t size = zeros.size(); size > 0; size /= 2) {
+    while (::write(file.get(), zeros.data(), size) > 0) {
+    }
+  }
+  ::fsync(file.get());
 }
 
 SmallDisk::SmallDisk(std::string type, const std::filesystem::path& work, const Size& size)

@@ -15,6 +15,9 @@ inline constexpr std::uintmax_t kXfsBytesMin = std::uintmax_t{300} << 20;
 // private.
 std::string can_mount();
 
+// Fills the disk with the file `filler` in this folder.
+void fill_bytes(const std::filesystem::path& folder);
+
 class SmallDisk {
  public:
   struct Size {

@@ -585,6 +585,43 @@ TEST_F(InterruptedArchive, WhenTheArchiveCannotLeave) {
   expect_in(SessionState::closed);
 }
 
+// An older archive must not appear in the place of a chat that is being purged.
+TEST_F(InterruptedArchive, PurgedBesideAnOlderArchive) {
+  put_chat();
+  put_archive();
+  {
+    const SmallDisk disk(archive_of(directory_, id_));
+    if (!disk.is_mounted()) {
+      GTEST_SKIP() << "mounting a small disk needs root";
+    }
+    put_archive();
+    EXPECT_FALSE(directory_.open()->capabilities().trash->purge(id_));
+    EXPECT_EQ(must(get(*directory_.open(), id_)).info.state, SessionState::closed);
+  }
+  must(directory_.open()->capabilities().trash->purge(id_));
+  EXPECT_EQ(must(directory_.open()->find(id_)), std::nullopt);
+  EXPECT_EQ(files_in(directory_.root() / "archive"), Files{});
+}
+
+TEST_F(InterruptedArchive, WhilePurging) {
+  put(hidden("chat", ".leaving-"), {{"messages.jsonl", "half"}});
+  put(hidden("trash", ".leaving-"), {{"messages.jsonl", "half"}});
+  const auto damage = [&] {
+    std::vector<std::string> found;
+    for (const Damage& part : must(directory_.open()->capabilities().verifying->verify()).damage) {
+      found.push_back(cat(part.where, ": ", part.reason));
+    }
+    return found;
+  };
+  const std::string reason = ": partly removed: the next change of the directory removes the rest";
+  EXPECT_EQ(damage(),
+            (std::vector<std::string>{
+                cat((directory_.root() / hidden("chat", ".leaving-")).native(), reason),
+                cat((directory_.root() / hidden("trash", ".leaving-")).native(), reason)}));
+  EXPECT_TRUE(fails(directory_.open()->capabilities().trash->purge(id_), Code::not_found));
+  EXPECT_EQ(damage(), std::vector<std::string>{});
+}
+
 TEST_F(InterruptedArchive, WhileUnpacking) {
   put_archive();
   put(hidden("chat", ".new-"), {{"messages.jsonl", "half"}});

@@ -69,22 +69,31 @@ fs::path Layout::archive(const SessionId& id) const {
 }
 
 Result<std::optional<Place>> Layout::find(const SessionId& id) const {
+  REPRISE_ASSIGN(std::vector<Place> found, find_all(id, 1));
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+}
+
+Result<std::vector<Place>> Layout::find_all(const SessionId& id, std::size_t limit) const {
+  std::vector<Place> found;
   if (!archive_name(id)) {
-    return std::nullopt;
+    return found;
   }
   const std::array<Place, 3> places = {Place{chat(id), Spot::chats},
                                        Place{trashed(id), Spot::trash},
                                        Place{archive(id), Spot::archive}};
   for (const Place& place : places) {
+    if (found.size() == limit) {
+      break;
+    }
     REPRISE_ASSIGN(const FileKind kind, kind_of(place.folder));
     if (!may_hold_chat(place.folder, kind)) {
       continue;
     }
     REPRISE_ASSIGN(const Spot spot,
                    place.spot == Spot::trash ? trash_spot(place.folder) : Result<Spot>(place.spot));
-    return Place{place.folder, spot};
+    found.push_back({place.folder, spot});
   }
-  return std::nullopt;
+  return found;
 }
 
 Result<std::vector<Layout::Listed>> Layout::list(Spot spot) const {

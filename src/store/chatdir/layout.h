@@ -70,6 +70,8 @@ class Layout {
 
   // nullopt if there is no such session. A chat hides an archive with the same id.
   Result<std::optional<Place>> find(const SessionId& id) const;
+  // All places of the session, the one that counts first.
+  Result<std::vector<Place>> find_all(const SessionId& id, std::size_t limit = 3) const;
 
   // The sessions at a spot, unordered. Empty if the folder does not exist.
   struct Listed {

@@ -27,6 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStrandedReason =
     "a session that no list shows, left by an unfinished rename: rename the folder to its id";
+constexpr std::string_view kPartlyRemoved =
+    "partly removed: the next change of the directory removes the rest";
 
 void take(std::vector<Damage> damage, VerifyReport& report) {
   std::ranges::move(damage, std::back_inserter(report.damage));
@@ -201,9 +203,12 @@ Result<VerifyReport> ChatdirStore::verify() {
     }
   }
   chats_.report_progress("verifying", report.sessions, all.size());
-  REPRISE_ASSIGN(const std::vector<fs::path> left, find_stranded(chats_.layout()));
-  for (const fs::path& folder : left) {
+  REPRISE_ASSIGN(const Stranded left, find_stranded(chats_.layout()));
+  for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
+  }
+  for (const fs::path& folder : left.removals) {
+    report.damage.push_back({folder.native(), std::string(kPartlyRemoved), ""});
   }
   return report;
 }
@@ -232,8 +237,8 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
     }
   }
   chats_.report_progress("repairing", report.sessions, all.size());
-  REPRISE_ASSIGN(const std::vector<fs::path> left, find_stranded(chats_.layout()));
-  for (const fs::path& folder : left) {
+  REPRISE_ASSIGN(const Stranded left, find_stranded(chats_.layout()));
+  for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
     REPRISE_TRY(copy_left(folder, target / folder.lexically_relative(chats_.layout().root())));
   }

@@ -81,11 +81,12 @@ Result<> ChatdirStore::restore(const SessionId& id) {
 }
 
 // First hides the session by renaming its folder in place, which is atomic and needs no space. An
-// older archive that the chat hides is purged, too.
+// older archive that the chat hides is purged before it, so that it never appears in its place.
 Result<> ChatdirStore::purge_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(std::optional<Place> place, find_place(chats_, id));
-  while (place) {
+  REPRISE_TRY(find_place(chats_, id));
+  REPRISE_ASSIGN(const std::vector<Place> places, chats_.layout().find_all(id));
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
     const fs::path folder = folder_of(place->folder);
     const fs::path leaving = folder / cat(kLeaving, id.str());
     REPRISE_TRY(remove_tree(leaving));
@@ -93,7 +94,6 @@ Result<> ChatdirStore::purge_now(const SessionId& id) {
     REPRISE_TRY(clear_current(chats_.layout(), id));
     REPRISE_TRY(remove_tree(leaving));
     REPRISE_TRY(sync_folder(folder));
-    REPRISE_ASSIGN(place, chats_.layout().find(id));
   }
   return {};
 }

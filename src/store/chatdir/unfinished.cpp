@@ -181,28 +181,34 @@ Result<> remove_stranded(const Layout& layout) {
   return {};
 }
 
-Result<std::vector<fs::path>> find_stranded(const Layout& layout) {
-  std::vector<fs::path> left;
+Result<Stranded> find_stranded(const Layout& layout) {
+  Stranded left;
   auto unfinished = find_unfinished(layout);
   if (!unfinished && unfinished.error().code != Code::corrupt) {
     return std::unexpected(std::move(unfinished).error());
   }
   const std::optional<Unfinished> moving = unfinished ? *std::move(unfinished) : std::nullopt;
-  for (const fs::path& folder : {layout.chats(), layout.archives()}) {
+  for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
     REPRISE_ASSIGN(const auto entries, list_if_there(folder));
     for (const fs::directory_entry& entry : entries) {
-      const auto id = id_in(entry.path().filename().native(), kNew);
-      if (!id || (moving && moving->id == *id)) {
+      const std::string name = entry.path().filename();
+      const auto made = id_in(name, kNew);
+      const auto removed = id_in(name, kLeaving);
+      if ((!made && !removed) || (moving && moving->id == (made ? *made : *removed))) {
         continue;
       }
-      REPRISE_ASSIGN(const bool is_needed, is_only_copy(layout, entry.path(), *id));
+      REPRISE_ASSIGN(const bool is_needed,
+                     made ? is_only_copy(layout, entry.path(), *made) : Result<bool>(false));
       if (is_needed) {
-        left.push_back(entry.path());
+        left.sessions.push_back(entry.path());
+      }
+      if (removed) {
+        left.removals.push_back(entry.path());
       }
     }
   }
   REPRISE_ASSIGN(const bool is_at_work, LockFile::is_held(layout.lock_file()));
-  return is_at_work ? std::vector<fs::path>() : left;
+  return is_at_work ? Stranded() : left;
 }
 
 Result<> finish(const Layout& layout, const Unfinished& unfinished) {

@@ -39,9 +39,14 @@ Result<> announce(const Layout& layout, const Unfinished& unfinished);
 // nullopt if no move is in progress. Does not require the store's lock.
 Result<std::optional<Unfinished>> find_unfinished(const Layout& layout);
 
-// Abandoned new folders with messages of sessions that exist nowhere else. Empty while a move is in
-// progress.
-Result<std::vector<std::filesystem::path>> find_stranded(const Layout& layout);
+struct Stranded {
+  // Abandoned new folders with messages of sessions that exist nowhere else.
+  std::vector<std::filesystem::path> sessions;
+  // Folders whose removal was interrupted.
+  std::vector<std::filesystem::path> removals;
+};
+// Empty while a move is in progress.
+Result<Stranded> find_stranded(const Layout& layout);
 
 // Removes abandoned folders that were being created or removed and are not needed. The caller holds
 // the store's lock, and interrupted moves are finished.

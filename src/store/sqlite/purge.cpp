@@ -20,11 +20,21 @@ namespace {
 
 constexpr std::int64_t kStepBytes = std::int64_t{256} << 10;
 constexpr std::int64_t kRowBytes = 8 << 10;    // a page of the table and one of its index
+constexpr std::int64_t kChainBytes = 4;        // in each page of a large row: the next page
 constexpr std::int64_t kBlobNamesInStep = 16;  // each in several indexes by hash
 
 // Rows of the session and of its retained ones.
 constexpr std::string_view kOwn =
     "session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)";
+
+// The length of the number in a row's header that is the type of a value of so many bytes.
+std::int64_t length_of_type(std::int64_t bytes) {
+  std::int64_t length = 0;
+  for (std::int64_t type = 2 * bytes + 13; type > 0; type >>= 7) {
+    ++length;
+  }
+  return length;
+}
 
 }  // namespace
 
@@ -45,8 +55,8 @@ Result<> delete_session(Connection& connection, const SessionId& id, Clock& cloc
 Result<> PurgeSteps::hide(Connection& connection) {
   REPRISE_TRY(ensure_additions(connection, clock_.now()));
   return connection.run(
-      "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
-      " WHERE id = ? AND state <> 'trashed'",
+      "UPDATE sessions SET state = 'trashed', state_before_trash = 'trashed',"
+      " trashed_us = coalesce(trashed_us, ?) WHERE id = ?",
       microseconds_of(clock_.now()), id_.str());
 }
 
@@ -150,17 +160,29 @@ Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
   return !chosen.empty();
 }
 
-// Pages that were already overwritten need not be overwritten again when they are freed.
 Result<> PurgeSteps::delete_row(Connection& connection, const Rows& rows, std::int64_t row) {
-  const std::string sql = cat("DELETE FROM main.", rows.table, " WHERE rowid = ?");
-  if (row != overwritten_row_) {
-    return connection.run(sql, row);
+  if (row == overwritten_row_) {
+    overwritten_row_ = kNoRow;  // another table may have the same rowid
+    REPRISE_TRY(free_overwritten(connection, rows, row, overwritten_));
   }
-  overwritten_row_ = kNoRow;  // another table may have the same rowid
+  return connection.run(cat("DELETE FROM main.", rows.table, " WHERE rowid = ?"), row);
+}
+
+// Pages that were already overwritten need not be overwritten again when they are freed. The part
+// of the row in its leaf keeps its size, so that SQLite does not merge leaves: it would free those
+// without overwriting what they have of other rows.
+Result<> PurgeSteps::free_overwritten(Connection& connection, const Rows& rows, std::int64_t row,
+                                      std::int64_t bytes) {
+  REPRISE_ASSIGN(const std::int64_t page, connection.integer("PRAGMA main.page_size"));
+  const std::int64_t in_page = page - kChainBytes;
+  std::int64_t left = bytes % in_page + in_page;
+  left += length_of_type(bytes) - length_of_type(left);
   REPRISE_TRY(connection.script("PRAGMA secure_delete = FAST"));
-  auto deleted = connection.run(sql, row);
+  auto freed = connection.run(
+      cat("UPDATE main.", rows.table, " SET ", rows.column, " = zeroblob(?) WHERE rowid = ?"), left,
+      row);
   REPRISE_TRY(connection.script("PRAGMA secure_delete = ON"));
-  return deleted;
+  return freed;
 }
 
 // Overwrites in place, so that only the step's log needs space.

@@ -14,11 +14,11 @@ Result<> delete_session(Connection& connection, const SessionId& id, Clock& cloc
 
 // The same in steps of a few hundred kilobytes of the log, with secure_delete, and with the blobs
 // that only this session references and whose pins have expired. In between, the session is in the
-// trash without its newest messages; it can be purged again.
+// trash without its newest messages, and marked: it can be purged again, but not restored.
 class PurgeSteps {
  public:
   PurgeSteps(SessionId id, Clock& clock) : id_(std::move(id)), clock_(clock) {}
-  // The first step: moves the session to the trash.
+  // The first step: moves the session to the trash, marked as partly removed.
   Result<> hide(Connection& connection);
   // True if there are more steps. After the last one, delete_session() needs little space.
   Result<bool> step(Connection& connection);
@@ -32,6 +32,8 @@ class PurgeSteps {
   Result<bool> delete_rows(Connection& connection, const Rows& rows);
   Result<bool> delete_small_rows(Connection& connection) const;
   Result<bool> delete_blob_names(Connection& connection);
+  static Result<> free_overwritten(Connection& connection, const Rows& rows, std::int64_t row,
+                                   std::int64_t bytes);
   static constexpr std::int64_t kNoRow = -1;
   Result<> delete_row(Connection& connection, const Rows& rows, std::int64_t row);
   Result<bool> overwrite(Connection& connection, const Rows& rows, std::int64_t row,

@@ -100,14 +100,20 @@ Result<> SqliteStore::trash(const SessionId& id, Time when) {
 Result<> SqliteStore::restore(const SessionId& id) {
   return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
     REPRISE_TRY(require_session(connection, id));
-    REPRISE_TRY(
-        connection.run("UPDATE sessions SET state = state_before_trash, state_before_trash = '',"
-                       " trashed_us = NULL WHERE id = ? AND state = 'trashed'",
-                       id.str()));
-    if (connection.changes() == 0) {
+    REPRISE_ASSIGN(
+        Statement row,
+        connection.query("SELECT state, state_before_trash FROM sessions WHERE id = ?", id.str()));
+    REPRISE_ASSIGN(const bool found, row.step());
+    if (!found || row.bytes("state") != "trashed") {
       return std::unexpected(store::not_in_trash(id));
     }
-    return {};
+    if (row.bytes("state_before_trash") == "trashed") {
+      return fail(Code::conflict, cat("session ", id.str(), " is partly removed: purge it again"));
+    }
+    return connection.run(
+        "UPDATE sessions SET state = state_before_trash, state_before_trash = '',"
+        " trashed_us = NULL WHERE id = ?",
+        id.str());
   });
 }
 
@@ -117,10 +123,13 @@ Result<> SqliteStore::purge(const SessionId& id) {
     REPRISE_TRY(delete_session(connection, id, database_.clock()));
     return collect_blobs(connection, database_.clock());
   };
-  REPRISE_TRY(database_.make_room(whole, [&] { return purge_in_steps(database_, id); }));
-  // The log still has its text. The purge succeeds even if the log cannot be truncated now.
-  (void)database_.empty_log(std::chrono::milliseconds(0));
-  return {};
+  auto done = database_.make_room(whole, [&] { return purge_in_steps(database_, id); });
+  // The database or its log still has the text, also that of a session whose purge was killed after
+  // its last commit. The purge succeeds even if the log cannot be truncated now.
+  if (done || done.error().code == Code::not_found) {
+    (void)database_.empty_log(std::chrono::milliseconds(0));
+  }
+  return done;
 }
 
 Result<std::vector<Remnant>> SqliteStore::remnants() {

@@ -101,6 +101,10 @@ void DatabaseCheck::check_sessions() {
            report_.damage.push_back(*std::move(read.damage));
          }
        });
+  each_is_damage("sessions",
+                 "SELECT rowid AS row, 'session ' || id || ' is partly removed: purge it again'"
+                 " AS reason FROM sessions"
+                 " WHERE state = 'trashed' AND state_before_trash = 'trashed'");
 }
 
 void DatabaseCheck::check_messages() {
