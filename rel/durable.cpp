@@ -18,7 +18,7 @@
 #include "reprise/outbox.h"
 #include "reprise/store.h"
 #include "store/context/defaults.h"
-#include "store/outbox/outbox_folder.h"
+#include "store/outbox/outbox_file.h"
 #include "tally.h"
 #include "trial.h"
 

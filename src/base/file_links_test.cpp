@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 
 namespace reprise {
@@ -107,8 +108,6 @@ std::string first_followed(const fs::path& folder) {
 class FileLinks : public testing::Test {
  protected:
   FileLinks() {
-    std::string pattern = (fs::temp_directory_path() / "reprise-XXXXXX").string();
-    folder_ = fs::canonical(::mkdtemp(pattern.data()));
     fs::create_directories(folder_ / "in");
     fs::create_directories(folder_ / "outside");
     EXPECT_TRUE(replace_file(folder_ / "outside" / "secret", kSecret));
@@ -117,9 +116,9 @@ class FileLinks : public testing::Test {
     fs::create_symlink(folder_ / "outside" / "new", folder_ / "in" / "dangling");
     fs::create_symlink("../outside", folder_ / "in" / "through");
   }
-  ~FileLinks() override { fs::remove_all(folder_); }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(FileLinks, AreNotFollowed) {

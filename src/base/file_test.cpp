@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 
 namespace reprise {
@@ -16,18 +17,13 @@ namespace fs = std::filesystem;
 
 class FileTest : public testing::Test {
  protected:
-  FileTest() {
-    std::string pattern = (fs::temp_directory_path() / "reprise-XXXXXX").string();
-    folder_ = fs::canonical(::mkdtemp(pattern.data()));
-  }
-  ~FileTest() override { fs::remove_all(folder_); }
-
   static unsigned mode(const fs::path& path) {
     struct stat status{};
     return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0U;
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(FileTest, ReplacesWholeAndLeavesNothingBehind) {

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/testing/temporary_folder.h"
 #include "reprise/error.h"
 
 namespace reprise {
@@ -24,17 +24,13 @@ using std::chrono::steady_clock;
 
 class LockFileTest : public testing::Test {
  protected:
-  LockFileTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "reprise-lock-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-    path_ = folder_ / "lock";
-  }
-  ~LockFileTest() override { std::filesystem::remove_all(folder_); }
+  LockFileTest() { path_ = folder_ / "lock"; }
 
   std::unique_ptr<LockFile> open() { return *LockFile::open(path_); }
   static LockFile::Deadline in(int ms) { return steady_clock::now() + milliseconds(ms); }
 
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
   std::filesystem::path path_;
 };
 

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 
 namespace reprise {
 namespace {
@@ -14,12 +14,9 @@ namespace {
 class ReserveTest : public ::testing::Test {
  protected:
   ReserveTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "reprise-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     EXPECT_TRUE(replace_file(file(), "one"));
     keep_reserve(file());
   }
-  ~ReserveTest() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path file() const { return folder_ / "lock"; }
   long kilobytes() const {
     struct stat status{};
@@ -28,7 +25,8 @@ class ReserveTest : public ::testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
 };
 
 Result<> full_disk() {

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 
 namespace reprise {
 namespace {
@@ -22,12 +22,7 @@ namespace fs = std::filesystem;
 
 class TemporaryFileTest : public testing::Test {
  protected:
-  TemporaryFileTest() {
-    std::string pattern = (fs::temp_directory_path() / "reprise-XXXXXX").string();
-    folder_ = fs::canonical(::mkdtemp(pattern.data()));
-    target_ = folder_ / "notes.json";
-  }
-  ~TemporaryFileTest() override { fs::remove_all(folder_); }
+  TemporaryFileTest() { target_ = folder_ / "notes.json"; }
 
   auto count() const { return std::distance(fs::directory_iterator(folder_), {}); }
 
@@ -58,7 +53,8 @@ class TemporaryFileTest : public testing::Test {
     ::waitpid(child, nullptr, 0);
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   fs::path target_;
 };
 

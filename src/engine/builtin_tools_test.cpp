@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <fstream>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "engine/testing/messages.h"
 #include "reprise/capabilities.h"
@@ -20,9 +20,6 @@ namespace fs = std::filesystem;
 class BuiltinToolsTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "reprise-tools-XXXXXX").native();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
     fs::create_directory(root_ / "in");
     fs::create_directory(root_ / "in/sub");
     write("secret", "out");
@@ -32,7 +29,6 @@ class BuiltinToolsTest : public testing::Test {
     ASSERT_TRUE(store_->create(session_));
     add_builtin_tools(tools_);
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   void write(const std::string& name, std::string_view bytes) {
     std::ofstream(root_ / name, std::ios::binary) << bytes;
@@ -48,7 +44,8 @@ class BuiltinToolsTest : public testing::Test {
     return run("read_file", cat(R"({"path":)", RawJson::string(path).text(), "}"));
   }
 
-  fs::path root_;
+  const test::TemporaryFolder temporary_;
+  const fs::path root_ = temporary_.path();
   std::unique_ptr<Store> store_ = open_memory_store();
   Store* memory_store_ = store_.get();
   Session session_ = make_session("s1");

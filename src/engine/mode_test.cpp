@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/testing/temporary_folder.h"
 #include "engine/command.h"
 
 namespace reprise {
@@ -17,14 +18,10 @@ namespace fs = std::filesystem;
 class ModeTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "reprise-mode-XXXXXX").native();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
     std::ofstream(folder_ / "a.md") << "A";
     std::ofstream(folder_ / "b.md") << "B\xFF";
     fs::create_directory(folder_ / "c.md");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   Result<std::string> load(std::vector<std::string> context, std::stop_token stop = {}) {
     const Mode mode{"draft", "be brief", "", std::move(context), PathPolicy::none};
@@ -37,7 +34,8 @@ class ModeTest : public testing::Test {
     return run_command(line, {folder_, timeout, 1000, std::move(stop)});
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   std::vector<std::string> progress_;
 };
 

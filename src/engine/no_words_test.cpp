@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "base/testing/temporary_folder.h"
 #include "engine/testing/fake_provider.h"
 #include "engine/testing/faulty_store.h"
 #include "engine/testing/messages.h"
@@ -19,14 +20,11 @@ using Chain = std::vector<ResponseLink>;
 class NoWordsTest : public testing::Test {
  protected:
   NoWordsTest() {
-    std::string pattern = (fs::temp_directory_path() / "reprise-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     chain_store_ = *open_chain_store(folder_ / "conversations.json");
     store_ = std::make_unique<FaultyStore>(*chain_store_);
     session_.info.title = "A title";
     provider_.keeps = true;
   }
-  ~NoWordsTest() override { fs::remove_all(folder_); }
 
   void create_with(Chain chain) {
     session_.response_chain = std::move(chain);
@@ -37,7 +35,8 @@ class NoWordsTest : public testing::Test {
     return chain_store_->list({.states = {state}})->sessions;
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   std::unique_ptr<Store> chain_store_;
   std::unique_ptr<FaultyStore> store_;
   Session session_ = make_session("s1");

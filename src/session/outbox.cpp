@@ -7,8 +7,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/outbox.h"
-#include "store/outbox/outbox_folder.h"
-#include "store/outbox/outbox_lines.h"
+#include "store/outbox/outbox_file.h"
 
 namespace reprise {
 namespace {

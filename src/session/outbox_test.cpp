@@ -3,12 +3,11 @@
 #include "session/outbox.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <fstream>
-#include <system_error>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "reprise/outbox.h"
 
 namespace reprise {
@@ -20,22 +19,14 @@ constexpr std::string_view kUrl = "postgres://user@host/history";
 
 class WaitingTest : public testing::Test {
  protected:
-  WaitingTest() {
-    std::string name = testing::TempDir() + "waiting.XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~WaitingTest() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
   void keep_one() const {
     const auto outbox = make_outbox(folder_, kUrl);
     ASSERT_TRUE(outbox->add(Session{.info = {.id = *SessionId::parse("s")}},
                             {.operation = *OperationId::parse("op"), .messages = {Message{}}}));
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(WaitingTest, IsCountedForItsStoreAlone) {

@@ -1,11 +1,9 @@
 #include "session/retention.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-
-#include <system_error>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
 
@@ -24,19 +22,12 @@ ClockReading at(hours time, hours uptime, std::string boot = "boot") {
 
 class Believing : public testing::Test {
  protected:
-  Believing() {
-    std::string name = testing::TempDir() + "retention.XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~Believing() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
   bool is_trusted(const ClockReading& now) {
     return is_clock_trusted(folder_ / "state", now, kAge);
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(Believing, TrustsTimeThatMatchesTheUptime) {

@@ -3,12 +3,11 @@
 #include "reprise/sessions.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 
+#include "base/testing/temporary_folder.h"
 #include "engine/testing/faulty_store.h"
 #include "reprise/open_store.h"
 
@@ -26,14 +25,7 @@ Message message_of(std::string_view role, std::string text, int second) {
 class SessionsTest : public testing::TestWithParam<const char*> {
  protected:
   SessionsTest() {
-    std::string name = testing::TempDir() + "sessions.XXXXXX";
-    folder_ = ::mkdtemp(name.data());
     store_ = *open_store(std::string(GetParam()) + ":" + (folder_ / "store").native());
-  }
-  ~SessionsTest() override {
-    store_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   // Two turns of two messages each.
@@ -53,7 +45,8 @@ class SessionsTest : public testing::TestWithParam<const char*> {
   std::vector<SessionInfo> listed() { return store_->list({})->sessions; }
 
  private:
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
   std::unique_ptr<Store> store_;
 };
 

@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
-
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "store/postgres/url.h"
@@ -15,17 +14,8 @@ using std::filesystem::path;
 
 class OpenStore : public testing::Test {
  protected:
-  OpenStore() {
-    std::string name = (std::filesystem::temp_directory_path() / "reprise-open-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data()) == nullptr ? "" : name;
-  }
-  ~OpenStore() override { std::filesystem::remove_all(folder_); }
-  OpenStore(const OpenStore&) = delete;
-  OpenStore& operator=(const OpenStore&) = delete;
-  OpenStore(OpenStore&&) = delete;
-  OpenStore& operator=(OpenStore&&) = delete;
-
-  path folder_;
+  const test::TemporaryFolder temporary_;
+  const path folder_ = temporary_.path();
 };
 
 void expect_refused(std::string_view url, std::string_view hint) {

@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "chain/chain_fixture.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

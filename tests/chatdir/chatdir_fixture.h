@@ -2,8 +2,8 @@
 
 // Chat directories for tests: empty ones of ours, and one as written by the original program.
 
+#include "base/testing/temporary_folder.h"
 #include "reprise/open_store.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "chatdir/chatdir_fixture.h"
@@ -24,7 +25,6 @@
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

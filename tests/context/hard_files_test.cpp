@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "reprise/capabilities.h"
@@ -10,7 +11,6 @@
 #include "support/build.h"
 #include "support/must.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

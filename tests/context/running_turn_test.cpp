@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "context/context_fixture.h"
 #include "context/original_loader.h"
@@ -12,7 +13,6 @@
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "engine/copy_reduce.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -11,12 +11,12 @@
 #include <map>
 #include <system_error>
 
+#include "base/testing/temporary_folder.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/testing/temporary_folder.h"
 #include "contract/named_ids.h"
 #include "contract/store_contract.h"
 #include "reprise/conversation.h"
@@ -14,7 +15,6 @@
 #include "reprise/provider.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

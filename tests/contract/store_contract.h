@@ -9,12 +9,12 @@
 #include <atomic>
 #include <iosfwd>
 
+#include "base/testing/temporary_folder.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 

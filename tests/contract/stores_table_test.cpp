@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
@@ -12,7 +13,6 @@
 #include "store/chatdir/layout.h"
 #include "support/must.h"
 #include "support/store_files.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

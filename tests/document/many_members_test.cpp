@@ -6,11 +6,11 @@
 #include <ostream>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::store {
 namespace {

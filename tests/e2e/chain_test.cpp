@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "e2e/turns.h"
 #include "fake_provider/fake_provider.h"
@@ -10,7 +11,6 @@
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::e2e {
 namespace {

@@ -14,6 +14,7 @@
 #include <ostream>
 #include <random>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "e2e/child_process.h"
@@ -23,7 +24,6 @@
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::e2e {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "base/curl_transport.h"
 #include "base/http.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "e2e/child_process.h"
 #include "e2e/talk.h"
 #include "fake_provider/fake_provider.h"
 #include "reprise/provider.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::e2e {
 namespace {

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/testing/temporary_folder.h"
 #include "export/exported.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise {
 namespace {

@@ -4,11 +4,11 @@
 #include <fstream>
 
 #include "base/encode.h"
+#include "base/testing/temporary_folder.h"
 #include "export/exported.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"
-#include "support/temporary_folder.h"
 
 namespace reprise {
 namespace {

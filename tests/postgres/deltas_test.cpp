@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
@@ -16,7 +17,6 @@
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

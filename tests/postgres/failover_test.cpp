@@ -21,13 +21,13 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

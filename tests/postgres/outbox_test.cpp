@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "engine/copy.h"
 #include "engine/outbox_replay.h"
@@ -11,12 +12,10 @@
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
-#include "store/outbox/outbox_folder.h"
-#include "store/outbox/outbox_lines.h"
+#include "store/outbox/outbox_file.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string>
@@ -15,9 +18,11 @@
 
 #include "base/text.h"
 #include "postgres/server_support.h"
-#include "store/postgres/schema.h"
 #include "store/postgres/auxiliary_statements.h"
+#include "store/postgres/schema.h"
+#include "store/postgres/session_columns.h"
 #include "store/postgres/word_statements.h"
+#include "store/query.h"
 #include "support/postgres_server.h"
 
 namespace reprise::test {
@@ -43,11 +48,171 @@ std::vector<std::string> without_text_search(const std::vector<std::string>& sta
   return all;
 }
 
-std::vector<std::string> rows_statements() {
-  std::vector<std::string> all = postgres::all_statements();
-  for (const std::string& statement : postgres::word_statements()) {
-    all.push_back(statement);
+// All except settings on nodes, and those whose text depends on a shape.
+constexpr std::string_view kStatements[] = {
+    postgres::kBegin,
+    postgres::kBeginSnapshot,
+    postgres::kCommit,
+    postgres::kRollback,
+    postgres::kFindState,
+    postgres::kLockHead,
+    postgres::kFindValues,
+    postgres::kFindValue,
+    postgres::kDeleteValue,
+    postgres::kInsertValue,
+    postgres::kFindOnce,
+    postgres::kInsertOnce,
+    postgres::kFindRequests,
+    postgres::kInsertMessagePart,
+    postgres::kInsertBlobRef,
+    postgres::kLimitSilence,
+    postgres::kFindUser,
+    postgres::kInsertOnceAt,
+    postgres::kInsertMessage,
+    postgres::kAddCacheWritten,
+    postgres::kDeleteDeltas,
+    postgres::kInsertBranch,
+    postgres::kMoveToBranch,
+    postgres::kFindHead,
+    postgres::kFindBranch,
+    postgres::kCountMessages,
+    postgres::kReadForwards,
+    postgres::kReadBackwards,
+    postgres::kReadLast,
+    postgres::kReadOne,
+    postgres::kFindSimilar,
+    postgres::kReadParts,
+    postgres::kDoNotSync,
+    postgres::kLimitLocks,
+    postgres::kLockAnswer,
+    postgres::kInsertDelta,
+    postgres::kRestoreDelta,
+    postgres::kInsertBlobRefOfAnswer,
+    postgres::kFindAnswer,
+    postgres::kRenewAnswer,
+    postgres::kFindDeltas,
+    postgres::kFindNotCopied,
+    postgres::kCopyToHeads,
+    postgres::kMarkCopied,
+    postgres::kDeleteArtefact,
+    postgres::kFindArtefactEnd,
+    postgres::kInsertArtefact,
+    postgres::kFindArtefact,
+    postgres::kListArtefacts,
+    postgres::kFindBlobPart,
+    postgres::kInsertBlobPart,
+    postgres::kTouchBlob,
+    postgres::kListBlobs,
+    postgres::kDeleteBlobsOfSession,
+    postgres::kDoubtBlobsOfSession,
+    postgres::kDeleteUnnamedBlobs,
+    postgres::kSettleNamedBlobs,
+    postgres::kCountUnnamedBlobs,
+    postgres::kFindMissingBlobs,
+    postgres::kFindSweptPage,
+    postgres::kForgetOperations,
+    postgres::kTrashSession,
+    postgres::kSetState,
+    postgres::kRestoreHead,
+    postgres::kRestoreSession,
+    postgres::kFindSharing,
+    postgres::kVerifyMessages,
+    postgres::kVerifyRows,
+    postgres::kVerifyBeginnings,
+    postgres::kVerifyHeads,
+    postgres::kVerifyBases,
+};
+
+void add_append_statements(std::vector<std::string>& all) {
+  for (unsigned bits = 0; bits < 1U << 4U; ++bits) {
+    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
+    const postgres::AppendShape shape{
+        .single = has(0), .usage = has(1), .answer = has(2), .author = has(3)};
+    all.push_back(postgres::append_statement(shape).text);
+    all.push_back(postgres::move_statement(shape).text);
   }
+}
+
+void add_list_statements(std::vector<std::string>& all) {
+  constexpr unsigned kShapes = 1U << 9U;
+  for (const bool mode : {false, true}) {
+    all.push_back(postgres::list_statement(
+        {.states = {0, 1}, .mode = mode, .title = true, .from_index = true, .distributed = true}));
+  }
+  for (unsigned bits = 0; bits < 1U << 6U; ++bits) {
+    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
+    all.push_back(
+        postgres::list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
+                                  .groups = store::groups_of({.ungrouped = has(0)}),
+                                  .rows = 21,
+                                  .after = has(1) ? std::optional<std::int64_t>(0) : std::nullopt,
+                                  .folder = has(2),
+                                  .mode = has(3),
+                                  .title = has(4),
+                                  .answering = has(5),
+                                  .copies = true,
+                                  .examined_max = 1000}));
+  }
+  for (unsigned bits = 0; bits < kShapes; ++bits) {
+    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
+    all.push_back(
+        postgres::list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
+                                  .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
+                                  .rows = 21,
+                                  .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
+                                  .folder = has(1),
+                                  .mode = has(2),
+                                  .prefix = has(3),
+                                  .short_id = has(7),
+                                  .title = has(4),
+                                  .answering = has(5),
+                                  .author = has(8),
+                                  .slots = has(6)}));
+  }
+}
+
+void add_word_statements(std::vector<std::string>& all) {
+  for (const std::string_view one :
+       {postgres::kDoNotCompile,  postgres::kDoNotNestLoops,  postgres::kFindIndexing,
+        postgres::kClaimIndexing, postgres::kInsertIndexing,  postgres::kSaveCompared,
+        postgres::kCountIndexed,  postgres::kFindDue,         postgres::kFindActiveDue,
+        postgres::kCountDue,      postgres::kFindManyIndexed, postgres::kFindOrphans,
+        postgres::kReadDue,       postgres::kFindCreated,     postgres::kHoldSession,
+        postgres::kInsertWords,   postgres::kSaveIndexed,     postgres::kPurgeWords[0],
+        postgres::kPurgeWords[1], postgres::kCountFolder,     postgres::kCountNewest}) {
+    all.emplace_back(one);
+  }
+  for (unsigned bits = 0; bits < 128; ++bits) {
+    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
+    const bool of_sessions = has(4) || has(5);
+    all.push_back(postgres::find_words_statement({.window = has(0),
+                                                  .sessions = of_sessions && !has(0) && has(1),
+                                                  .after = has(1),
+                                                  .since = has(2),
+                                                  .until = has(3),
+                                                  .session = has(4),
+                                                  .folder = has(5) && !has(4),
+                                                  .counts = has(6)}));
+  }
+}
+
+std::vector<std::string> rows_statements() {
+  std::vector<std::string> all;
+  for (const std::string_view one : kStatements) {
+    all.emplace_back(one);
+  }
+  const postgres::SessionStatements& of_sessions = postgres::session_statements(true);
+  for (const std::string* const one :
+       {&of_sessions.insert_head, &of_sessions.insert_row, &of_sessions.update_head,
+        &of_sessions.update_row, &of_sessions.find, &of_sessions.verify}) {
+    all.push_back(*one);
+  }
+  for (const std::string_view one : postgres::kPurge) {
+    all.emplace_back(one);
+  }
+  add_append_statements(all);
+  add_list_statements(all);
+  add_word_statements(all);
   return all;
 }
 

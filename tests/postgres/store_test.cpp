@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/open_store.h"
@@ -17,7 +18,6 @@
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

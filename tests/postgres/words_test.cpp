@@ -8,6 +8,7 @@
 #include <csignal>
 #include <thread>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
@@ -17,7 +18,6 @@
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

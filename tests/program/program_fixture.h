@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/temporary_folder.h"
+#include "base/testing/temporary_folder.h"
 
 namespace reprise::test {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -10,7 +11,6 @@
 #include "store/sqlite/connection.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise {
 namespace {

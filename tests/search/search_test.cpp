@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
@@ -19,7 +20,6 @@
 #include "support/must.h"
 #include "support/postgres_server.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise {
 namespace {

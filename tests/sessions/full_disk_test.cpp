@@ -5,13 +5,13 @@
 #include <sys/resource.h>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

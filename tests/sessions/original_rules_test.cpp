@@ -8,6 +8,7 @@
 #include "base/grapheme.h"
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "sessions/fixture.h"
@@ -16,7 +17,6 @@
 #include "store/stored_session.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -19,7 +20,6 @@
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -13,7 +14,6 @@
 #include "store/document/document_format.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::source {
 namespace {

@@ -7,13 +7,13 @@
 #include <map>
 #include <ostream>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "calls.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_source.h"
 #include "source/histories.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 

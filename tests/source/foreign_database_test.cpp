@@ -1,11 +1,11 @@
 #include <fstream>
 #include <thread>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "sqlite/sqlite_support.h"
 #include "store/sqlite/foreign.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "source/records.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::source {
 namespace {

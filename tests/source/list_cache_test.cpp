@@ -11,10 +11,10 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/open_source.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

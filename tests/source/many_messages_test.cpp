@@ -6,11 +6,11 @@
 
 #include <ostream>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/open_source.h"
 #include "source/histories.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <map>
 
+#include "base/testing/temporary_folder.h"
 #include "reprise/open_source.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -21,7 +22,6 @@
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

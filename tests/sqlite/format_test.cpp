@@ -9,13 +9,13 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

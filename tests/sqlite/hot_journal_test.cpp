@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "reprise/capabilities.h"
@@ -21,7 +22,6 @@
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

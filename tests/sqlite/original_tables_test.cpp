@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encode.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
@@ -11,7 +12,6 @@
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -13,7 +14,6 @@
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

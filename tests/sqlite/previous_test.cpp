@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/testing/temporary_folder.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sqlite/sqlite_support.h"
@@ -17,7 +18,6 @@
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/encode.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -20,7 +21,6 @@
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
-#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/export.h"
@@ -13,7 +14,6 @@
 #include "session/import.h"
 #include "support/build.h"
 #include "support/must.h"
-#include "support/temporary_folder.h"
 
 namespace reprise {
 namespace {

@@ -1,9 +1,8 @@
-#include "cli/app/help.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "cli/app/keys.h"
+#include "cli/app/update.h"
 #include "cli/repl/slash.h"
 
 namespace reprise::cli::app {

@@ -6,8 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "base/text.h"
-
 namespace reprise::cli::app {
 namespace {
 
@@ -67,12 +65,10 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
     {Action::suspend, "Ctrl-Z", "suspend; `fg` in the shell resumes it"},
 });
 
-// Calls `visit` with each name until it returns true.
-template <class Visit>
-bool any_key(const KeyBinding& binding, Visit visit) {
+bool has_key(const KeyBinding& binding, std::string_view key) {
   for (std::string_view rest = binding.keys; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (visit(rest.substr(0, end))) {
+    if (rest.substr(0, end) == key) {
       return true;
     }
     rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -87,27 +83,9 @@ std::span<const KeyBinding> key_bindings() {
 }
 
 std::optional<Action> find_action(std::string_view key) {
-  for (const KeyBinding& binding : kBindings) {
-    if (any_key(binding, [key](std::string_view name) { return name == key; })) {
-      return binding.action;
-    }
-  }
-  return std::nullopt;
-}
-
-std::string keys_markdown() {
-  std::string out = "| key | does |\n|---|---|\n";
-  for (const KeyBinding& binding : kBindings) {
-    std::string names(binding.shown);
-    if (names.empty()) {
-      any_key(binding, [&names](std::string_view name) {
-        names += cat(names.empty() ? "" : ", ", name);
-        return false;
-      });
-    }
-    out += cat("| ", names, " | ", binding.help, " |\n");
-  }
-  return out;
+  const auto found = std::ranges::find_if(
+      kBindings, [key](const KeyBinding& binding) { return has_key(binding, key); });
+  return found == kBindings.end() ? std::nullopt : std::optional(found->action);
 }
 
 }  // namespace reprise::cli::app

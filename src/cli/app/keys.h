@@ -67,7 +67,4 @@ std::span<const KeyBinding> key_bindings();
 
 std::optional<Action> find_action(std::string_view key);
 
-// The table as Markdown.
-std::string keys_markdown();
-
 }  // namespace reprise::cli::app

@@ -18,7 +18,7 @@
 #include "cli/app/testing/screens.h"
 #include "cli/app/testing/state.h"
 #include "cli/app/update.h"
-#include "cli/repl/slash.h"
+#include "cli/repl/testing/slash_markdown.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -29,6 +29,18 @@ TEST(Keys, AreFoundByEachName) {
   EXPECT_EQ(find_action("Alt-9"), Action::go_to_tab);
   EXPECT_EQ(find_action("Ctrl-"), std::nullopt);
   EXPECT_EQ(find_action(""), std::nullopt);
+}
+
+std::string keys_markdown() {
+  std::string out = "| key | does |\n|---|---|\n";
+  for (const KeyBinding& binding : key_bindings()) {
+    std::string names(binding.shown);
+    for (std::size_t at = 0; binding.shown.empty() && at < binding.keys.size(); ++at) {
+      names += binding.keys[at] == ' ' ? ", " : cat(std::string_view(&binding.keys[at], 1));
+    }
+    out += cat("| ", names, " | ", binding.help, " |\n");
+  }
+  return out;
 }
 
 TEST(Keys, AreInTheManual) {

@@ -24,6 +24,9 @@ struct Start {
 };
 Effects begin(State& state, const Start& start);
 
+// The text of /help and F1: the commands and keys, as tables if there is room for them.
+std::string app_help(std::size_t columns);
+
 // The list above the input: commands that match it, or the session's questions.
 void offer_commands(State& state);
 void offer_questions(State& state, const QuestionsListed& listed);

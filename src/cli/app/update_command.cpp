@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "cli/app/frame.h"
-#include "cli/app/help.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

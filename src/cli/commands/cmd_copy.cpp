@@ -11,8 +11,7 @@
 #include "engine/copy.h"
 #include "engine/outbox_replay.h"
 #include "session/outbox.h"
-#include "store/outbox/outbox_folder.h"
-#include "store/outbox/outbox_lines.h"
+#include "store/outbox/outbox_file.h"
 
 namespace reprise::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 
@@ -22,12 +23,6 @@ using testing::Not;
 
 class ProviderChoiceTest : public testing::Test {
  protected:
-  ProviderChoiceTest() {
-    std::string name = testing::TempDir() + "reprise-choice-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~ProviderChoiceTest() override { std::filesystem::remove_all(folder_); }
-
   void config(std::string_view text) { std::ofstream(folder_ / "config.toml") << text; }
 
   Result<ProviderChoice> choose(std::map<std::string, std::string, std::less<>> variables,
@@ -59,7 +54,8 @@ class ProviderChoiceTest : public testing::Test {
     return session;
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
   RunFlags flags_;
 };
 

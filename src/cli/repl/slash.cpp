@@ -168,19 +168,6 @@ std::string slash_help(Surface surface) {
   return out;
 }
 
-std::string slash_help_markdown(Surface surface) {
-  std::string out = "| command | does |\n|---|---|\n";
-  for (const SlashCommand& command : slash_commands(surface)) {
-    std::string arguments;
-    for (const char c : command.arguments) {
-      arguments += c == '|' ? "\\|" : std::string(1, c);
-    }
-    out += cat("| `", command.name, arguments.empty() ? "" : " ", arguments, "` | ", command.help,
-               " |\n");
-  }
-  return out;
-}
-
 Result<SessionRequest> parse_session_request(std::string_view text) {
   using What = SessionRequest::What;
   const std::string_view verb = first_word(text);

@@ -65,9 +65,6 @@ std::string_view message_of(std::string_view input);
 // The text of /help: one line per command.
 std::string slash_help(Surface surface = Surface::line);
 
-// The same as a Markdown table, for the manual.
-std::string slash_help_markdown(Surface surface = Surface::line);
-
 // The arguments of /session.
 struct SessionRequest {
   enum class What : std::uint8_t { describe, open, list, go_to, rename, save, close };

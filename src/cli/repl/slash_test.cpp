@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "cli/repl/testing/slash_markdown.h"
 
 namespace reprise::cli {
 namespace {

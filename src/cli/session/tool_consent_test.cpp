@@ -2,23 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 
 namespace reprise::cli {
 namespace {
 
 class ToolConsentsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "reprise-consent-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    file_ = std::filesystem::path(name) / "state" / "consents.json";
-  }
-  void TearDown() override { std::filesystem::remove_all(file_.parent_path().parent_path()); }
-
   ToolConsents consents(std::string folder, bool allow_all = false) {
     ToolConsents out(file_, allow_all);
     out.begin(std::move(folder));
@@ -35,7 +28,8 @@ class ToolConsentsTest : public testing::Test {
     return answer.approval == Approval::allow;
   }
 
-  std::filesystem::path file_;
+  const test::TemporaryFolder temporary_;
+  std::filesystem::path file_ = temporary_.path() / "state" / "consents.json";
   int questions_ = 0;
   Result<> remembered_;
 };

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+#include "base/testing/temporary_folder.h"
+
 namespace reprise::cli {
 namespace {
 
@@ -15,12 +17,7 @@ using testing::IsEmpty;
 
 class Config : public testing::Test {
  protected:
-  Config() {
-    std::string name = testing::TempDir() + "reprise-config-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    std::filesystem::create_directories(folder_ / "project/sub");
-  }
-  ~Config() override { std::filesystem::remove_all(folder_); }
+  Config() { std::filesystem::create_directories(folder_ / "project/sub"); }
 
   void user(std::string_view text) { std::ofstream(folder_ / "config.toml") << text; }
   void project(std::string_view text) { std::ofstream(folder_ / "project/.reprise.toml") << text; }
@@ -31,7 +28,8 @@ class Config : public testing::Test {
         ProcessEnvironment(std::move(variables)));
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(Config, AcceptsNoSettings) {

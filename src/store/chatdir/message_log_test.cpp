@@ -5,11 +5,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/store.h"
 #include "store/chatdir/file_window.h"
@@ -33,12 +33,7 @@ struct Loaded {
 
 class MessageLogTest : public testing::Test {
  protected:
-  MessageLogTest() {
-    std::string name = (fs::temp_directory_path() / "reprise-log-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-    file_ = folder_ / "messages.jsonl";
-  }
-  ~MessageLogTest() override { fs::remove_all(folder_); }
+  MessageLogTest() { file_ = folder_ / "messages.jsonl"; }
 
   std::shared_ptr<MessageLog> open(std::string_view bytes) {
     write(bytes);
@@ -94,7 +89,8 @@ class MessageLogTest : public testing::Test {
     return before;
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   fs::path file_;
 };
 

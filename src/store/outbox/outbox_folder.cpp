@@ -1,5 +1,3 @@
-#include "store/outbox/outbox_folder.h"
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/types.h>
@@ -14,7 +12,7 @@
 #include "base/text.h"
 #include "reprise/environment.h"
 #include "reprise/outbox.h"
-#include "store/outbox/outbox_lines.h"
+#include "store/outbox/outbox_file.h"
 #include "store/paths.h"
 
 namespace reprise::store::outbox {

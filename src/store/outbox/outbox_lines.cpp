@@ -1,5 +1,3 @@
-#include "store/outbox/outbox_lines.h"
-
 #include <fcntl.h>
 
 #include "base/encode.h"
@@ -9,6 +7,7 @@
 #include "base/text.h"
 #include "reprise/outbox.h"
 #include "store/document/sidecar.h"
+#include "store/outbox/outbox_file.h"
 #include "store/rules.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"

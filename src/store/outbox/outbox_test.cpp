@@ -10,14 +10,13 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
-#include "store/outbox/outbox_folder.h"
-#include "store/outbox/outbox_lines.h"
+#include "store/outbox/outbox_file.h"
 
 namespace reprise::store::outbox {
 namespace {
@@ -61,13 +60,6 @@ Session whole_session() {
 
 class OutboxFileTest : public testing::Test {
  protected:
-  OutboxFileTest() {
-    std::string name = fs::temp_directory_path() / "reprise-spill-XXXXXX";
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  ~OutboxFileTest() override { fs::remove_all(root_); }
-
   fs::path folder() const { return root_ / "state" / "spill"; }
   std::unique_ptr<Outbox> begin() { return make_outbox_file(folder(), std::string(kUrl)); }
   fs::path only_file() const {
@@ -81,7 +73,8 @@ class OutboxFileTest : public testing::Test {
     return file;
   }
 
-  fs::path root_;
+  const test::TemporaryFolder temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST_F(OutboxFileTest, ReturnsWhatWasStored) {

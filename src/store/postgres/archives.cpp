@@ -1,12 +1,12 @@
 // Archived sessions are heads in that state, which lists omit unless requested.
 
 #include "reprise/capabilities.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sessions.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/rules.h"
 
 namespace reprise::postgres {

@@ -4,12 +4,12 @@
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "store/blob_pieces.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {

@@ -33,6 +33,16 @@ Result<std::optional<Base>> find_base(Connection& connection, const std::string&
   return Base{{std::move(session), rows.integer(0, "base_branch")}, rows.integer(0, "base_count")};
 }
 
+// The segments of the session's visible messages.
+Result<std::vector<Segment>> visible_segments(Connection& connection, const Key& key) {
+  REPRISE_ASSIGN(const Rows head, connection.run_one({kFindHead, values_of(key)}));
+  if (head.empty()) {
+    return std::unexpected(store::no_session(key.id));
+  }
+  return segments_of(connection, key.tenant, {key.id, head.integer(0, "branch")}, 0,
+                     head.integer(0, "head"));
+}
+
 }  // namespace
 
 Result<std::vector<Segment>> segments_of(Connection& connection, const std::string& tenant,
@@ -87,13 +97,7 @@ Result<std::vector<Query>> branch_off(Connection& connection, const Key& key, st
 }
 
 Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
-  REPRISE_ASSIGN(const Rows head, connection.run_one({kFindHead, values_of(key)}));
-  if (head.empty()) {
-    return std::unexpected(store::no_session(key.id));
-  }
-  REPRISE_ASSIGN(const auto shown,
-                 segments_of(connection, key.tenant, {key.id, head.integer(0, "branch")}, 0,
-                             head.integer(0, "head")));
+  REPRISE_ASSIGN(const auto shown, visible_segments(connection, key));
   std::int64_t own = 0;
   for (const Segment& segment : shown) {
     own += segment.branch.session == key.id ? segment.to - segment.from : 0;
@@ -104,13 +108,7 @@ Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
 
 // The visible messages of a branch are a prefix of its own ones.
 Result<std::vector<Segment>> replaced_segments(Connection& connection, const Key& key) {
-  REPRISE_ASSIGN(const Rows head, connection.run_one({kFindHead, values_of(key)}));
-  if (head.empty()) {
-    return std::unexpected(store::no_session(key.id));
-  }
-  REPRISE_ASSIGN(const auto shown,
-                 segments_of(connection, key.tenant, {key.id, head.integer(0, "branch")}, 0,
-                             head.integer(0, "head")));
+  REPRISE_ASSIGN(const auto shown, visible_segments(connection, key));
   REPRISE_ASSIGN(const Rows branches, connection.run_one({kFindBranchRanges, values_of(key)}));
   std::vector<Segment> replaced;
   for (int i = 0; i < branches.count(); ++i) {

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/call.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/migrate.h"
@@ -10,7 +11,6 @@
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/url.h"
 #include "store/postgres/values.h"
 

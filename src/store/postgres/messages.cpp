@@ -74,8 +74,9 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
 Result<std::optional<Appended>> append_apart(Connection& connection, const Key& key,
                                              const Batch& batch) {
   const Counted append{key, batch, {}};
-  REPRISE_ASSIGN(const auto results,
-                 connection.run({{kBegin}, {kLimitSilence}, move_query(append, HeadCheck::in_query)}));
+  REPRISE_ASSIGN(
+      const auto results,
+      connection.run({{kBegin}, {kLimitSilence}, move_query(append, HeadCheck::in_query)}));
   const Rows& moved = results.back();
   if (moved.empty()) {
     REPRISE_TRY(connection.run_one({kRollback}));

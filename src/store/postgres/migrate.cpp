@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {

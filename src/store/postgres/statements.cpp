@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -10,84 +9,9 @@
 #include "model/fields.h"
 #include "reprise/message.h"
 #include "store/postgres/session_columns.h"
-#include "store/postgres/auxiliary_statements.h"
 
 namespace reprise::postgres {
 namespace {
-
-constexpr std::string_view kStatements[] = {
-    kBegin,
-    kBeginSnapshot,
-    kCommit,
-    kRollback,
-    kFindState,
-    kLockHead,
-    kFindValues,
-    kFindValue,
-    kDeleteValue,
-    kInsertValue,
-    kFindOnce,
-    kInsertOnce,
-    kFindRequests,
-    kInsertMessagePart,
-    kInsertBlobRef,
-    kLimitSilence,
-    kFindUser,
-    kInsertOnceAt,
-    kInsertMessage,
-    kAddCacheWritten,
-    kDeleteDeltas,
-    kInsertBranch,
-    kMoveToBranch,
-    kFindHead,
-    kFindBranch,
-    kCountMessages,
-    kReadForwards,
-    kReadBackwards,
-    kReadLast,
-    kReadOne,
-    kFindSimilar,
-    kReadParts,
-    kDoNotSync,
-    kLimitLocks,
-    kLockAnswer,
-    kInsertDelta,
-    kRestoreDelta,
-    kInsertBlobRefOfAnswer,
-    kFindAnswer,
-    kRenewAnswer,
-    kFindDeltas,
-    kFindNotCopied,
-    kCopyToHeads,
-    kMarkCopied,
-    kDeleteArtefact,
-    kFindArtefactEnd,
-    kInsertArtefact,
-    kFindArtefact,
-    kListArtefacts,
-    kFindBlobPart,
-    kInsertBlobPart,
-    kTouchBlob,
-    kListBlobs,
-    kDeleteBlobsOfSession,
-    kDoubtBlobsOfSession,
-    kDeleteUnnamedBlobs,
-    kSettleNamedBlobs,
-    kCountUnnamedBlobs,
-    kFindMissingBlobs,
-    kFindSweptPage,
-    kForgetOperations,
-    kTrashSession,
-    kSetState,
-    kRestoreHead,
-    kRestoreSession,
-    kFindSharing,
-    kVerifyMessages,
-    kVerifyRows,
-    kVerifyBeginnings,
-    kVerifyHeads,
-    kVerifyBases,
-};
 
 constexpr std::int64_t kFirstSlot = std::numeric_limits<std::int64_t>::min() / 2;  // of all times
 
@@ -422,42 +346,6 @@ std::string find_few(const ListShape& shape, const ListPlaces& at) {
       kFewSessions, " AND i.session_id IN (SELECT f.session_id FROM few AS f)) ");
 }
 
-void add_list_statements(std::vector<std::string>& all) {
-  constexpr unsigned kShapes = 1U << 9U;
-  for (const bool mode : {false, true}) {
-    all.push_back(list_statement(
-        {.states = {0, 1}, .mode = mode, .title = true, .from_index = true, .distributed = true}));
-  }
-  for (unsigned bits = 0; bits < 1U << 6U; ++bits) {
-    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
-    all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
-                                  .groups = store::groups_of({.ungrouped = has(0)}),
-                                  .rows = 21,
-                                  .after = has(1) ? std::optional<std::int64_t>(0) : std::nullopt,
-                                  .folder = has(2),
-                                  .mode = has(3),
-                                  .title = has(4),
-                                  .answering = has(5),
-                                  .copies = true,
-                                  .examined_max = 1000}));
-  }
-  for (unsigned bits = 0; bits < kShapes; ++bits) {
-    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
-    all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
-                                  .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
-                                  .rows = 21,
-                                  .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
-                                  .folder = has(1),
-                                  .mode = has(2),
-                                  .prefix = has(3),
-                                  .short_id = has(7),
-                                  .title = has(4),
-                                  .answering = has(5),
-                                  .author = has(8),
-                                  .slots = has(6)}));
-  }
-}
-
 }  // namespace
 
 const std::vector<AppendStatement>& append_statements() {
@@ -532,28 +420,6 @@ std::string statement_name(std::string_view sql) {
     }
   }
   return cat(verb, " ", std::string_view(sql.begin() + static_cast<std::ptrdiff_t>(table), end));
-}
-
-std::vector<std::string> all_statements() {
-  std::vector<std::string> all;
-  for (const std::string_view one : kStatements) {
-    all.emplace_back(one);
-  }
-  const SessionStatements& of_sessions = session_statements(true);
-  for (const std::string* const one :
-       {&of_sessions.insert_head, &of_sessions.insert_row, &of_sessions.update_head,
-        &of_sessions.update_row, &of_sessions.find, &of_sessions.verify}) {
-    all.push_back(*one);
-  }
-  for (const std::string_view one : kPurge) {
-    all.emplace_back(one);
-  }
-  for (unsigned number = 0; number < kAppendShapes; ++number) {
-    all.push_back(append_statement(append_shape(number)).text);
-    all.push_back(move_statement(append_shape(number)).text);
-  }
-  add_list_statements(all);
-  return all;
 }
 
 }  // namespace reprise::postgres

@@ -357,8 +357,4 @@ inline constexpr std::string_view kMarkCopied = "WITH marked AS (" REPRISE_MARK_
 // reprise_heads"), or its first word.
 std::string statement_name(std::string_view sql);
 
-// For the test that checks them: all of the above except settings on nodes, those in
-// auxiliary_statements.h, and lists of all shapes.
-std::vector<std::string> all_statements();
-
 }  // namespace reprise::postgres

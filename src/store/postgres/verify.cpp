@@ -2,13 +2,13 @@
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/session_columns.h"
 #include "store/postgres/statements.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/values.h"
 #include "store/rules.h"
 

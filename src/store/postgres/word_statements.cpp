@@ -95,29 +95,4 @@ std::string find_words_statement(const FindShape& shape) {
       " ORDER BY g.time_us DESC, g.session_id DESC, g.branch DESC, g.seq DESC");
 }
 
-std::vector<std::string> word_statements() {
-  std::vector<std::string> all;
-  for (const std::string_view one :
-       {kDoNotCompile,    kDoNotNestLoops, kFindIndexing,  kClaimIndexing, kInsertIndexing,
-        kSaveCompared,    kCountIndexed,   kFindDue,       kFindActiveDue, kCountDue,
-        kFindManyIndexed, kFindOrphans,    kReadDue,       kFindCreated,   kHoldSession,
-        kInsertWords,     kSaveIndexed,    kPurgeWords[0], kPurgeWords[1], kCountFolder,
-        kCountNewest}) {
-    all.emplace_back(one);
-  }
-  for (unsigned bits = 0; bits < 128; ++bits) {
-    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
-    const bool of_sessions = has(4) || has(5);
-    all.push_back(find_words_statement({.window = has(0),
-                                        .sessions = of_sessions && !has(0) && has(1),
-                                        .after = has(1),
-                                        .since = has(2),
-                                        .until = has(3),
-                                        .session = has(4),
-                                        .folder = has(5) && !has(4),
-                                        .counts = has(6)}));
-  }
-  return all;
-}
-
 }  // namespace reprise::postgres

@@ -131,7 +131,4 @@ struct FindShape {
 // (null for none) and its folder.
 std::string find_words_statement(const FindShape& shape);
 
-// For the test that checks them.
-std::vector<std::string> word_statements();
-
 }  // namespace reprise::postgres

@@ -78,7 +78,6 @@ class Database {
 
   const std::filesystem::path& file() const { return file_; }
   std::string name() const { return file_.filename().string(); }
-  Writer& writer() { return writer_; }
   Clock& clock() const { return *options_.clock; }
   const ProgressSink& progress() const { return options_.on_progress; }
   std::chrono::milliseconds busy_timeout() const { return options_.busy_timeout; }

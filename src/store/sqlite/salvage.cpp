@@ -364,7 +364,7 @@ Result<> Salvaging::make_tables() {
   return is_ours ? set_version(*rows_) : Result<>();
 }
 
-// FileStamps the pages below `root`.
+// Marks the pages below `root`.
 void Salvaging::walk(std::uint32_t root, std::size_t owner) {
   std::vector<std::uint32_t> left = {root};
   while (!left.empty()) {

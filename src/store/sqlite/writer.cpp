@@ -90,11 +90,6 @@ Result<bool> Writer::empty_log(milliseconds patience) {
   return is_empty;
 }
 
-Writer::Counts Writer::counts_for_test() const {
-  const std::lock_guard guard(mutex_);
-  return counts_;
-}
-
 // Shared, so that it can be notified after its job is known to be done.
 const std::shared_ptr<std::condition_variable>& Writer::wake_of_this_thread() {
   static thread_local const auto wake = std::make_shared<std::condition_variable>();
@@ -170,7 +165,6 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
       }
       job->done = true;
     }
-    ++counts_.commits;
     last_commit_ = end - begin;
     expected_ = std::min(group.size() + queue_.size(), kGroupMax);
     guard.unlock();
@@ -367,8 +361,6 @@ int Writer::checkpoint(int mode, milliseconds patience) {
     connection_->set_log_pages(0);
     keeps_log_ = mode == SQLITE_CHECKPOINT_RESTART;
     checkpoint_at_ = kLogPagesMax;
-    const std::lock_guard guard(mutex_);
-    ++counts_.checkpoints;
   } else {
     checkpoint_at_ = connection_->log_pages() + kLogPagesToRetry;
   }

@@ -41,12 +41,6 @@ class Writer {
   // Like Database::empty_log().
   Result<bool> empty_log(std::chrono::milliseconds patience);
 
-  struct Counts {
-    std::int64_t commits = 0;
-    std::int64_t checkpoints = 0;
-  };
-  Counts counts_for_test() const;
-
  private:
   using Clock = std::chrono::steady_clock;
   struct Job {
@@ -88,7 +82,6 @@ class Writer {
   bool has_leader_ = false;        // guarded by mutex_
   std::size_t expected_ = 1;       // guarded by mutex_: the estimated number of active writers
   Clock::duration last_commit_{};  // guarded by mutex_
-  Counts counts_;                  // guarded by mutex_
 
   // Used only by the leader.
   std::unique_ptr<LockFile> lock_file_;

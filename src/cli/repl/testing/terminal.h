@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/testing/temporary_folder.h"
 #include "base/text.h"
 
 namespace reprise::cli {
@@ -25,20 +26,11 @@ inline constexpr std::chrono::seconds kTerminalPatience{30};
 
 class TerminalTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "reprise-terminal-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    home_ = name;
-  }
-
   void TearDown() override {
     if (child_ > 0) {
       ::kill(child_, SIGKILL);
       ::waitpid(child_, nullptr, 0);
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(home_, ignored);
   }
 
   // Runs `reprise WORDS…` on a terminal of 80 columns.
@@ -161,7 +153,8 @@ class TerminalTest : public testing::Test {
     return count > 0;
   }
 
-  std::filesystem::path home_;
+  const test::TemporaryFolder temporary_;
+  const std::filesystem::path home_ = temporary_.path();
   Fd master_;
   pid_t child_ = -1;
   std::string screen_;
