@@ -75,6 +75,7 @@ Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
   unlock_byte(kGateByte);
   REPRISE_TRY(std::move(locked));
   sign();
+  holder_ = std::this_thread::get_id();
   threads.release();  // Hold's destructor unlocks it
   return Hold(this);
 }
@@ -93,6 +94,7 @@ Result<bool> LockFile::is_held(const std::filesystem::path& path) {
 
 LockFile::Hold::~Hold() {
   if (file_ != nullptr) {
+    file_->holder_ = std::thread::id();
     file_->unlock_byte(kLockByte);
     file_->threads_.unlock();
   }

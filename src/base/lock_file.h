@@ -4,9 +4,11 @@
 // lock bytes. Acquiring takes the gate first, then the lock, then releases the gate: the next
 // waiter holds the gate, so writers queue instead of starving each other.
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "base/file.h"
 
@@ -41,6 +43,8 @@ class LockFile {
   // busy, naming the holder if known, when the deadline passes. Tries at least once.
   Result<Hold> acquire(Deadline deadline);
 
+  // Whether the calling thread holds it.
+  bool is_held_by_this_thread() const { return holder_.load() == std::this_thread::get_id(); }
   // Whether some process holds the lock of that file now. Changes nothing; false when there is no
   // such file.
   static Result<bool> is_held(const std::filesystem::path& path);
@@ -55,6 +59,7 @@ class LockFile {
   std::filesystem::path path_;
   Fd fd_;
   std::timed_mutex threads_;  // the file's locks do not exclude threads of this process
+  std::atomic<std::thread::id> holder_;
 };
 
 }  // namespace reprise

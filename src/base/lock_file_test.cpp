@@ -62,6 +62,20 @@ TEST_F(LockFileTest, TellsWhetherItIsHeld) {
   EXPECT_FALSE(*LockFile::is_held(path_));
 }
 
+TEST_F(LockFileTest, KnowsTheThreadThatHoldsIt) {
+  const auto file = open();
+  EXPECT_FALSE(file->is_held_by_this_thread());
+  {
+    const auto hold = file->acquire(in(0));
+    ASSERT_TRUE(hold);
+    EXPECT_TRUE(file->is_held_by_this_thread());
+    bool elsewhere = true;
+    std::thread([&] { elsewhere = file->is_held_by_this_thread(); }).join();
+    EXPECT_FALSE(elsewhere);
+  }
+  EXPECT_FALSE(file->is_held_by_this_thread());
+}
+
 TEST_F(LockFileTest, ShutsOutOtherObjectsAndThreadsUntilReleased) {
   const auto file = open();
   const auto other = open();

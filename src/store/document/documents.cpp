@@ -169,6 +169,11 @@ Result<LockFile::Hold> Documents::lock() {
   return hold;
 }
 
+bool Documents::is_locked() {
+  const std::lock_guard lock(mutex_);
+  return lock_ != nullptr && lock_->is_held_by_this_thread();
+}
+
 // Retries until the other program has replaced its file, or until the timeout of the lock.
 Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());

@@ -56,6 +56,8 @@ class Documents {
 
   // The lock, held for the lifetime of the result.
   Result<LockFile::Hold> lock();
+  // Whether the calling thread holds it.
+  bool is_locked();
 
   // moved: only the state has changed, which the path of the file may represent. pending: the
   // change is beside the file.

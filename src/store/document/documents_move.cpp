@@ -1,5 +1,6 @@
 // Moves sessions to the place of their state.
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/reserve.h"
 #include "base/text.h"
@@ -54,6 +55,7 @@ Result<> Documents::move_untouched(const fs::path& from, const fs::path& to) {
 // in between leaves it active. A session that becomes active is moved first, so that until then its
 // file is unchanged.
 Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
+  REPRISE_ASSERT(is_locked());  // (1)
   REPRISE_TRY(prepare_move(from.file, to));
   const SessionState before = from.session->stored.session.info.state;
   const SessionState after = document.sessions.front().stored.session.info.state;

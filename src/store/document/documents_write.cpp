@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -55,6 +56,7 @@ bool Documents::is_spent(const fs::path& file, const Document& document) const {
 }
 
 Result<bool> Documents::write(const Target& target, Document document) {
+  REPRISE_ASSERT(is_locked());  // (1)
   const fs::path& file = target.file;
   if (is_spent(file, document)) {
     REPRISE_TRY(remove_file(file));
