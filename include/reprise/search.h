@@ -59,6 +59,7 @@ struct SearchQuery {
   std::optional<std::string> role = std::nullopt;
   std::optional<std::string> tool = std::nullopt;  // messages that call it
   std::optional<std::string> model = std::nullopt;
+  std::optional<Author> author = std::nullopt;  // questions by this person
   std::optional<SessionId> session = std::nullopt;
   std::optional<SearchPart> only = std::nullopt;
   SearchOrder order = SearchOrder::newest;

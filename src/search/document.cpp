@@ -103,6 +103,9 @@ std::vector<std::string> message_facts(const Message& message) {
   if (!message.model.empty()) {
     facts.push_back(fact_token(Fact::model, message.model));
   }
+  if (message.author) {
+    facts.push_back(fact_token(Fact::author, message.author->str()));
+  }
   for (const Block& block : message.blocks) {
     if (const auto* const call = std::get_if<ToolUseBlock>(&block)) {
       facts.push_back(fact_token(Fact::tool, call->name));

@@ -18,7 +18,14 @@ struct Texts {
 Texts texts_of(const Message& message);
 
 // Facts are tokens in addition to a document's words. Names are hashed.
-enum class Fact : char { role = 'r', model = 'm', tool = 't', session = 's', folder = 'd' };
+enum class Fact : char {
+  role = 'r',
+  model = 'm',
+  author = 'a',
+  tool = 't',
+  session = 's',
+  folder = 'd'
+};
 std::string fact_token(Fact fact, std::string_view value);
 std::string session_token(std::int64_t key);
 // The facts of the message, as the prefix of a document.

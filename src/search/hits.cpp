@@ -74,6 +74,9 @@ class Hits {
     };
     add(Fact::role, query_.role);
     add(Fact::model, query_.model);
+    if (query_.author) {
+      facts.push_back(fact_token(Fact::author, query_.author->str()));
+    }
     add(Fact::tool, query_.tool);
     return facts;
   }

@@ -13,7 +13,7 @@ using sqlite::Connection;
 using sqlite::OpenMode;
 
 constexpr std::int64_t kApplicationId = 0x52505349;  // "RPSI"
-constexpr std::int64_t kVersion = 6;
+constexpr std::int64_t kVersion = 7;
 constexpr std::chrono::milliseconds kBusy{10'000};
 
 constexpr std::string_view kTables = R"(

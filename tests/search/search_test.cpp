@@ -192,12 +192,16 @@ TEST_P(SearchTest, ToolsThinkingAndTextAreParts) {
 TEST_P(SearchTest, Filters) {
   Message answer = assistant("word", at(20));
   answer.model = "big";
+  Message asked = user("word", at(30));
+  asked.author = must(Author::parse("Ann"));
   add("a", {user("word", at(10)), answer});
-  add("b", {user("word", at(30))});
+  add("b", {asked});
   must(store_->update(test::session_id("b"), {.working_dir = "/home/b"}));
   const auto terms = must(parse_search("word"));
   EXPECT_EQ(find({.terms = terms, .role = "user"}), (Places{"b#0", "a#0"}));
   EXPECT_EQ(find({.terms = terms, .model = "big"}), (Places{"a#1"}));
+  EXPECT_EQ(find({.terms = terms, .author = must(Author::parse("Ann"))}), (Places{"b#0"}));
+  EXPECT_EQ(find({.terms = terms, .author = must(Author::parse("Bob"))}), Places{});
   EXPECT_EQ(find({.terms = terms, .session = test::session_id("a")}), (Places{"a#1", "a#0"}));
   EXPECT_EQ(find({.terms = terms, .session = test::session_id("none")}), Places{});
   EXPECT_EQ(find({.terms = terms, .working_dir = "/home/b"}), (Places{"b#0"}));

@@ -49,6 +49,7 @@ class SearchMessages final : public Command {
               {"user", "assistant", "system", "tool"}},
              {"--tool", "NAME", "only messages that call this tool", &tool_},
              {"--model", "MODEL", "only answers of this model", &model_},
+             {"--author", "NAME", "only questions by this person", &author_},
              {"--in", "SEL", "only this session", &in_},
              {"--all-sources", "", "also search other tools' histories on this machine",
               &all_sources_},
@@ -105,6 +106,9 @@ class SearchMessages final : public Command {
     query.role = role_;
     query.tool = tool_;
     query.model = model_;
+    if (author_) {
+      REPRISE_ASSIGN(query.author, Author::parse(*author_));
+    }
     query.only = only_ ? parse_search_part(*only_) : std::nullopt;
     query.order = rank_ ? SearchOrder::relevance : SearchOrder::newest;
     query.limit = static_cast<std::size_t>(limit_.value_or(20));
@@ -222,6 +226,7 @@ class SearchMessages final : public Command {
   std::optional<std::string> role_;
   std::optional<std::string> tool_;
   std::optional<std::string> model_;
+  std::optional<std::string> author_;
   std::optional<std::string> in_;
   std::optional<std::string> only_;
   std::optional<std::string> after_;
