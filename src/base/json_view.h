@@ -67,6 +67,7 @@ class JsonTape {
   bool read(json::Scanner& scanner);
   // Of that value, valid until the next one is read.
   JsonView view() const { return {value_, places_.empty() ? nullptr : places_.data()}; }
+  std::size_t bytes() const { return places_.size() * sizeof(JsonView::Place); }  // in memory
 
  private:
   bool add(json::Scanner& scanner);

@@ -38,14 +38,12 @@ std::string zstd_packed(std::string_view bytes) {
   if (!zstd) {
     return std::string(bytes);
   }
-  std::string frame((*zstd)->bound(bytes.size()), '\0');
-  const std::size_t size =
-      (*zstd)->compress(frame.data(), frame.size(), bytes.data(), bytes.size(), kLevel);
-  if ((*zstd)->is_error(size) != 0 || size >= bytes.size()) {
-    return std::string(bytes);
-  }
-  frame.resize(size);
-  return frame;
+  std::string frame;
+  frame.resize_and_overwrite((*zstd)->bound(bytes.size()), [&](char* into, std::size_t capacity) {
+    const std::size_t size = (*zstd)->compress(into, capacity, bytes.data(), bytes.size(), kLevel);
+    return (*zstd)->is_error(size) != 0 || size >= bytes.size() ? 0 : size;
+  });
+  return frame.empty() ? std::string(bytes) : frame;
 }
 
 bool is_zstd_frame(std::string_view bytes) {

@@ -1,5 +1,9 @@
 #include "source/records.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "source/file.h"
@@ -25,15 +29,17 @@ std::size_t find_whole_object(std::string_view text) {
 
 class LineRecords {
  public:
-  LineRecords(const FilePart& part, const Line& line, ReadReport& report, const RecordSink& sink)
-      : part_(part), line_(line), report_(report), sink_(sink) {}
+  LineRecords(const FilePart& part, const Line& line, ReadReport& report)
+      : part_(part), line_(line), report_(report) {}
 
-  void read(JsonTape& tape) {
+  // Calls sink(record) for each one while the tape is that of the record.
+  template <class Sink>
+  void read(JsonTape& tape, const Sink& sink) {
     std::string_view rest = line_.text;
     while (!trimmed(rest).empty()) {
       json::Scanner scanner(rest);
       if (scanner.kind() == json::Kind::object && tape.read(scanner)) {
-        deliver(tape.view());
+        sink(record_of(tape.view()));
         rest = scanner.rest();
         continue;
       }
@@ -49,9 +55,8 @@ class LineRecords {
   }
 
  private:
-  void deliver(JsonView value) {
-    const std::int64_t at = line_.at + (value.raw().data() - line_.text.data());
-    sink_({value, at, line_.number});
+  Record record_of(JsonView value) const {
+    return {value, line_.at + (value.raw().data() - line_.text.data()), line_.number};
   }
   void damage(std::string_view bytes) {
     const bool is_json = json::Scanner(bytes).kind() != json::Kind::none &&
@@ -64,7 +69,6 @@ class LineRecords {
   const FilePart& part_;
   const Line& line_;
   ReadReport& report_;
-  const RecordSink& sink_;
 };
 
 }  // namespace
@@ -88,8 +92,50 @@ Result<> for_each_record(int fd, const FilePart& part, bool is_cut, ReadReport& 
                   cat("longer than ", kLineBytesMax >> 20U, " MiB"), std::string(line.text)});
       continue;
     }
-    LineRecords(part, line, report, sink).read(tape);
+    LineRecords(part, line, report).read(tape, sink);
   }
+}
+
+Result<> ParsedPart::read(int fd, const FilePart& part, ReadReport& report,
+                          const RecordSink& sink) {
+  begin_ = part.begin;
+  const auto count =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(part.end - part.begin, 0, kParsedBytesMax));
+  Result<std::size_t> got = 0U;
+  text_.resize_and_overwrite(count, [&](char* data, std::size_t size) {
+    got = read_at(fd, {data, size}, begin_, part.file);
+    return got.value_or(0);
+  });
+  REPRISE_TRY(got);
+  JsonTape tape;
+  std::size_t tape_bytes = 0;
+  const auto take = [&](const Record& record) {
+    sink(record);
+    tape_bytes += tape.bytes();
+    if (std::cmp_less_equal(tape_bytes, kParsedBytesMax)) {
+      tapes_.push_back(tape);
+    }
+  };
+  Line line;
+  for (std::size_t at = 0; at < text_.size(); at += line.text.size() + 1) {
+    const std::size_t end = text_.find('\n', at);
+    line.text = std::string_view(text_).substr(at, end - at);
+    line.at = begin_ + static_cast<std::int64_t>(at);
+    ++line.number;
+    line.is_ended = end != std::string::npos;
+    LineRecords(part, line, report).read(tape, take);
+  }
+  return {};
+}
+
+JsonView ParsedPart::find(std::int64_t at, std::int64_t bytes) const {
+  const auto begin_of = [this](const JsonTape& tape) {
+    return begin_ + (tape.view().raw().data() - text_.data());
+  };
+  const auto found = std::ranges::lower_bound(tapes_, at, {}, begin_of);
+  const JsonView json =
+      found == tapes_.end() || begin_of(*found) != at ? JsonView() : found->view();
+  return std::cmp_equal(json.raw().size(), bytes) ? json : JsonView();
 }
 
 }  // namespace reprise::source

@@ -37,4 +37,25 @@ using RecordSink = std::function<void(const Record&)>;
 Result<> for_each_record(int fd, const FilePart& part, bool is_cut, ReadReport& report,
                          const RecordSink& sink);
 
+// A larger part is read and parsed again for its messages.
+inline constexpr std::int64_t kParsedBytesMax = 8 << 20;
+
+// The records of a part, in memory. Neither copied nor moved: views point into it.
+class ParsedPart {
+ public:
+  ParsedPart() = default;
+  ParsedPart(const ParsedPart&) = delete;
+  ParsedPart& operator=(const ParsedPart&) = delete;
+
+  // Reads a part of at most kParsedBytesMax bytes, once.
+  Result<> read(int fd, const FilePart& part, ReadReport& report, const RecordSink& sink);
+  // The record with this position and size; a missing value if it is not in memory.
+  JsonView find(std::int64_t at, std::int64_t bytes) const;
+
+ private:
+  std::int64_t begin_ = 0;  // in the file
+  std::string text_;
+  std::vector<JsonTape> tapes_;  // in the order of the text; of at most kParsedBytesMax bytes
+};
+
 }  // namespace reprise::source

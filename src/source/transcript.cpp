@@ -77,7 +77,8 @@ struct Extent {
   bool ends_only = false;
   std::int64_t last_bytes = kEndBytes;  // the size of the last piece
   bool needs_first_message = false;     // read more of the beginning to find it
-  bool is_enough = true;                // set: whether each last piece has a record with a time
+  Records records = Records::released;
+  bool is_enough = true;  // set: whether each last piece has a record with a time
 };
 
 // Reads the first and the last bytes.
@@ -118,10 +119,17 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, E
   }
   REPRISE_ASSIGN(const Fd fd, open_unpacked(part.file, into.report));
   const RecordSink take = [&](const Record& record) { indexer.take(record, number); };
+  REPRISE_ASSIGN(const std::int64_t bytes, bytes_of(fd.get(), part.file));
+  FilePart present = part;
+  present.end = std::min(part.end, bytes);
+  if (extent.records == Records::retained && present.end - part.begin <= kParsedBytesMax) {
+    auto parsed = std::make_unique<ParsedPart>();
+    REPRISE_TRY(parsed->read(fd.get(), present, into.report, take));
+    into.parsed.resize(number + 1);
+    into.parsed.back() = std::move(parsed);
+    return {};
+  }
   if (extent.ends_only) {
-    REPRISE_ASSIGN(const std::int64_t bytes, bytes_of(fd.get(), part.file));
-    FilePart present = part;
-    present.end = std::min(part.end, bytes);
     if (present.end - part.begin > kEndBytes + extent.last_bytes) {
       return read_both_ends(fd.get(), present, extent, into, take);
     }
@@ -262,24 +270,37 @@ class MessageBuilder {
     pieces.reserve(places.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
       const Node& node = transcript_.tree.nodes()[places[i]];
-      REPRISE_ASSIGN(const std::string_view text, reader_.read(node));
-      auto& [line, tape] = texts_[i];
-      line = text;
-      json::Scanner scanner(line);
-      if (scanner.kind() != json::Kind::object || !tape.read(scanner) || !scanner.end()) {
-        return fail(Code::corrupt, "the line has changed");
-      }
-      pieces.push_back({node, tape.view()});
+      REPRISE_ASSIGN(const JsonView json, record_of(node, texts_[i]));
+      pieces.push_back({node, json});
     }
     return tool_.message(transcript_, pieces);
   }
 
  private:
+  using Text = std::pair<std::string, JsonTape>;
+
+  // The record in memory, or else read and parsed into `text`.
+  Result<JsonView> record_of(const Node& node, Text& text) {
+    const std::size_t part = node.file;
+    if (part < transcript_.parsed.size() && transcript_.parsed[part]) {
+      if (const JsonView json = transcript_.parsed[part]->find(node.at, node.bytes)) {
+        return json;
+      }
+    }
+    auto& [line, tape] = text;
+    REPRISE_ASSIGN(line, reader_.read(node));
+    json::Scanner scanner(line);
+    if (scanner.kind() != json::Kind::object || !tape.read(scanner) || !scanner.end()) {
+      return fail(Code::corrupt, "the line has changed");
+    }
+    return tape.view();
+  }
+
   static constexpr std::size_t kTextsMax = 4;
   const JsonlTool& tool_;
   const Transcript& transcript_;
   PieceReader reader_;
-  std::deque<std::pair<std::string, JsonTape>> texts_;  // addresses are stable
+  std::deque<Text> texts_;  // addresses are stable
 };
 
 }  // namespace
@@ -317,8 +338,8 @@ Result<Transcript> read_ends(const JsonlTool& tool, const Located& located) {
   }
 }
 
-Result<Transcript> read_index(const JsonlTool& tool, Located located) {
-  Extent whole;
+Result<Transcript> read_index(const JsonlTool& tool, Located located, Records records) {
+  Extent whole{.records = records};
   return read_parts(tool, std::move(located), whole);
 }
 

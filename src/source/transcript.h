@@ -52,6 +52,8 @@ struct Transcript {
   std::map<std::string, std::uint32_t, std::less<>> name_numbers = {};  // in `names`, from 1
   std::uint64_t first_message = 0;                                      // its id; 0 if unknown
   bool is_whole = true;  // false: only the ends of its files were read
+  // By the number of the part; null for one that is not in memory.
+  std::vector<std::unique_ptr<const ParsedPart>> parsed = {};
 };
 
 // One of the lines that make up a message.
@@ -122,8 +124,11 @@ inline constexpr std::int64_t kEndBytes = 64 << 10;
 Result<Transcript> read_ends(const JsonlTool& tool, const Located& located);
 // The time of a node that is a message; Time{} if unknown.
 Time time_of_message(const JsonlTool& tool, const Transcript& transcript, std::uint32_t node);
-// Reads the whole files.
-Result<Transcript> read_index(const JsonlTool& tool, Located located);
+// Reads the whole files. `retained` also stores what is needed to deliver messages without reading
+// and parsing small files again.
+enum class Records : std::uint8_t { released, retained };
+Result<Transcript> read_index(const JsonlTool& tool, Located located,
+                              Records records = Records::released);
 
 // The messages [from, to) of a branch, in either direction. The report includes the transcript's
 // damage.

@@ -143,9 +143,14 @@ class TranscriptSource final : public Source, public OriginalReader {
     const std::filesystem::path& path = indexed->transcript.parts[file].file;
     const std::int64_t rest = std::max<std::int64_t>(0, indexed->states[file].bytes - at);
     REPRISE_ASSIGN(const Fd fd, open_foreign(path));
-    std::string bytes(std::min(count, static_cast<std::size_t>(rest)), '\0');
-    REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, at, path));
-    bytes.resize(got);
+    std::string bytes;
+    Result<std::size_t> got = 0U;
+    bytes.resize_and_overwrite(std::min(count, static_cast<std::size_t>(rest)),
+                               [&](char* data, std::size_t size) {
+                                 got = read_at(fd.get(), {data, size}, at, path);
+                                 return got.value_or(0);
+                               });
+    REPRISE_TRY(got);
     return bytes;
   }
 
@@ -538,7 +543,8 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (auto loaded = find_loaded(located, states)) {
       return loaded;
     }
-    REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, std::move(located)));
+    REPRISE_ASSIGN(Transcript transcript,
+                   read_index(*tool_, std::move(located), Records::retained));
     for (Damage& damage : report.damage) {
       add_damage(transcript.report, std::move(damage));
     }

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "base/file.h"
 #include "base/text.h"
 #include "source/source_fixture.h"
 #include "support/must.h"
@@ -216,6 +219,35 @@ TEST_F(ClaudeTest, ItIsReadWhileItGrows) {
   EXPECT_TRUE(damage(kId).empty());
   append(kFile, "entUuid\":\"u1\",\"message\":{\"id\":\"m\",\"content\":\"Yes\"}}\n");
   EXPECT_EQ(transcript(kId), (Lines{"user: One", "assistant: Yes"}));
+}
+
+// A small file is read once, and a large one again for its messages.
+TEST(ClaudeFile, ASmallOneIsDeliveredAsItWasIndexed) {
+  const std::string words(20'000, 'x');
+  for (const int lines : {40, 500}) {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / kFile;
+    std::filesystem::create_directories(file.parent_path());
+    std::string all;
+    for (int i = 0; i < lines; ++i) {
+      all += cat(user(cat("u", i), i == 0 ? "" : cat("u", i - 1), words), "\n");
+    }
+    std::ranges::replace(all, '\'', '"');
+    must(replace_file(file, all));
+    const auto source = must(open_source(cat("claude:", folder.path().native()), {}));
+    int count = 0;
+    const auto take = [&](Message&& message) {
+      EXPECT_EQ(plain_text(message), words);
+      if (++count == 1) {
+        std::filesystem::resize_file(file, 10);
+      }
+      return Flow::go_on;
+    };
+    const ReadReport report = must(source->read(must(SessionId::parse(kId)), {}, take));
+    const bool is_small = lines == 40;
+    EXPECT_EQ(count == lines, is_small) << count;
+    EXPECT_EQ(report.damaged, is_small ? 0 : lines - count);
+  }
 }
 
 TEST_F(ClaudeTest, ImagesAndUnknownBlocksAreThere) {
