@@ -58,13 +58,13 @@ endfunction()
 
 add_custom_target(threads_tests)
 
-# reprise_test(NAME [THREADS] [WAITS] [POSTGRES filter [SERVER_BOUND filter]] SOURCES file… [USES library…]):
+# reprise_test(NAME [THREADS] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file… [USES library…]):
 # a GoogleTest program for the whole library. THREADS: it has concurrent threads, which the thread sanitizer
 # checks. WAITS: it waits for other processes for seconds; such tests start first. POSTGRES: a filter for
-# tests that need the shared PostgreSQL server. SERVER_BOUND: a filter for those of them that keep the server
-# busy rather than our code; sanitizers omit them.
+# tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that keep the server busy
+# rather than our code, or whose sizes take long; sanitizers omit them.
 function(reprise_test name)
-  cmake_parse_arguments(test "THREADS;WAITS" "POSTGRES;SERVER_BOUND" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(test "THREADS;WAITS" "POSTGRES;UNSANITIZED" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   # Always a unity build: parsing the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
@@ -81,19 +81,18 @@ function(reprise_test name)
   if(test_WAITS)
     list(APPEND properties COST 100)
   endif()
+  if(NOT REPRISE_SANITIZE)
+    set(test_UNSANITIZED)
+  endif()
   if(test_POSTGRES)
-    set(filter "${test_POSTGRES}")
-    if(REPRISE_SANITIZE AND test_SERVER_BOUND)
-      string(APPEND filter "-${test_SERVER_BOUND}")
-    endif()
-    reprise_add_tests(${name} ${name}_on_postgres "${filter}"
+    reprise_add_tests(${name} ${name}_on_postgres "${test_POSTGRES}-${test_UNSANITIZED}"
       ${properties} FIXTURES_REQUIRED postgres_server)
     if(test_POSTGRES STREQUAL "*")
       return()
     endif()
-    reprise_add_tests(${name} ${name} "-${test_POSTGRES}" ${properties})
+    reprise_add_tests(${name} ${name} "-${test_POSTGRES}:${test_UNSANITIZED}" ${properties})
   else()
-    reprise_add_tests(${name} ${name} "*" ${properties})
+    reprise_add_tests(${name} ${name} "*-${test_UNSANITIZED}" ${properties})
   endif()
 endfunction()
 
