@@ -136,7 +136,7 @@ class Record {
   void flush();
   void begin_lease();
   void drop_lost();
-  std::string keep_lost();
+  std::string save_lost();
   std::string describe_lost();
   void failed(const Error& error);
   void keep_in_memory(Batch batch);

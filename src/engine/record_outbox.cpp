@@ -73,7 +73,7 @@ void Record::drop_lost() {
   const bool is_something =
       std::ranges::any_of(pending_, [](const Batch& batch) { return !batch.messages.empty(); });
   if (is_something) {
-    lost_outcome_ = options_.outbox != nullptr ? keep_lost() : describe_lost();
+    lost_outcome_ = options_.outbox != nullptr ? save_lost() : describe_lost();
   }
   if (std::exchange(uses_outbox_, false)) {
     options_.outbox->rotate();  // delivered as a fork
@@ -83,7 +83,7 @@ void Record::drop_lost() {
   saved_ = false;
 }
 
-std::string Record::keep_lost() {
+std::string Record::save_lost() {
   has_reported_outbox_ = true;  // the error reports it
   move_to_outbox();
   const bool is_in_outbox =

@@ -53,7 +53,7 @@ Result<bool> read_blob(Job& job, const BlobHash& hash,
   return read.has_value();
 }
 
-Result<std::string> whole_text(Job& job, const ToolResultBlock& result) {
+Result<std::string> full_text(Job& job, const ToolResultBlock& result) {
   if (!result.blob) {
     return result.text;
   }

@@ -11,7 +11,7 @@ Result<bool> read_blob(Job& job, const BlobHash& hash,
                        const std::function<Result<>(std::string_view)>& sink);
 
 // The whole text of a result; if its blob cannot be read, the beginning that the message has.
-Result<std::string> whole_text(Job& job, const ToolResultBlock& result);
+Result<std::string> full_text(Job& job, const ToolResultBlock& result);
 
 // An image or document: its bytes or its URL.
 struct Media {

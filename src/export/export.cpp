@@ -6,7 +6,7 @@
 #include "export/formats.h"
 #include "export/names.h"
 #include "export/original.h"
-#include "export/tool_facts.h"
+#include "export/tool_values.h"
 #include "model/known_time.h"
 #include "reprise/conversation.h"
 

@@ -134,8 +134,7 @@ Result<fs::path> export_to_folder(Source& source, const SessionId& id, const Exp
   REPRISE_ASSIGN(const std::string name, file_name(source, session, entry));
   fs::path file = path / name;
   if (std::ranges::find(options.taken, file) != options.taken.end()) {
-    file =
-        path / cat(file.stem().native(), "-", exporting::whole_id(id), file.extension().native());
+    file = path / cat(file.stem().native(), "-", exporting::full_id(id), file.extension().native());
   }
   REPRISE_TRY(export_all(source, std::span(&id, 1), format,
                          {.file = file, .takes_files = format.has_files}, options));

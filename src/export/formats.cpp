@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/assert.h"
-#include "export/tool_facts.h"
+#include "export/tool_values.h"
 
 namespace reprise {
 namespace exporting {

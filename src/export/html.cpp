@@ -173,7 +173,7 @@ class HtmlWriter final : public Writer {
   }
 
   Result<std::string> result_html(const ToolResultBlock& result) {
-    REPRISE_ASSIGN(const std::string text, whole_text(job_, result));
+    REPRISE_ASSIGN(const std::string text, full_text(job_, result));
     const auto lines = std::ranges::count(text, '\n') + (text.ends_with('\n') ? 0 : 1);
     return details(
         result.is_error ? "result error" : "result",

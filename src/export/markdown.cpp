@@ -67,7 +67,7 @@ class MarkdownWriter final : public Writer {
     }
     ToolResultBlock shown = result;
     if (!job_.output.takes_files()) {
-      REPRISE_ASSIGN(shown.text, whole_text(job_, result));
+      REPRISE_ASSIGN(shown.text, full_text(job_, result));
       return transcript_block(shown, Detail::full);
     }
     REPRISE_ASSIGN(const std::string name,

@@ -44,7 +44,7 @@ std::string file_stem(const Session& session) {
   return cat(day, title, title.empty() ? "" : "-", plain_id(short_id(session.info.id)));
 }
 
-std::string whole_id(const SessionId& id) {
+std::string full_id(const SessionId& id) {
   return plain_id(id.str());
 }
 

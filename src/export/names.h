@@ -10,7 +10,7 @@ namespace reprise::exporting {
 std::string file_stem(const Session& session);
 
 // The id, likewise.
-std::string whole_id(const SessionId& id);
+std::string full_id(const SessionId& id);
 
 // When the session was created, else last active; it may be unknown.
 Time time_of(const Session& session);

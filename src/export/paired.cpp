@@ -76,7 +76,7 @@ Result<PairedWriter::Outcome> PairedWriter::outcome(const CallResults& results,
     return Outcome{.text = std::string(kNoResult), .is_error = true, .at = question_at};
   }
   const CallResult& result = found->second;
-  REPRISE_ASSIGN(std::string text, whole_text(job_, result.block));
+  REPRISE_ASSIGN(std::string text, full_text(job_, result.block));
   return Outcome{.text = std::move(text),
                  .is_error = result.block.is_error,
                  .at = is_known(result.at) ? result.at : question_at};

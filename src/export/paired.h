@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "export/tool_facts.h"  // IWYU pragma: export
+#include "export/tool_values.h"  // IWYU pragma: export
 #include "export/writer.h"
 
 namespace reprise::exporting {

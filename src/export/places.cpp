@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "export/formats.h"
 #include "export/names.h"
-#include "export/tool_facts.h"
+#include "export/tool_values.h"
 #include "model/known_time.h"
 #include "reprise/open_source.h"
 

@@ -221,7 +221,7 @@ class ChatReader final : public ReplyReader {
 
   void end_thinking() {
     if (const auto field = std::exchange(thinking_in_, {}); !field.empty()) {
-      out_.signature(reasoning_mark(field, host_));
+      out_.signature(reasoning_signature(field, host_));
     }
   }
 
@@ -287,7 +287,7 @@ class ChatReader final : public ReplyReader {
 
 }  // namespace
 
-std::string reasoning_mark(std::string_view field, std::string_view host) {
+std::string reasoning_signature(std::string_view field, std::string_view host) {
   return cat(field, "@", host);
 }
 

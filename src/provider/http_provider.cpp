@@ -190,7 +190,7 @@ class HttpProvider final : public Provider {
     if (!all) {
       return error;  // keep the original one
     }
-    return with_names_near(std::move(error), model, *all);
+    return with_suggestions(std::move(error), model, *all);
   }
 
   // nullopt after a complete answer.

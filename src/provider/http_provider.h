@@ -40,6 +40,6 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
                                    const Recipient& recipient, const std::stop_token& stop);
 
 // Adds models with similar names to the error.
-Error with_names_near(Error error, std::string_view model, const std::vector<ModelInfo>& offered);
+Error with_suggestions(Error error, std::string_view model, const std::vector<ModelInfo>& offered);
 
 }  // namespace reprise::provider

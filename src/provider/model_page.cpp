@@ -45,7 +45,7 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
   return *std::move(page);
 }
 
-Error with_names_near(Error error, std::string_view model, const std::vector<ModelInfo>& offered) {
+Error with_suggestions(Error error, std::string_view model, const std::vector<ModelInfo>& offered) {
   std::vector<std::string_view> ids;
   ids.reserve(offered.size());
   for (const ModelInfo& one : offered) {

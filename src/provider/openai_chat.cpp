@@ -138,9 +138,9 @@ void add_reasoning(json::ObjectWriter& object, const Message& message, const Rea
   std::string details;
   for (const Block& block : message.blocks) {
     if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
-      if (thinking->signature == reasoning_mark(kReasoningContent, reasoning.host)) {
+      if (thinking->signature == reasoning_signature(kReasoningContent, reasoning.host)) {
         content += thinking->text;
-      } else if (thinking->signature == reasoning_mark(kReasoning, reasoning.host)) {
+      } else if (thinking->signature == reasoning_signature(kReasoning, reasoning.host)) {
         plain += thinking->text;
       }
     }

@@ -121,7 +121,7 @@ TEST(PostgresUrl, OurParametersDefaultToOff) {
   EXPECT_FALSE(place->list_from_standby);
   EXPECT_FALSE(place->sets_tenant);
   EXPECT_FALSE(place->has_password);
-  EXPECT_FALSE(place->says_which_server);
+  EXPECT_FALSE(place->names_server);
   const auto other = postgres::parse_url(
       "postgres://u:p@db.test/d?tenant=t&list_from=standby&set_tenant=yes"
       "&target_session_attrs=any");
@@ -130,7 +130,7 @@ TEST(PostgresUrl, OurParametersDefaultToOff) {
   EXPECT_TRUE(other->list_from_standby);
   EXPECT_TRUE(other->sets_tenant);
   EXPECT_TRUE(other->has_password);
-  EXPECT_TRUE(other->says_which_server);
+  EXPECT_TRUE(other->names_server);
   const auto off = postgres::parse_url("postgres://db.test/d?list_from=primary&set_tenant=no");
   ASSERT_TRUE(off);
   EXPECT_FALSE(off->list_from_standby);

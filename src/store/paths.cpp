@@ -10,7 +10,7 @@
 
 namespace reprise::store {
 
-Result<std::filesystem::path> whole_path(const std::filesystem::path& named) {
+Result<std::filesystem::path> resolved_path(const std::filesystem::path& named) {
   REPRISE_ASSIGN(const std::filesystem::path place, resolve_path(named));
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(place, error).lexically_normal();

@@ -10,7 +10,7 @@ namespace reprise::store {
 
 // The absolute path, with links resolved and without a trailing slash, of a store named by the
 // user.
-Result<std::filesystem::path> whole_path(const std::filesystem::path& named);
+Result<std::filesystem::path> resolved_path(const std::filesystem::path& named);
 
 // `file` with `suffix` appended to its name.
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);

@@ -141,12 +141,12 @@ class Setup final : public Command {
   ProviderCandidate known_candidate(const NamedProvider& provider) const {
     const std::string& variable = provider.key_variable;
     const bool has_key = !variable.empty() && context_->environment().find(variable).has_value();
-    const bool is_local = http::is_local_url(provider.own_url);
+    const bool is_local = http::is_local_url(provider.default_url);
     return {.provider = provider,
             .description =
                 !provider.kind->has_server() ? "built in, repeats your message; for testing"
                 : variable.empty()
-                    ? cat(provider.kind->protocol, " at ", provider.own_url)
+                    ? cat(provider.kind->protocol, " at ", provider.default_url)
                     : cat(provider.kind->protocol, "; key in ", variable, has_key ? " (set)" : ""),
             .is_found = has_key,
             .is_local = is_local};
@@ -249,7 +249,7 @@ class Setup final : public Command {
     const auto variable = provider.is_kind()
                               ? context_->environment().find(provider.kind->url_variable)
                               : std::nullopt;
-    return variable.value_or(provider.own_url);
+    return variable.value_or(provider.default_url);
   }
 
   Result<> ask_model(Answers& answers) {

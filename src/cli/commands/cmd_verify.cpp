@@ -16,7 +16,7 @@ namespace {
 std::string repaired_url(std::string_view url, Time now) {
   std::string time = format_time(std::chrono::floor<std::chrono::seconds>(now));
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
-  return cat(whole_store_url(url), ".repaired-", time);
+  return cat(resolved_store_url(url), ".repaired-", time);
 }
 
 std::string path_of(const std::string& url) {

@@ -78,7 +78,7 @@ void StoreOpener::report_outbox(std::string_view store_url) {
 }
 
 Result<> StoreOpener::check_url(std::string_view url) const {
-  const std::string whole = whole_store_url(url);
+  const std::string whole = resolved_store_url(url);
   REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(whole));
   if (kind != nullptr) {
     return {};
@@ -91,7 +91,7 @@ Result<> StoreOpener::check_url(std::string_view url) const {
 }
 
 Result<> StoreOpener::check_place(std::string_view url) {
-  const std::string whole = whole_store_url(url);
+  const std::string whole = resolved_store_url(url);
   REPRISE_ASSIGN(const bool is_new, is_new_place(whole));
   if (is_new) {
     console_.notice(cat("creating a new store: ", without_password(whole)));

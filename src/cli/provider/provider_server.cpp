@@ -36,7 +36,7 @@ Result<> check_key_optional(const NamedProvider& provider, const std::string& ur
                             const std::string& elsewhere, ProviderOptions& options) {
   const auto known = find_provider_at(*provider.kind, url);
   const std::string& variable = known ? known->key_variable : provider.key_variable;
-  const std::string& own = known ? known->own_url : provider.own_url;
+  const std::string& own = known ? known->default_url : provider.default_url;
   if (!variable.empty() && http::is_same_server(url, own)) {
     return fail(Code::unauthorized,
                 cat("no key for ", known ? known->name : provider.name, ": set ", variable,
@@ -72,7 +72,7 @@ std::string configured_url(const ChoiceSources& from, const NamedProvider& provi
     return found;
   }
   const auto known = find_provider_at(*provider.kind, url);
-  return known ? known->own_url : "";
+  return known ? known->default_url : "";
 }
 
 // "" for the kind's default.
@@ -132,7 +132,7 @@ std::string base_url_for(const ChoiceSources& from, const NamedProvider& provide
     return *std::move(url);
   }
   if (!provider.is_kind()) {
-    return provider.own_url;
+    return provider.default_url;
   }
   const std::string variable(provider.kind->url_variable);
   return from.context.environment().find(variable).value_or("");

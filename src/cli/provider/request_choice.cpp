@@ -21,16 +21,16 @@ bool describes_server(const Context& context, const Settings& settings, std::str
                                     ? std::string(kind->default_url)
                                     : choice.options.base_url;
   const auto own = settings.providers.find(section);
-  const std::string own_url =
+  const std::string default_url =
       own == settings.providers.end() ? "" : own->second.base_url.value_or("");
-  if (!own_url.empty()) {
+  if (!default_url.empty()) {
     const bool is_kind = find_provider_kind(section) != nullptr;
     const bool fits = is_kind ? section == choice.name
                               : own->second.protocol.value_or(choice.name) == choice.name;
-    return fits && http::is_same_server(requested, own_url);
+    return fits && http::is_same_server(requested, default_url);
   }
   if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
-    return named->kind == kind && http::is_same_server(requested, named->own_url);
+    return named->kind == kind && http::is_same_server(requested, named->default_url);
   }
   if (section != choice.name || kind == nullptr || flags.base_url) {
     return false;

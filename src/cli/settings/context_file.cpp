@@ -79,9 +79,9 @@ class DefaultsMerger {
   // that they were set for.
   void merge_server(ProviderSettings& own, const std::string& prefix) {
     if (own.key_url.empty()) {
-      own.key_url = provider_.own_url;
+      own.key_url = provider_.default_url;
     }
-    if (own.base_url != provider_.own_url) {
+    if (own.base_url != provider_.default_url) {
       own.base_url.reset();
     }
     for (TopSettings& top : settings_.tops) {
@@ -135,7 +135,7 @@ void bind_usual_key(const Settings& settings, const fs::path& file, const NamedP
     return;
   }
   const bool binds = !defaults.base_url.empty() &&
-                     !http::is_same_server(defaults.base_url, provider.own_url) &&
+                     !http::is_same_server(defaults.base_url, provider.default_url) &&
                      is_in_trusted_folder(settings, file);
   defaults.env_key = binds ? provider.key_variable : "";
 }
@@ -152,7 +152,7 @@ std::string refusal(const Settings& settings, const ContextChoice& choice, const
                " to be sent as a key; to allow it, run `reprise config trust` in its folder");
   }
   const std::string& url = defaults.base_url;
-  const bool is_own = http::is_same_server(url, provider.own_url);
+  const bool is_own = http::is_same_server(url, provider.default_url);
   if (!choice.was_searched || url.empty() || is_own || http::is_local_url(url)) {
     return "";
   }
@@ -191,7 +191,7 @@ NamedProvider provider_of(const Settings& settings, const fs::path& file, Defaul
 
 }  // namespace
 
-std::string whole_store_url(std::string_view url) {
+std::string resolved_store_url(std::string_view url) {
   std::error_code none;
   if (url.find(':') != std::string_view::npos || !fs::exists(fs::path(url), none)) {
     return std::string(url);

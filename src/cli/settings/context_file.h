@@ -8,7 +8,7 @@
 namespace reprise::cli {
 
 // The store's URL with its scheme; recognises bare paths.
-std::string whole_store_url(std::string_view url);
+std::string resolved_store_url(std::string_view url);
 
 // How the run's store was chosen.
 struct ContextChoice {

@@ -120,7 +120,7 @@ Result<const Settings*> ProgramConfig::settings() {
 
 // Applies the settings of a context file, and the default provider of the store's kind.
 Result<> ProgramConfig::take_store_settings(Settings& settings) {
-  const std::string url = whole_store_url(opening_url(settings));
+  const std::string url = resolved_store_url(opening_url(settings));
   const std::filesystem::path& folder = same_store_ ? parent_->working_dir() : working_dir();
   REPRISE_ASSIGN(const auto file, choose_context_file(url, folder));
   if (file) {

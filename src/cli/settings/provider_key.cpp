@@ -29,7 +29,7 @@ bool shares_keys(const NamedProvider& a, const NamedProvider& b) {
 }
 
 std::string server_of_key(const ProviderSettings& key, const NamedProvider& provider) {
-  return key.key_url.empty() ? provider.own_url : key.key_url;
+  return key.key_url.empty() ? provider.default_url : key.key_url;
 }
 
 // The provider's section, then the tops of the files, then all other sections.
@@ -92,10 +92,10 @@ std::vector<Variable> key_variables(const ProcessEnvironment& environment,
                                     const NamedProvider& provider, const std::string& url) {
   std::vector<Variable> out;
   if (!provider.is_kind()) {
-    out.push_back({provider.key_variable, provider.own_url});
+    out.push_back({provider.key_variable, provider.default_url});
   }
   if (const auto known = find_provider_at(*provider.kind, url)) {
-    out.push_back({known->key_variable, known->own_url});
+    out.push_back({known->key_variable, known->default_url});
   }
   const std::string base(provider.kind->url_variable);
   out.push_back({std::string(provider.kind->key_variable),

@@ -53,7 +53,7 @@ constexpr std::pair<std::string_view, std::string_view> kModels[] = {
 NamedProvider of_server(const Server& server, std::string_view protocol = kCompatibleKind) {
   return {.kind = find_provider_kind(protocol),
           .name = std::string(server.name),
-          .own_url = std::string(server.url),
+          .default_url = std::string(server.url),
           .key_variable = std::string(server.key_variable)};
 }
 
@@ -67,7 +67,7 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
   if (const ProviderKind* const kind = find_provider_kind(canonical); kind != nullptr) {
     return NamedProvider{.kind = kind,
                          .name = std::string(kind->name),
-                         .own_url = std::string(kind->default_url),
+                         .default_url = std::string(kind->default_url),
                          .key_variable = std::string(kind->key_variable)};
   }
   const auto protocol_of = [&settings](std::string_view section) {
@@ -88,7 +88,7 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
   }
   return NamedProvider{.kind = find_provider_kind(protocol_of(name)),
                        .name = std::string(name),
-                       .own_url = *url,
+                       .default_url = *url,
                        .key_variable = ""};
 }
 

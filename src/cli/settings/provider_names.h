@@ -14,7 +14,7 @@ inline constexpr std::string_view kCompatibleKind = "openai-chat";
 struct NamedProvider {
   const ProviderKind* kind;  // determines the protocol
   std::string name;          // as in [providers.NAME]
-  std::string own_url;       // its default server; "" if it has none
+  std::string default_url;   // "" if it has no server of its own
   std::string key_variable;  // usually has its key; "" for none
   bool is_kind() const { return name == kind->name; }
 };

@@ -168,7 +168,7 @@ Result<bool> is_chain_file(const fs::path& file) {
 
 Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& file,
                                                 const StoreOptions& options) {
-  REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
+  REPRISE_ASSIGN(const std::filesystem::path target, store::resolved_path(file));
   auto files = std::make_unique<store::chain::ChainFiles>(target);
   REPRISE_TRY(store::check_one_file(*files, file, options));
   return store::make_document_store(std::move(files), options);

@@ -369,7 +369,7 @@ void StepRecorder::on_failure(const Error& error) {
 }
 
 // A new file can be appended to, which costs less than a replacement.
-void StepRecorder::write_whole(const Files& files) {
+void StepRecorder::write_files(const Files& files) {
   for (const auto& [place, bytes] : files) {
     const auto& [step, name] = place;
     const auto there = artefacts_.find_artefact(session_, step, name);
@@ -389,7 +389,7 @@ void StepRecorder::write_pending() {
     whole.swap(whole_);
     pending.swap(pending_);
   }
-  write_whole(whole);
+  write_files(whole);
   for (const auto& [place, bytes] : pending) {
     note(artefacts_.append_artefact(session_, place.first, place.second, bytes));
   }
@@ -410,7 +410,7 @@ std::optional<Error> StepRecorder::finish() {
     thread_.request_stop();
     thread_.join();
     write_pending();
-    write_whole(std::exchange(results_, {}));
+    write_files(std::exchange(results_, {}));
   }
   const std::lock_guard lock(mutex_);
   return failure_;

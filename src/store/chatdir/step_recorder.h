@@ -67,7 +67,7 @@ class StepRecorder final : public TurnRecorder {
   void add_part(std::string json);
   void run(const std::stop_token& stop);
   void write_pending();
-  void write_whole(const Files& files);
+  void write_files(const Files& files);
   void note(const Result<>& result);
 
   Artefacts& artefacts_;

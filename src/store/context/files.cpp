@@ -131,7 +131,7 @@ Document ContextFiles::merge(const Document& written, Document found) const {
 
 Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
                                                   const StoreOptions& options) {
-  REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
+  REPRISE_ASSIGN(const std::filesystem::path target, store::resolved_path(file));
   REPRISE_ASSIGN(store::context::Origin origin, store::context::origin_of(target));
   auto files = std::make_unique<store::context::ContextFiles>(std::move(origin));
   REPRISE_TRY(store::check_one_file(*files, file, options));

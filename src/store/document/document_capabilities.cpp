@@ -175,7 +175,7 @@ Result<Signature> DocumentStore::signature(const SessionId& id) {
 Result<> DocumentStore::accept(const SessionId& id) {
   return documents_->edit(
       id, [](FileSession& /*file*/) -> Result<Outcome> { return Outcome::changed; },
-      Documents::Trust::anyhow);
+      Documents::Trust::any);
 }
 
 Result<> DocumentStore::begin(const Session& session) {

@@ -63,7 +63,7 @@ class Documents {
   // change is beside the file.
   enum class Outcome : std::uint8_t { changed, moved, pending, unchanged };
   using Edit = std::function<Result<Outcome>(FileSession& session)>;
-  enum class Trust : std::uint8_t { signature, anyhow };
+  enum class Trust : std::uint8_t { signature, any };
   // Changes one session and moves it to the place of its new state. Durable on disk. corrupt for a
   // file whose signature failed.
   Result<> edit(const SessionId& id, const Edit& edit, Trust trust = Trust::signature);
@@ -142,7 +142,7 @@ class Documents {
   static Result<> move_untouched(const std::filesystem::path& from,
                                  const std::filesystem::path& to);
   Result<bool> move_file_of(const Found& from, const std::filesystem::path& to, Document document);
-  bool is_spent(const std::filesystem::path& file, const Document& document) const;
+  bool is_obsolete(const std::filesystem::path& file, const Document& document) const;
 
   const DocumentFormat& files_;
   StoreOptions options_;

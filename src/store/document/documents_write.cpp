@@ -50,7 +50,7 @@ Result<> Documents::check_signature(const Found& found) {
 }
 
 // Whether a file beside the root has become empty and can be removed.
-bool Documents::is_spent(const fs::path& file, const Document& document) const {
+bool Documents::is_obsolete(const fs::path& file, const Document& document) const {
   return !files_.is_folder() && file != files_.root() && document.sessions.empty() &&
          document.raw_entries.empty() && !document.unreadable;
 }
@@ -58,7 +58,7 @@ bool Documents::is_spent(const fs::path& file, const Document& document) const {
 Result<bool> Documents::write(const Target& target, Document document) {
   REPRISE_ASSERT(is_locked());  // (1)
   const fs::path& file = target.file;
-  if (is_spent(file, document)) {
+  if (is_obsolete(file, document)) {
     REPRISE_TRY(remove_file(file));
     return true;
   }

@@ -234,18 +234,18 @@ Result<> Database::write_words(const ReadWork& work) {
 Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
                                                    std::vector<Query> queries) {
   if (!sets_tenant()) {
-    return write_together(session, std::move(queries));
+    return write_in_transaction(session, std::move(queries));
   }
   queries.insert(queries.begin(), {kSetTenant, values(tenant_)});
-  REPRISE_ASSIGN(auto rows, write_together(session, std::move(queries)));
+  REPRISE_ASSIGN(auto rows, write_in_transaction(session, std::move(queries)));
   if (!rows.empty()) {
     rows.erase(rows.begin());
   }
   return rows;
 }
 
-Result<std::vector<Rows>> Database::write_together(const SessionId& session,
-                                                   std::vector<Query> queries) {
+Result<std::vector<Rows>> Database::write_in_transaction(const SessionId& session,
+                                                         std::vector<Query> queries) {
   const std::size_t own = queries.size();
   const auto run = [&](const std::vector<Query>& all, Gatherer::Wait wait) {
     return write_for<std::vector<Rows>>([&](Connection& connection, bool) {

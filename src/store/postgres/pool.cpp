@@ -106,7 +106,7 @@ Result<Pool::Lease> Pool::connect(From from, Deadline deadline) {
     }
   }
   const bool must_write =
-      place_.many_servers() && !place_.says_which_server && options_.access == Access::write;
+      place_.many_servers() && !place_.names_server && options_.access == Access::write;
   return connect_as(must_write ? "read-write" : "", deadline);
 }
 

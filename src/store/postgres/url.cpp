@@ -251,7 +251,7 @@ Result<Place> parse_url(std::string_view url) {
   Place place{.tenant = ours.tenant,
               .list_from_standby = ours.list_from_standby,
               .sets_tenant = ours.sets_tenant};
-  place.says_which_server = !find(parameters, "target_session_attrs").empty();
+  place.names_server = !find(parameters, "target_session_attrs").empty();
   place.has_password = !find(parameters, "password").empty();
   place.owner_url = ours.owner;
   place.servers = servers_of(parameters);

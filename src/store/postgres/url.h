@@ -24,7 +24,7 @@ struct Place {
   bool list_from_standby = false;
   bool sets_tenant = false;
   bool has_password = false;
-  bool says_which_server = false;        // target_session_attrs
+  bool names_server = false;             // target_session_attrs
   std::string name = {};                 // of the database, for messages; contains no password
   std::string owner_url = {};            // for the administrator's commands: OWNER is the user
   std::vector<Parameters> servers = {};  // one per host, in the order of attempts

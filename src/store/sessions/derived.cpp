@@ -38,7 +38,7 @@ std::string name_of(const SessionInfo& info) {
   return folder;
 }
 
-std::vector<std::string> prompts_beside(const StoredSession& stored) {
+std::vector<std::string> prompts_outside_history(const StoredSession& stored) {
   std::map<std::string_view, std::int64_t> left;
   for (const std::string& prompt : stored.session.prompt_history) {
     ++left[trimmed(prompt)];

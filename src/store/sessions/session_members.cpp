@@ -183,7 +183,7 @@ bool restore(Members& members, const FileSession& file) {
 
 Members file_members(const FileSession& file, const SigningKey* key) {
   const Session& session = file.stored.session;
-  std::vector<std::string> derived = prompts_beside(file.stored);
+  std::vector<std::string> derived = prompts_outside_history(file.stored);
   std::size_t prompts = derived.size();
   const std::vector<std::string> history = history_of(session, std::move(derived));
   Members members = own_members(file, history);
@@ -208,7 +208,7 @@ Members file_members(const FileSession& file, const SigningKey* key) {
 
 void note_spelling(FileSession& file, const std::vector<RawMember>& members) {
   const Members written =
-      own_members(file, history_of(file.stored.session, prompts_beside(file.stored)));
+      own_members(file, history_of(file.stored.session, prompts_outside_history(file.stored)));
   const auto texts = written.texts();
   std::map<std::string_view, int> counts;
   for (const RawMember& member : members) {

@@ -40,6 +40,6 @@ inline constexpr std::size_t kPromptBytesMax = std::size_t{1} << 18;
 
 // The user's messages that are not in the prompt history, newest first. Of equal messages, the
 // oldest ones are matched with the history.
-std::vector<std::string> prompts_beside(const StoredSession& stored);
+std::vector<std::string> prompts_outside_history(const StoredSession& stored);
 
 }  // namespace reprise::store::sessions

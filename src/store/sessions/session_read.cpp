@@ -301,7 +301,7 @@ class Reader {
     const std::vector<std::string> derived(all.begin(), given);
     std::vector<std::string> others(given, all.end());
     all.swap(others);
-    if (prompts_beside(file_.stored) != derived) {
+    if (prompts_outside_history(file_.stored) != derived) {
       all.swap(others);
     }
   }

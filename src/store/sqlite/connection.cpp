@@ -45,7 +45,7 @@ std::string_view options_of(OpenMode mode) {
       return "mode=ro&immutable=1";
     case OpenMode::read_unlocked:
       return "mode=ro&vfs=unix-none";
-    case OpenMode::read_alone:
+    case OpenMode::read_exclusive:
     case OpenMode::write:
       break;
   }
@@ -251,7 +251,7 @@ Result<std::unique_ptr<Connection>> Connection::open_temporary(const std::filesy
 Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& file,
                                                      OpenMode mode,
                                                      std::chrono::milliseconds busy_timeout) {
-  const bool writes = mode == OpenMode::write || mode == OpenMode::read_alone;
+  const bool writes = mode == OpenMode::write || mode == OpenMode::read_exclusive;
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     SQLITE_OPEN_NOFOLLOW | (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
   REPRISE_ASSIGN(auto connection, open_as(uri_of(file, options_of(mode)), flags, file));
@@ -270,7 +270,7 @@ Result<> Connection::configure(OpenMode mode) {
   add_functions(handle_, titles_left_);
   // Replaces the automatic checkpoint.
   sqlite3_wal_hook(handle_, note_log_pages, this);
-  if (mode == OpenMode::read_alone || mode == OpenMode::read_unlocked) {
+  if (mode == OpenMode::read_exclusive || mode == OpenMode::read_unlocked) {
     return script("PRAGMA locking_mode=EXCLUSIVE");
   }
   return {};

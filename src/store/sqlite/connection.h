@@ -123,8 +123,8 @@ Result<> Statement::each(const Row& row) {
 enum class OpenMode : std::uint8_t {
   read,            // creates and changes no files
   read_immutable,  // for a file that nobody can change: no locks, no log
-  read_alone,      // locks out others, needs no shared memory file
-  read_unlocked,   // read_alone on file systems without locks
+  read_exclusive,  // locks out others, needs no shared memory file
+  read_unlocked,   // read_exclusive on file systems without locks
   write,           // the file must exist
 };
 

@@ -111,11 +111,11 @@ Result<> Database::prepare() {
     REPRISE_ASSIGN(const bool has_log, has_log_format(file_));
     if (!has_log) {
       // For example, a repaired one. If it is impossible now, commits are as durable without a log.
-      (void)writer_.run_alone([](Connection& connection) { return begin_log(connection); });
+      (void)writer_.run_exclusively([](Connection& connection) { return begin_log(connection); });
     }
     return {};
   }
-  auto made = writer_.run_alone(
+  auto made = writer_.run_exclusively(
       [this](Connection& connection) { return make_current(connection, clock().now()); });
   return shape == Shape::previous ? Result<>() : made;
 }
@@ -226,7 +226,7 @@ Result<Database::Reader> Database::connect_without_shared_memory() {
   if (has_no_log) {
     return connect_as(OpenMode::read_immutable);
   }
-  auto alone = connect_as(OpenMode::read_alone);
+  auto alone = connect_as(OpenMode::read_exclusive);
   if (alone || alone.error().code != Code::io) {
     return alone;
   }

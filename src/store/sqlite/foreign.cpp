@@ -36,7 +36,7 @@ Result<std::unique_ptr<ForeignDatabase>> ForeignDatabase::open(
   REPRISE_TRY(copy_foreign_files(file, copy));
   // Exclusive, so that the files remain open when they are unlinked.
   REPRISE_ASSIGN(auto connection,
-                 Connection::open(copy, OpenMode::read_alone, std::chrono::milliseconds(0)));
+                 Connection::open(copy, OpenMode::read_exclusive, std::chrono::milliseconds(0)));
   connection->set_file(file);
   sqlite3* const handle = connection->handle();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

@@ -75,7 +75,7 @@ std::string retained_name(std::string_view session, std::int64_t generation) {
   return cat(session, "~", generation);
 }
 
-Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from) {
+Result<> retain_suffix(Connection& connection, const SessionId& id, Seq from) {
   REPRISE_ASSIGN(const auto row, find_base(connection, id.str()));
   if (!row) {
     return std::unexpected(store::no_session(id));

@@ -25,7 +25,7 @@ Result<std::vector<Segment>> segments_of(Connection& connection, std::string_vie
 std::string retained_name(std::string_view session, std::int64_t generation);
 
 // Moves the messages from `from` on to a retained session. `from` must be below the head.
-Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from);
+Result<> retain_suffix(Connection& connection, const SessionId& id, Seq from);
 
 // The number of the session's replaced messages. not_found for an unknown session.
 Result<std::int64_t> count_replaced(Connection& connection, const SessionId& id);

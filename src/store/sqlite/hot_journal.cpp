@@ -119,7 +119,7 @@ Result<std::unique_ptr<Connection>> open_copy(const fs::path& file,
   const fs::path copy = folder.path() / file.filename();
   REPRISE_TRY(copy_files(file, copy, timeout));
   // Exclusive, so that the files remain open when they are unlinked.
-  REPRISE_ASSIGN(auto connection, Connection::open(copy, OpenMode::read_alone, timeout));
+  REPRISE_ASSIGN(auto connection, Connection::open(copy, OpenMode::read_exclusive, timeout));
   REPRISE_TRY(connection->integer("SELECT count(*) FROM main.sqlite_schema"));
   connection->set_file(file);
   return connection;

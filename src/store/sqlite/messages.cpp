@@ -258,7 +258,7 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
   // First, so that the answer reuses the pages of its pieces, and each page is written once.
   REPRISE_TRY(end_answer(connection, id, batch.options));
   if (!batch.messages.empty()) {
-    REPRISE_TRY(set_snapshot_aside(connection, id));
+    REPRISE_TRY(move_snapshot_to_artefacts(connection, id));
     for (const Message& message : batch.messages) {
       REPRISE_TRY(count_usage(connection, id, message, now.usage));
     }
@@ -308,7 +308,7 @@ Result<Appended> replace_messages(Connection& connection, const SessionId& id, S
   }
   REPRISE_TRY(check_batch(id, now, from, batch));
   if (from < now.head) {
-    REPRISE_TRY(keep_suffix(connection, id, from));
+    REPRISE_TRY(retain_suffix(connection, id, from));
   }
   return write_batch(connection, id, from, std::move(now), batch);
 }

@@ -122,7 +122,7 @@ Result<std::optional<std::string>> find_snapshot(Connection& connection, const S
   return json;
 }
 
-Result<> set_snapshot_aside(Connection& connection, const SessionId& id) {
+Result<> move_snapshot_to_artefacts(Connection& connection, const SessionId& id) {
   // Uses the schema in memory, which is current since the statements of this transaction.
   const int there = sqlite3_table_column_metadata(connection.handle(), "main",
                                                   std::string(kSnapshotsTable).c_str(), nullptr,

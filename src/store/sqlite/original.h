@@ -44,7 +44,7 @@ Result<std::optional<std::string>> find_snapshot(Connection& connection, const S
 // When it resumes, the original program prefers a snapshot to the messages, even to newer ones. So
 // before messages are added, its snapshot becomes an artefact of ours, which the original does not
 // read.
-Result<> set_snapshot_aside(Connection& connection, const SessionId& id);
+Result<> move_snapshot_to_artefacts(Connection& connection, const SessionId& id);
 // False if the database has no table for it, or the bytes are not a snapshot.
 Result<bool> save_snapshot(Connection& connection, const SessionId& id, std::string_view bytes);
 

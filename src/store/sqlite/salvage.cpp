@@ -112,7 +112,7 @@ Result<PageFile> open_pages(const fs::path& file, std::chrono::milliseconds time
     REPRISE_TRY(copy_readable(store::beside(file, suffix), store::beside(raw, suffix)));
   }
   REPRISE_TRY(write_header(raw, has_log));
-  if (copy_by_sqlite(raw, OpenMode::read_alone, image, timeout)) {
+  if (copy_by_sqlite(raw, OpenMode::read_exclusive, image, timeout)) {
     return PageFile::open(image);
   }
   return PageFile::open(raw);

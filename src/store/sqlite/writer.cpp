@@ -68,7 +68,7 @@ Result<> Writer::run(Durability durability, const Work& work) {
   return submit(job);
 }
 
-Result<> Writer::run_alone(const Work& work) {
+Result<> Writer::run_exclusively(const Work& work) {
   Job job{&work, Durability::disk, Clock::now() + busy_timeout_, true};
   return submit(job);
 }
@@ -86,7 +86,7 @@ Result<bool> Writer::empty_log(milliseconds patience) {
     REPRISE_ASSIGN(const auto log, if_there(open_file(store::beside(file_, "-wal"), O_RDWR)));
     return log ? sync_file(log->get(), file_) : Result<>();
   };
-  REPRISE_TRY(run_alone(work));
+  REPRISE_TRY(run_exclusively(work));
   return is_empty;
 }
 

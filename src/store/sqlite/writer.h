@@ -36,7 +36,7 @@ class Writer {
 
   Result<> run(Durability durability, const Work& work);
   // Runs `work` under the lock, outside of any transaction (to change the schema or the journal).
-  Result<> run_alone(const Work& work);
+  Result<> run_exclusively(const Work& work);
 
   // Like Database::empty_log().
   Result<bool> empty_log(std::chrono::milliseconds patience);

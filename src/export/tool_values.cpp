@@ -1,4 +1,4 @@
-#include "export/tool_facts.h"
+#include "export/tool_values.h"
 
 #include <algorithm>
 #include <array>
