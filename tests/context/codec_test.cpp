@@ -193,6 +193,30 @@ TEST(ContextCodec, HoldsEverythingInASessionAndItsMessages) {
   EXPECT_EQ(write(again), written);
 }
 
+// Messages without words have no entry of their own.
+TEST(ContextCodec, HoldsMessagesWithoutWordsAnywhere) {
+  Message thought;
+  thought.role = role::kAssistant;
+  thought.blocks = {ThinkingBlock{"hm", "", {}}};
+  const std::vector<Message> kinds = {thought, test::user("q"), test::assistant("a")};
+  for (std::size_t shape = 0; shape < 27; ++shape) {  // a digit for the kind of each message
+    SCOPED_TRACE(shape);
+    FileSession file{.stored = {.session = test::full_session("whole")}};
+    const std::vector<Message> all = {kinds[shape % 3], kinds[shape / 3 % 3], kinds[shape / 9]};
+    for (std::size_t count = 1; count <= all.size(); ++count) {
+      add_message(file.stored, all[count - 1]);
+      Document document;
+      document.sessions.push_back(file);
+      const std::string written = write(document);
+      const Document again = read(written);
+      ASSERT_EQ(again.sessions.size(), 1U);
+      EXPECT_EQ(messages_in(again.sessions.front()),
+                test::numbered({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)}));
+      EXPECT_EQ(write(again), written);
+    }
+  }
+}
+
 TEST(ContextCodec, SessionsDoNotChangeTheFilesSettings) {
   Document document = read(kOriginalContext);
   Session& session = document.sessions.front().stored.session;

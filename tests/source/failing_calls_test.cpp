@@ -7,12 +7,15 @@
 #include <map>
 #include <ostream>
 
+#include "base/file.h"
 #include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "calls.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_source.h"
+#include "source/database_place.h"
 #include "source/histories.h"
+#include "sqlite/sqlite_support.h"
 #include "support/must.h"
 
 namespace reprise::test {
@@ -112,6 +115,33 @@ TEST_P(FailingCalls, AreReported) {
     EXPECT_EQ(contents_of(GetParam(), folder, cache).sessions, whole.sessions)
         << "after call " << at;
   }
+}
+
+constexpr source::TableMark kMarks[] = {{"a", "of_a_tool"}};
+
+TEST(RecognisedDatabase, IsNotTakenForAnotherFileWhenACallFails) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.db";
+  PlainDatabase(file).run("CREATE TABLE a(of_a_tool)");
+  rel::watch(folder.path().native());
+  ASSERT_TRUE(must(source::is_database_with(file, kMarks)));
+  rel::unwatch();
+  const std::int64_t calls = rel::calls_seen().all;
+  ASSERT_GT(calls, 1);
+  for (std::int64_t at = 1; at <= calls; ++at) {
+    rel::watch(folder.path().native(), {.what = rel::Trap::What::fail, .at = at, .error = EIO});
+    const auto found = source::is_database_with(file, kMarks);
+    rel::unwatch();
+    EXPECT_TRUE(!found || *found) << "call " << at << " of " << calls;
+  }
+}
+
+TEST(RecognisedDatabase, IsNotADamagedOne) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.db";
+  must(replace_file(file, std::string("SQLite format 3") + std::string(5'000, 'x') + "of_a_tool"));
+  EXPECT_FALSE(must(source::is_database_with(file, kMarks)));
+  EXPECT_FALSE(must(source::is_database_with(folder.path() / "none.db", kMarks)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Histories, FailingCalls, testing::ValuesIn(histories()),

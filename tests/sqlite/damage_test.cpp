@@ -108,6 +108,7 @@ class SqliteDamage : public testing::TestWithParam<Loss> {
           todos.emplace_back().content = "write the report";
           return {};
         }));
+    must(store->capabilities().artefacts->save_artefact(session_id("s7"), Step{1}, "empty", ""));
     for (auto& [id, messages] : stored_) {
       messages = must(read_all(*store, session_id(id)));
     }
@@ -198,6 +199,9 @@ TEST_P(SqliteDamage, RepairRecoversReadableMessages) {
     EXPECT_EQ(sessions_, stored_.size());
     EXPECT_EQ(report.messages_lost, 0);
     EXPECT_EQ(must(store->capabilities().todos->todos(session_id("s7"))).size(), 1U);
+    EXPECT_EQ(
+        must(store->capabilities().artefacts->find_artefact(session_id("s7"), Step{1}, "empty")),
+        "");
   } else {
     EXPECT_GT(report.messages_lost, 0);
   }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "cli/provider/request_choice.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 
@@ -43,7 +44,10 @@ class ProviderChoiceTest : public testing::Test {
     Output out(nowhere.get(), "out");
     Output err(nowhere.get(), "err");
     Context context(globals, environment, out, err);
-    return choose_provider(context, flags_, session, mode);
+    REPRISE_ASSIGN(ProviderChoice choice, choose_provider(context, flags_, session, mode));
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    REPRISE_TRY(choose_request(context, flags_, *settings, choice));
+    return choice;
   }
 
   static Session session(std::string provider, std::string model, std::string_view config) {
@@ -186,6 +190,25 @@ TEST_F(ProviderChoiceTest, ASectionBindsAKeyToAServer) {
   const Session held =
       session("openai-chat", "x", R"({"base_url":"https://mine.test/v1?key=***"})");
   EXPECT_EQ(sent(choose_with_config(variables, &held)), "my>https://mine.test/v1");
+}
+
+// A table of a known server without base_url.
+TEST_F(ProviderChoiceTest, HeadersOfAKnownServerGoToItInItsProtocolOnly) {
+  const std::string table = "[providers.groq]\nheaders = { X-Gateway = 'g' }\n";
+  const auto headers = [&](const char* protocol, const char* url) {
+    flags_.provider = protocol;
+    flags_.base_url = url;
+    const auto choice = choose_with_config({{"GROQ_API_KEY", "k"}});
+    return choice ? std::to_string(choice->options.headers.size()) : choice.error().message;
+  };
+  flags_.model = "m";
+  config(table);
+  EXPECT_EQ(headers("openai-chat", "https://api.groq.com/openai/v1"), "1");
+  EXPECT_EQ(headers("openai-chat", "https://elsewhere.test/openai/v1"), "0");
+  EXPECT_EQ(headers("anthropic", "https://api.groq.com/openai/v1"), "0");
+  config(table + "protocol = 'anthropic'\n");
+  EXPECT_EQ(headers("openai-chat", "https://api.groq.com/openai/v1"), "0");
+  EXPECT_EQ(headers("anthropic", "https://api.groq.com/openai/v1"), "1");
 }
 
 TEST_F(ProviderChoiceTest, KeysDoNotCrossTheNetworkInClearText) {

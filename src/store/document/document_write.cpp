@@ -43,11 +43,7 @@ class DocumentWriter {
   Result<Appended> finish(Documents& documents) {
     REPRISE_ASSIGN(unsaved_, documents.encode_unsaved(id_));
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
-    const auto& ended = write_.options.end_partial;
-    const auto& unsaved_session = write_.options.begin_partial;
-    // Pieces have the name of their answer, so they are not taken for those of the next one.
-    if (ended && (!unsaved_session || unsaved_session->answer == *ended) && !appended_.repeated &&
-        !runs_beside_) {
+    if (write_.options.end_partial && !appended_.repeated && !runs_beside_) {
       // Failure is harmless: pieces of an answer that has ended are not read.
       (void)remove_partial(files_.partial_file(id_));
     }
