@@ -71,6 +71,16 @@ inline constexpr std::string_view kFindRequests =
     "SELECT name FROM reprise_once WHERE tenant = $1::text AND session_id = $2::text"
     " AND name IN (SELECT unnest($3::bytea[]))";
 
+// Numbers the parameters of a statement in order of use.
+class Placeholders {
+ public:
+  explicit Placeholders(std::size_t first) : next_(first) {}
+  std::string next(std::string_view type);  // "$3::int8"
+
+ private:
+  std::size_t next_;
+};
+
 // A complete append: the head moves if that is allowed, and everything else depends on that. No row
 // means that it is not allowed, and that nothing has changed; an existing key (23505) means that it
 // was already done, or that a request was already counted. Optional parts of a statement cost time

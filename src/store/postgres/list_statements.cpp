@@ -1,0 +1,246 @@
+// Statements of lists: a part for each group and state, in the order of an index.
+
+#include <cstddef>
+#include <initializer_list>
+#include <limits>
+
+#include "base/text.h"
+#include "store/postgres/session_columns.h"
+#include "store/postgres/statements.h"
+
+namespace reprise::postgres {
+namespace {
+
+constexpr std::int64_t kFirstSlot = std::numeric_limits<std::int64_t>::min() / 2;  // of all times
+
+// The placeholders of a list's parameters, in order; "" for unused ones.
+struct ListPlaces {
+  std::string updated_us, session, folder, mode, prefix_begin, prefix_end, short_begin, short_end,
+      short_pattern, title, author, grams;
+};
+
+ListPlaces places_of(const ListShape& shape) {
+  Placeholders placeholders(2);
+  ListPlaces at;
+  const auto take = [&placeholders](bool has, std::string_view type,
+                                    std::initializer_list<std::string*> places) {
+    for (std::string* const place : places) {
+      *place = has ? placeholders.next(type) : "";
+    }
+  };
+  take(shape.after.has_value(), "int8", {&at.updated_us});
+  take(shape.after.has_value(), "text", {&at.session});
+  take(shape.folder, "bytea", {&at.folder});
+  take(shape.mode, "bytea", {&at.mode});
+  take(shape.prefix, "text", {&at.prefix_begin, &at.prefix_end});
+  take(shape.short_id, "text", {&at.short_begin, &at.short_end, &at.short_pattern});
+  take(shape.title, "bytea", {&at.title});
+  take(shape.author, "bytea", {&at.author});
+  take(shape.title && shape.from_index, "text", {&at.grams});
+  return at;
+}
+
+// Finds heads by their ids first, using an index of ids: the order of lists would make the server
+// scan all sessions of the tenant.
+std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
+  if (shape.from_index) {
+    return "heads_of_few AS h";
+  }
+  std::string where;
+  if (shape.prefix) {
+    where += cat(" AND i.session_id >= ", at.prefix_begin, " AND i.session_id < ", at.prefix_end);
+  }
+  if (shape.short_id) {
+    where +=
+        cat(" AND substr(i.session_id, 25) >= ", at.short_begin, " AND substr(i.session_id, 25) < ",
+            at.short_end, " AND i.session_id LIKE ", at.short_pattern, " AND i.state >= 0");
+  }
+  if (shape.author) {
+    where += " AND (i.session_id, i.branch) IN (SELECT a.session_id, a.branch FROM authored AS a)";
+  }
+  return where.empty() ? "reprise_heads AS h"
+                       : cat("(SELECT * FROM reprise_heads AS i WHERE i.tenant = $1::text", where,
+                             " OFFSET 0) AS h");
+}
+
+// A group's sessions of one state from the place on, as an index has them: reprise_heads AS `h`.
+std::string scope_of(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+                     std::int64_t state, std::string_view h) {
+  std::string where = cat(" WHERE ", h, ".tenant = $1::text AND ", h, ".state = ", state, " AND ",
+                          h, ".state >= 0");  // the indexes' condition
+  if (shape.after && group == *shape.after && shape.slots) {
+    where += cat(" AND ", h, ".updated_slot <= (", at.updated_us, REPRISE_PER_SLOT ")");
+  }
+  if (shape.folder) {
+    where += cat(" AND ", h, ".folder = ", at.folder);
+  }
+  return where;
+}
+
+// Whether the copies of reprise_heads AS `h` match.
+std::string copies_condition(const ListShape& shape, const ListPlaces& at, std::string_view h) {
+  std::string all = shape.mode ? cat(" AND ", h, ".mode_key = ", at.mode) : "";
+  if (shape.title) {
+    all += cat(" AND (position(", at.title, " IN ", h, ".title_start) > 0 OR (octet_length(", h,
+               ".title_start) = ", kTitleStart, " AND (SELECT position(", at.title,
+               " IN l.title_lower) FROM reprise_sessions AS l WHERE l.tenant = $1::text AND"
+               " l.session_id = ",
+               h, ".session_id) > 0))");
+  }
+  return all;
+}
+
+std::string group_condition(const ListShape& shape, std::int64_t group, std::string_view h) {
+  const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
+  const std::string flag = shape.flags ? cat(h, ".", column) : "0";
+  return column.empty() ? "" : cat(" AND ", flag, " = ", value ? 1 : 0);
+}
+
+// Those of a part that match by their copies, in the order of their slots, from an index that has
+// all that is compared. The rest of the heads is read only for these.
+std::string heads_by_copies(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+                            std::int64_t state) {
+  return cat("(SELECT m.session_id AS id, m.updated_slot AS slot FROM reprise_heads AS m",
+             scope_of(shape, at, group, state, "m"), group_condition(shape, group, "m"),
+             copies_condition(shape, at, "m"),
+             " AND m.updated_slot >= coalesce((SELECT e.slot FROM ends AS e WHERE e.part = ", group,
+             "), ", kFirstSlot,
+             ") ORDER BY m.updated_slot DESC OFFSET 0) AS m"
+             " JOIN reprise_heads AS h ON h.tenant = $1::text AND h.session_id = m.id");
+}
+
+// A group's sessions of one state in their order.
+std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+                        std::int64_t state) {
+  const bool looks = shape.filters_by_copies();
+  std::string where =
+      looks ? " WHERE h.state >= 0"
+            : cat(scope_of(shape, at, group, state, "h"), group_condition(shape, group, "h"));
+  if (shape.after && group == *shape.after) {
+    where += cat(" AND (h.updated_us, h.session_id) < (", at.updated_us, ", ", at.session, ")");
+  }
+  if (shape.answering) {
+    where += " AND h.answer IS NOT NULL";
+  }
+  if (shape.copies && !looks) {
+    where += copies_condition(shape, at, "h");
+  }
+  const std::string_view slots = looks         ? "m.slot DESC, "
+                                 : shape.slots ? "h.updated_slot DESC, "
+                                               : "";
+  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags), " FROM ",
+             looks ? heads_by_copies(shape, at, group, state) : heads_by_id(shape, at), where,
+             " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(),
+             ")");
+}
+
+// The slot up to which each group is looked at: where one of its states has had as many sessions as
+// that. Of these alone an index knows enough.
+std::string find_ends(const ListShape& shape, const ListPlaces& at) {
+  std::string ends;
+  for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {
+    const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
+    for (const std::int64_t state : shape.states) {
+      std::string where = scope_of(shape, at, group, state, "c");
+      where += shape.mode && !shape.folder ? cat(" AND c.mode_key = ", at.mode) : "";
+      where += !column.empty() && value ? cat(" AND c.", column, " = 1") : "";
+      ends += cat(ends.empty() ? "" : " UNION ALL ", "(SELECT ", group,
+                  "::int8 AS part, c.updated_slot AS slot FROM reprise_heads AS c", where,
+                  " ORDER BY c.updated_slot DESC OFFSET ", shape.examined_max, " LIMIT 1)");
+    }
+  }
+  return cat("WITH ends AS MATERIALIZED (SELECT a.part, max(a.slot) AS slot FROM (", ends,
+             ") AS a GROUP BY a.part), cut AS MATERIALIZED (SELECT min(f.part) AS part"
+             " FROM ends AS f) ");
+}
+
+// The sessions with rows of the author, and those that share these rows; evaluated once.
+std::string find_authored(const ListPlaces& at) {
+  return cat(
+      "WITH RECURSIVE authored(session_id, branch, seq) AS ("
+      "SELECT m.session_id, m.branch, min(m.seq) FROM reprise_messages AS m"
+      " WHERE m.tenant = $1::text AND m.author = ",
+      at.author,
+      " GROUP BY m.session_id, m.branch"
+      " UNION SELECT b.session_id, b.branch, a.seq FROM authored AS a"
+      " JOIN reprise_branches AS b ON b.tenant = $1::text"
+      " AND b.base_session = a.session_id AND b.base_branch = a.branch"
+      " AND b.base_count > a.seq) ");
+}
+
+// The conditions on columns of reprise_sessions.
+std::string row_condition(const ListShape& shape, const ListPlaces& at) {
+  std::string all = shape.mode ? cat("s.mode = ", at.mode) : "";
+  if (shape.title) {
+    all += cat(all.empty() ? "" : " AND ", "position(", at.title, " IN s.title_lower) > 0");
+  }
+  return all;
+}
+
+// The heads of the first sessions that the index of titles has, once for all parts of a list; none
+// when they are more than few. A tenant that is no bare column keeps the server from reading all of
+// the tenant's keys beside the index. That is of no use where it has to look at each row before the
+// title may be compared: they count as more than few there, and none is looked for.
+std::string find_few(const ListShape& shape, const ListPlaces& at) {
+  return cat(
+      "WITH found AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s"
+      " WHERE s.tenant",
+      shape.distributed ? "" : " || ''",
+      " = $1::text AND (" REPRISE_TITLE_GRAMS " @> string_to_array(", at.grams,
+      ", ' ') OR " REPRISE_TITLE_GRAMS " @> string_to_array($1::text || '" REPRISE_LONG_TITLE
+      "', ' ')) AND ",
+      row_condition(shape, at),
+      "), few AS MATERIALIZED (SELECT session_id"
+      " FROM found LIMIT ",
+      kFewSessions + 1,
+      "), cut AS MATERIALIZED (SELECT CASE WHEN"
+      " row_security_active('reprise_sessions') THEN ",
+      kFewSessions + 1,
+      " ELSE (SELECT count(*) FROM few) END AS found), heads_of_few AS MATERIALIZED"
+      " (SELECT i.* FROM reprise_heads AS i WHERE i.tenant = $1::text AND (SELECT c.found"
+      " FROM cut AS c) <= ",
+      kFewSessions, " AND i.session_id IN (SELECT f.session_id FROM few AS f)) ");
+}
+
+}  // namespace
+
+std::string list_statement(const ListShape& shape) {
+  const ListPlaces at = places_of(shape);
+  std::string page;
+  std::size_t parts = 0;
+  for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {
+    for (const std::int64_t state : shape.states) {
+      page += cat(parts++ == 0 ? "" : " UNION ALL ", select_part(shape, at, group, state));
+    }
+  }
+  constexpr std::string_view kOrder = "updated_us DESC, session_id DESC";
+  if (parts > 1) {
+    page += cat(" ORDER BY part, ", kOrder, " LIMIT ", shape.heads());
+  }
+  const std::string with = shape.author                ? find_authored(at)
+                           : shape.from_index          ? find_few(shape, at)
+                           : shape.filters_by_copies() ? find_ends(shape, at)
+                                                       : "";
+  constexpr std::string_view kRow =
+      "JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = h.session_id";
+  const std::string order = " ORDER BY h.part, h.updated_us DESC, h.session_id DESC";
+  if (shape.from_index || shape.filters_by_copies()) {
+    const std::string_view cut =
+        shape.from_index ? "c.found"
+                         : "c.part AS cut_part, (SELECT e.slot FROM ends AS e WHERE e.part ="
+                           " c.part) AS cut_slot";
+    return cat(with, "SELECT ", cut, ", h.part, ", info_columns(shape.flags),
+               " FROM cut AS c LEFT JOIN ((", page, ") AS h ", kRow, ") ON true", order);
+  }
+  if (!shape.joins_details()) {
+    return cat(with, "SELECT h.part, ", info_columns(shape.flags), " FROM (", page, ") AS h ", kRow,
+               order);
+  }
+  const std::string matches = cat("coalesce(", row_condition(shape, at), ", false)");
+  return cat(with, "SELECT h.part, ", matches, "::int4 AS is_match, h.place, ",
+             info_columns(shape.flags), " FROM (SELECT p.*, row_number() OVER (ORDER BY part, ",
+             kOrder, ") AS place FROM (", page, ") AS p) AS h LEFT ", kRow, " WHERE ", matches,
+             " OR h.place = ", shape.heads(), order, " LIMIT ", shape.rows);
+}
+
+}  // namespace reprise::postgres
