@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <span>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -47,6 +51,8 @@ struct Chosen {
 
 constexpr std::chrono::seconds kListingTtl{2};
 constexpr std::size_t kIndexedMax = 3;  // sessions read alternately
+constexpr std::size_t kListThreadsMax = 4;
+constexpr std::size_t kFilesPerThread = 32;  // fewer are not worth a thread
 
 // Thread-safe.
 class TranscriptSource final : public Source, public OriginalReader {
@@ -75,26 +81,30 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
     };
     const std::vector<Located> all = locate_for(query, report);
-    std::deque<std::pair<const Located*, CachedHead>> heads;
     const auto check = [&](const Located& located, const Result<>& taken) {
       if (!taken && taken.error().code != Code::not_found) {  // else it was removed meanwhile
         add_damage(report, {located.parts.front().file.native(), taken.error().message, ""});
       }
     };
+    std::vector<ListedHead> listed;
     for (const Located& located : all) {
       const bool is_listed =
           may_match(located, query) && (!located.is_child || query.branches || query.children);
-      if (!is_listed) {
-        continue;
-      }
-      if (query.branches) {
+      if (is_listed && query.branches) {
         check(located, take_all(located, take));
-        continue;
+      } else if (is_listed) {
+        listed.push_back({.located = &located});
       }
-      auto head = find_head(located, report);
-      check(located, head ? Result<>() : std::unexpected(head.error()));
-      if (head && head->info && (!head->is_child || query.children)) {
-        heads.emplace_back(&located, *std::move(head));
+    }
+    find_heads(listed);
+    std::deque<std::pair<const Located*, CachedHead>> heads;
+    for (ListedHead& one : listed) {
+      for (Damage& damage : one.report.damage) {
+        add_damage(report, std::move(damage));
+      }
+      check(*one.located, one.head ? Result<>() : std::unexpected(one.head.error()));
+      if (one.head && one.head->info && (!one.head->is_child || query.children)) {
+        heads.emplace_back(one.located, *std::move(one.head));
       }
     }
     for (auto& [located, head] : heads) {
@@ -180,6 +190,41 @@ class TranscriptSource final : public Source, public OriginalReader {
            (prefix.starts_with(id) && prefix.substr(id.size()).starts_with(kBranchSeparator));
   }
 
+  struct ListedHead {
+    const Located* located;
+    Result<CachedHead> head = {};
+    ReadReport report = {};
+  };
+
+  // Those that are not cached in several threads: parsing takes longer than reading.
+  void find_heads(std::span<ListedHead> listed) {
+    std::vector<ListedHead*> unread;
+    for (ListedHead& one : listed) {
+      const HeadState state = state_of(*one.located);
+      if (auto head = cache_.find(one.located->id, state)) {
+        one.head = complete(*one.located, state, *std::move(head));
+      } else {
+        unread.push_back(&one);
+      }
+    }
+    std::atomic<std::size_t> next = 0;
+    const auto read = [&] {
+      for (std::size_t i = next++; i < unread.size(); i = next++) {
+        unread[i]->head = find_head(*unread[i]->located, unread[i]->report);
+      }
+    };
+    std::vector<std::future<void>> threads;
+    const std::size_t count = std::min<std::size_t>(
+        {kListThreadsMax, std::thread::hardware_concurrency(), unread.size() / kFilesPerThread});
+    for (std::size_t i = 1; i < count; ++i) {
+      threads.push_back(std::async(std::launch::async, read));
+    }
+    read();
+    for (std::future<void>& thread : threads) {
+      thread.get();
+    }
+  }
+
   // From the cache or from the ends of the session's files.
   Result<CachedHead> find_head(const Located& located, ReadReport& report) {
     const HeadState state = state_of(located);
@@ -187,11 +232,15 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (!head) {
       REPRISE_ASSIGN(head, read_head(located, state, report));
     }
-    if (head->info) {
-      head->info->revision = revision_of(state, head->files);
+    return complete(located, state, *std::move(head));
+  }
+
+  CachedHead complete(const Located& located, const HeadState& state, CachedHead head) {
+    if (head.info) {
+      head.info->revision = revision_of(state, head.files);
     }
-    note_first_message(located, head->first_message);
-    return *std::move(head);
+    note_first_message(located, head.first_message);
+    return head;
   }
 
   // Sets the origin of a session that was forked by copying.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -248,6 +249,22 @@ TEST(ClaudeFile, ASmallOneIsDeliveredAsItWasIndexed) {
     EXPECT_EQ(count == lines, is_small) << count;
     EXPECT_EQ(report.damaged, is_small ? 0 : lines - count);
   }
+}
+
+TEST_F(ClaudeTest, ManyFilesAreListedOnceEach) {
+  constexpr int kFiles = 300;
+  std::set<std::string> expected;
+  for (int i = 0; i < kFiles; ++i) {
+    const std::string id = cat("0a1b2c3d-0000-4000-8000-", 100'000'000'000 + i);
+    write(cat("projects/-home-a-x/", id, ".jsonl"), {user(cat("u", i), "", cat("Title ", i))});
+    expected.insert(cat(id, " Title ", i));
+  }
+  std::vector<std::string> listed;
+  for (const SessionInfo& info : must(open("claude").list({.limit = kPageMax})).sessions) {
+    listed.push_back(cat(info.id.str(), " ", info.title));
+  }
+  EXPECT_EQ(listed.size(), expected.size());
+  EXPECT_EQ(std::set(listed.begin(), listed.end()), expected);
 }
 
 TEST_F(ClaudeTest, ImagesAndUnknownBlocksAreThere) {
