@@ -32,17 +32,15 @@ Result<> check_new(const std::filesystem::path& path) {
 }
 
 Result<FileKind> kind_of_entry(const std::filesystem::directory_entry& entry) {
+  // The listing has the kind of most entries; symlink_status() would ask for it again.
   std::error_code unknown;
-  switch (entry.symlink_status(unknown).type()) {
-    case std::filesystem::file_type::regular:
-      return FileKind::file;
-    case std::filesystem::file_type::directory:
-      return FileKind::folder;
-    case std::filesystem::file_type::symlink:
-      return FileKind::link;
-    default:
-      return kind_of(entry.path());
+  if (entry.is_symlink(unknown)) {
+    return FileKind::link;
   }
+  if (entry.is_regular_file(unknown)) {
+    return FileKind::file;
+  }
+  return entry.is_directory(unknown) ? FileKind::folder : kind_of(entry.path());
 }
 
 Result<std::vector<std::filesystem::directory_entry>> list_folder(
