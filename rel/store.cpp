@@ -117,7 +117,8 @@ const std::map<std::string_view, Trial>& trials() {
        [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
       {"disk", [](const Kind& kind,
                   const Effort& effort) { return cut_real_disks(kind, effort.disk_cuts); }},
-      {"full", [](const Kind& kind, const Effort& /*effort*/) {
+      {"full",
+       [](const Kind& kind, const Effort& /*effort*/) {
          return fill_disks(kind) += die_while_purging(kind);
        }},
       {"contention", contend},
