@@ -74,7 +74,8 @@ TEST_F(PostgresVerify, FindsEachKindOfDamage) {
 TEST_F(PostgresVerify, HeadsAndPositionsOutOfRangeAreDamage) {
   using testing::Contains;
   using testing::HasSubstr;
-  for (const char* const head : {"9223372036854775807", "-5", "1099511627777"}) {
+  for (const char* const head :
+       {"9223372036854775807", "-5", "1099511627777", "-9223372036854775808"}) {
     change(std::string("UPDATE reprise_heads SET head = ") + head + " WHERE session_id = 'child'");
     const std::string reason = std::string("the head ") + head + " is out of range";
     EXPECT_THAT(found(), Contains(HasSubstr(reason)));
@@ -84,6 +85,8 @@ TEST_F(PostgresVerify, HeadsAndPositionsOutOfRangeAreDamage) {
     ASSERT_FALSE(report.damage.empty());
     EXPECT_EQ(report.damage.front().reason, reason);
     EXPECT_TRUE(fails(store_->append(session_id("child"), {user("f")}, {}), Code::corrupt));
+    const std::vector<SessionId> ids = {session_id("child")};
+    EXPECT_EQ(must(store_->capabilities().last_message_reader->last_messages(ids)).size(), 1U);
   }
   change("UPDATE reprise_heads SET head = 1099511627775 WHERE session_id = 'child'");
   EXPECT_TRUE(

@@ -1,7 +1,7 @@
 // The exit codes of every command with a damaged store: each file of each store truncated, with
 // other bytes in its middle, and replaced. The codes are in damage/STORE.txt, one line for each
-// damage, and those for blobs with the messages in damage/blobs.txt; REPRISE_RECORD=1 writes them
-// again, for review. Common rules are checked separately.
+// damage, and those for blobs with the messages in damage/blobs-STORE.txt; REPRISE_RECORD=1 writes
+// them again, for review. Common rules are checked separately.
 
 #include <sqlite3.h>
 
@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "postgres/server_support.h"
 #include "program/full_store.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
@@ -192,14 +193,19 @@ INSTANTIATE_TEST_SUITE_P(Stores, DamageTest,
                          testing::Values("sqlite", "sessions", "chatdir", "context", "chain"),
                          [](const auto& one) { return std::string(one.param); });
 
-class DamagedBlobsTest : public ProgramTest {
+class DamagedBlobsTest : public ProgramTest, public testing::WithParamInterface<std::string> {
  protected:
   DamagedBlobsTest() {
-    const auto spell = [](std::string_view name) { return std::string(name); };
-    const auto store = must(open_sqlite_store(home() / "full.db", {}));
-    fill(*store, spell, project().native());
-    must(store->capabilities().backup->backup(whole_));
+    if (is_on_server()) {
+      database_ = new_database();
+    } else {
+      const auto store = must(open_sqlite_store(home() / "full.db", {}));
+      fill_store(*store);
+      must(store->capabilities().backup->backup(whole_));
+    }
   }
+
+  bool is_on_server() const { return GetParam() == "postgres"; }
 
   Done run_on(const std::string& damage, const std::vector<std::string>& line) {
     for (const char* const name : {"s.db", "copied.db"}) {
@@ -208,20 +214,41 @@ class DamagedBlobsTest : public ProgramTest {
       }
     }
     fs::remove(project() / "backup");
-    fs::copy_file(whole_, project() / "s.db");
-    sqlite3* database = nullptr;
-    EXPECT_EQ(sqlite3_open((project() / "s.db").c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, damage.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
-    sqlite3_close(database);
-    std::vector<std::string> words = {"--store", "sqlite:s.db", "--yes"};
+    const std::string store = is_on_server() ? damaged_on_server(damage) : damaged_file(damage);
+    std::vector<std::string> words = {"--store", store, "--yes"};
     for (const std::string& word : line) {
-      words.push_back(word == "STORE" ? "sqlite:s.db" : word);
+      words.push_back(word == "STORE" ? store : word);
     }
     return run(words);
   }
 
  private:
+  void fill_store(Store& store) const {
+    fill(store, [](std::string_view name) { return std::string(name); }, project().native());
+  }
+
+  std::string damaged_file(const std::string& damage) const {
+    fs::copy_file(whole_, project() / "s.db");
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open((project() / "s.db").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, damage.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+    return "sqlite:s.db";
+  }
+
+  // Each run has its own tenant.
+  std::string damaged_on_server(const std::string& damage) {
+    const std::string url = cat(database_, tenants_++);
+    fill_store(*must(open_store(url)));
+    if (!damage.empty()) {
+      test::run(url, damage);
+    }
+    return url;
+  }
+
   const fs::path whole_ = home() / "whole.db";
+  std::string database_;
+  int tenants_ = 0;
 };
 
 // The report of what could not be read, without common and varying parts.
@@ -231,11 +258,12 @@ std::string report_of(std::string text, const std::string& home) {
   }
   text = std::regex_replace(text, std::regex("[0-9a-f]{64}"), "HASH");
   text = std::regex_replace(text, std::regex(kId), "ID");
+  text = std::regex_replace(text, std::regex("postgres://[^ ]*:(?= )"), "SERVER:");
   text = std::regex_replace(text, std::regex("reprise: "), "");
   return std::regex_replace(text, std::regex("\n(?!$)"), " | ");
 }
 
-TEST_F(DamagedBlobsTest, AreInTheExitCodeAndNamed) {
+TEST_P(DamagedBlobsTest, AreInTheExitCodeAndNamed) {
   std::vector<std::vector<std::string>> lines = every_command();
   for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
            {"show", "--full", kId},
@@ -250,7 +278,10 @@ TEST_F(DamagedBlobsTest, AreInTheExitCodeAndNamed) {
            std::pair("whole", ""),
            std::pair("missing", "DELETE FROM reprise_blobs"),
            std::pair("cut", "UPDATE reprise_blobs SET bytes = substr(bytes, 1, length(bytes) / 2)"),
-           std::pair("changed", "UPDATE reprise_blobs SET bytes = zeroblob(length(bytes))"),
+           std::pair("changed", is_on_server()
+                                    ? "UPDATE reprise_blobs SET bytes = decode(repeat('00',"
+                                      " length(bytes)), 'hex')"
+                                    : "UPDATE reprise_blobs SET bytes = zeroblob(length(bytes))"),
        }) {
     for (const auto& line : lines) {
       const Done done = run_on(damage, line);
@@ -261,8 +292,11 @@ TEST_F(DamagedBlobsTest, AreInTheExitCodeAndNamed) {
       }
     }
   }
-  expect_golden("blobs", table);
+  expect_golden(cat("blobs-", GetParam()), table);
 }
+
+INSTANTIATE_TEST_SUITE_P(Stores, DamagedBlobsTest, testing::Values("sqlite", "postgres"),
+                         [](const auto& one) { return one.param; });
 
 }  // namespace
 }  // namespace reprise::test

@@ -146,6 +146,9 @@ class EscapesTest : public ProgramTest {
       here.info.title = obeyed("title-here");
       here.info.working_dir = project().native();
       must(store->create(here));
+    } else if (kind == "postgres") {
+      place_ = store_url(kind, "escapes");
+      fill(*must(open_store(place_)), obeyed, folder_.native());
     } else if (kind == "sessions") {
       fill(*must(open_sessions_store(file, {})), obeyed, folder_.native());
     } else if (kind == "chatdir") {
@@ -195,7 +198,7 @@ class EscapesTest : public ProgramTest {
   std::string place_;
 };
 
-class EscapesOfStores : public EscapesTest, public testing::WithParamInterface<const char*> {};
+class EscapesOfStores : public EscapesTest, public testing::WithParamInterface<std::string> {};
 
 TEST_P(EscapesOfStores, AreNotObeyedByATerminal) {
   try_all(GetParam(), To::terminal, false);
@@ -209,9 +212,8 @@ TEST_P(EscapesOfStores, AreNotShownToAFile) {
   try_all(GetParam(), To::file, false);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, EscapesOfStores,
-                         testing::Values("sqlite", "sessions", "chatdir", "context", "chain"),
-                         [](const auto& one) { return std::string(one.param); });
+INSTANTIATE_TEST_SUITE_P(Stores, EscapesOfStores, testing::ValuesIn(lasting_kinds()),
+                         [](const auto& one) { return one.param; });
 
 TEST_F(EscapesTest, EveryCommandIsTried) {
   std::set<std::string> tried;

@@ -33,6 +33,7 @@ struct Document {
 
 const std::string kFull = "01990000-0000-7000-8000-000000000001";
 const std::string kClosed = "01990000-0000-7000-8000-000000000003";
+const std::string kServer = "SERVER";  // stands for the URL of a tenant on the server
 
 // In this order, with one store. Commands without JSON are not included.
 std::vector<Document> documents() {
@@ -61,6 +62,13 @@ std::vector<Document> documents() {
       {"show-damaged", {"show", "--store", "sqlite:damaged.db", kFull}},
       {"info-signed", {"info", "--store", "sessions:signed", kFull}},
       {"show-signed", {"show", "--store", "sessions:signed", kFull}},
+      {"archive", {"archive", "--store", "chatdir:chats", kFull}},
+      {"list-chatdir", {"list", "--all", "--store", "chatdir:chats"}},
+      {"info-chatdir", {"info", "--store", "chatdir:chats", kFull}},
+      {"list-context", {"list", "--all", "--store", "context:openai.json"}},
+      {"info-context", {"info", "--store", "context:openai.json", kFull}},
+      {"list-postgres", {"list", "--all", "--store", kServer}},
+      {"info-postgres", {"info", "--store", kServer, kFull}},
       {"verify", {"verify"}},
       {"verify-repair", {"verify", "--repair"}},
       {"verify-damaged", {"verify", "--store", "sqlite:damaged.db"}},
@@ -147,6 +155,7 @@ class JsonTest : public ProgramTest {
 
   std::string settled_output(const Document& document) {
     std::vector<std::string> words = document.words;
+    std::ranges::replace(words, kServer, store_url("postgres", "json"));
     words.emplace_back("--json");
     return settled(run(words).out, home().native(), server_->url());
   }
@@ -188,6 +197,9 @@ class JsonTest : public ProgramTest {
     must(replace_file(project() / ".reprise.toml", "system = \"be brief\"\nmax_tokens = 77\n"));
     must(replace_file(project() / "machine_secret", std::string(64, 'a')));
     fill(*must(open_sessions_store(project() / "signed", {})), spell, folder);
+    fill(*must(open_chatdir_store(project() / "chats", {}, {})), spell, folder);
+    fill(*must(open_store(store_url("postgres", "json"))), spell, folder);
+    EXPECT_EQ(run({"copy", "sqlite:s.db", "context:openai.json", kFull}).code, 0);
   }
 
   std::unique_ptr<fake::FakeProvider> server_;
@@ -242,8 +254,8 @@ TEST_F(JsonTest, EveryFieldHasAValueOfItsOwn) {
 
 // Every command that can print JSON is in the table.
 TEST_F(JsonTest, EveryCommandIsTried) {
-  const std::set<std::string> without = {"archive",     "chat", "resume", "__complete",
-                                         "completions", "help", "man",    "setup"};
+  const std::set<std::string> without = {"chat", "resume", "__complete", "completions",
+                                         "help", "man",    "setup"};
   for (const std::string& command : commands()) {
     const bool is_tried = std::ranges::any_of(
         documents(), [&](const Document& document) { return document.words[0] == command; });

@@ -13,10 +13,13 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/program.h"
 #include "cli/process/output.h"
 #include "cli/process/process_environment.h"
+#include "reprise/open_store.h"
+#include "support/postgres_server.h"
 
 namespace reprise::test {
 namespace {
@@ -86,6 +89,22 @@ class Written {
 
 }  // namespace
 
+std::vector<std::string> lasting_kinds() {
+  std::vector<std::string> names;
+  for (const StoreKind& kind : store_kinds()) {
+    if (kind.place != StoreKind::Place::nowhere) {
+      names.emplace_back(kind.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> kinds_with_running_answers() {
+  std::vector<std::string> names = lasting_kinds();
+  std::erase(names, "chain");
+  return names;
+}
+
 ProgramTest::ProgramTest()
     : home_(folder_.path() / "home"),
       environment_{{"HOME", home_.native()},
@@ -98,6 +117,14 @@ ProgramTest::ProgramTest()
   ::signal(SIGPIPE, SIG_IGN);
   std::filesystem::create_directories(project());
   std::filesystem::current_path(project());
+}
+
+std::string ProgramTest::store_url(std::string_view kind, std::string_view name) const {
+  const StoreKind* const found = find_store_kind(cat(kind, ":"));
+  if (found != nullptr && found->place == StoreKind::Place::server) {
+    return postgres_url(cat(folder_.path().filename().native(), "-", name));
+  }
+  return cat(kind, ":", (project() / name).native());
 }
 
 std::vector<std::string> ProgramTest::commands() {

@@ -16,6 +16,11 @@
 
 namespace reprise::test {
 
+// The kinds of stores that last, as parameters of tests.
+std::vector<std::string> lasting_kinds();
+// Those with running answers.
+std::vector<std::string> kinds_with_running_answers();
+
 struct Done {
   int code = 0;
   std::string out;
@@ -37,6 +42,9 @@ class ProgramTest : public testing::Test {
   Done run(const std::vector<std::string>& words, To output = To::file);
   // Standard input is a pipe with the bytes in pieces of `piece` bytes.
   Done run_piped(const std::vector<std::string>& words, std::string_view input, std::size_t piece);
+
+  // The URL of a store of this kind and name, which only this test has.
+  std::string store_url(std::string_view kind, std::string_view name) const;
 
   // Names of the commands, the hidden ones, too.
   static std::vector<std::string> commands();

@@ -20,9 +20,9 @@ namespace {
 
 const std::string kRunning = "01990000-0000-7000-8000-000000000001";
 
-class RunningTest : public ProgramTest, public testing::WithParamInterface<const char*> {
+class RunningTest : public ProgramTest, public testing::WithParamInterface<std::string> {
  protected:
-  std::string url() const { return cat(GetParam(), ":store"); }
+  std::string url() const { return store_url(GetParam(), "running"); }
 
   std::unique_ptr<Store> open() { return must(open_store(url(), {})); }
 
@@ -126,8 +126,8 @@ TEST_F(ProgramTest, AnImageThatWaitsStaysWhenAnotherSessionOfItIsPurged) {
   EXPECT_EQ(run({"--store", url, "verify"}).code, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, RunningTest, testing::Values("sqlite", "sessions", "chatdir"),
-                         [](const auto& one) { return std::string(one.param); });
+INSTANTIATE_TEST_SUITE_P(Stores, RunningTest, testing::ValuesIn(kinds_with_running_answers()),
+                         [](const auto& one) { return one.param; });
 
 }  // namespace
 }  // namespace reprise::test

@@ -195,7 +195,7 @@ inline constexpr std::string_view kReadLast =
     "SELECT m.seq, m.created_us, m.more, m.role, m.detail, CASE WHEN m.more = 0"
     " AND octet_length(m.content) <= 16384 THEN m.content END AS content FROM reprise_heads AS h"
     " JOIN reprise_messages AS m ON m.tenant = h.tenant AND m.session_id = h.session_id"
-    " AND m.branch = h.branch AND m.seq = h.head - 1"
+    " AND m.branch = h.branch AND m.seq = greatest(h.head, 0) - 1"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text";
 // 3 seq. The same for any message.
 inline constexpr std::string_view kReadOne =
