@@ -44,6 +44,7 @@ inline constexpr std::int64_t kParsedBytesMax = 8 << 20;
 class ParsedPart {
  public:
   ParsedPart() = default;
+  ~ParsedPart() = default;
   ParsedPart(const ParsedPart&) = delete;
   ParsedPart& operator=(const ParsedPart&) = delete;
 

@@ -88,11 +88,12 @@ class TranscriptSource final : public Source, public OriginalReader {
     };
     std::vector<ListedHead> listed;
     for (const Located& located : all) {
-      const bool is_listed =
-          may_match(located, query) && (!located.is_child || query.branches || query.children);
-      if (is_listed && query.branches) {
+      if (!may_be_listed(located, query)) {
+        continue;
+      }
+      if (query.branches) {
         check(located, take_all(located, take));
-      } else if (is_listed) {
+      } else {
         listed.push_back({.located = &located});
       }
     }
@@ -188,6 +189,10 @@ class TranscriptSource final : public Source, public OriginalReader {
     const std::string_view prefix = query.id_prefix;
     return id.starts_with(prefix) ||
            (prefix.starts_with(id) && prefix.substr(id.size()).starts_with(kBranchSeparator));
+  }
+
+  static bool may_be_listed(const Located& located, const SessionQuery& query) {
+    return may_match(located, query) && (!located.is_child || query.branches || query.children);
   }
 
   struct ListedHead {
