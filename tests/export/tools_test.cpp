@@ -8,7 +8,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "export/exported.h"
-#include "export/tool_facts.h"
+#include "export/tool_values.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -48,7 +48,7 @@ std::vector<Message> hostile_messages() {
   return messages;
 }
 
-TEST(ToolFacts, DerivedDigitsAreAsManyAsAskedFor) {
+TEST(ToolValues, DerivedDigitsAreAsManyAsAskedFor) {
   for (std::size_t digits = 0; digits < 70; ++digits) {
     const std::string hex = exporting::derived_hex("seed", digits);
     EXPECT_EQ(hex.size(), digits);
@@ -56,7 +56,7 @@ TEST(ToolFacts, DerivedDigitsAreAsManyAsAskedFor) {
   }
 }
 
-TEST(ToolFacts, InputIsTheTextThatTheModelWrote) {
+TEST(ToolValues, InputIsTheTextThatTheModelWrote) {
   const auto text_of = [](std::string_view input) {
     return exporting::input_text(ToolUseBlock{"c", "f", raw(std::string(input)), {}});
   };
@@ -229,7 +229,7 @@ TEST(ExportPi, EntriesAreAChainWithUsage) {
   EXPECT_THAT(lines[6], HasSubstr(R"("usage":{"input":150,"output":5)"));
 }
 
-TEST(ToolFacts, IdsOfOtherShapesBecomeUuids) {
+TEST(ToolValues, IdsOfOtherShapesBecomeUuids) {
   EXPECT_EQ(exporting::uuid_of(exported_session()), kExportedId);
   const std::string made = exporting::uuid_of(session("ses_1"));
   EXPECT_EQ(made.size(), 36U);
@@ -238,7 +238,7 @@ TEST(ToolFacts, IdsOfOtherShapesBecomeUuids) {
   EXPECT_NE(made, exporting::uuid_of(session("ses_2")));
 }
 
-TEST(ToolFacts, TimesHaveMillisecondsAndNeverGoBack) {
+TEST(ToolValues, TimesHaveMillisecondsAndNeverGoBack) {
   EXPECT_EQ(exporting::iso_milliseconds(at(1, 2'999)), "2026-01-18T20:00:01.002Z");
   EXPECT_EQ(exporting::iso_milliseconds(Time(std::chrono::microseconds(-1))),
             "1969-12-31T23:59:59.999Z");
