@@ -125,5 +125,17 @@ TEST_F(PartialSaverTest, FailedWritesAreRetriedPieceByPiece) {
   EXPECT_LE(given, reply_text_.size() + (kFailures * (kPartialBytesMax + piece.size())));
 }
 
+// A tool use whose input arrives after its beginning was saved.
+TEST(GrowingBlocks, RepeatAToolUseThatWasTaken) {
+  GrowingBlocks blocks;
+  blocks.tool_use("c", "look");
+  blocks.tool_input("{\"a");
+  blocks.take_piece();
+  blocks.tool_input("\":1}");
+  const std::vector<Block> piece = blocks.take_piece();
+  EXPECT_EQ(piece, (std::vector<Block>{ToolUseBlock{"c", "look", RawJson::string("\":1}"), {}}}));
+  EXPECT_TRUE(blocks.take_piece().empty());
+}
+
 }  // namespace
 }  // namespace reprise

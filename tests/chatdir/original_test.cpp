@@ -128,6 +128,17 @@ TEST(OriginalChat, ItsLaterUsageIsCountedToo) {
   EXPECT_EQ(input_tokens(), 11'112'100);
 }
 
+TEST(OriginalChat, AStepThatCannotBeRecordedIsReported) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const auto store = directory.open();
+  const auto recorder = must(store->capabilities().turn_recording->record_turn(
+      id, {.question = user("q").blocks, .provider = "p", .model = "m", .replaces = {}}));
+  fs::create_directories(directory.chat(id) / "steps" / "002" / "answer.md");
+  recorder->on_answer(assistant("a"));
+  EXPECT_TRUE(recorder->finish());
+}
+
 // The original writes step N + 1 after N answers, and reads the usage of answer N from step N. It
 // adds to prompt.md after its answer, so that no message and no step has that text.
 TEST(OriginalChat, ItsNextStepIsFreeAndUsageIsFoundByItsRule) {

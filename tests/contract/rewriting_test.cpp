@@ -82,6 +82,30 @@ TEST_P(StoreContract, ReplacedMessagesBelongToTheirFork) {
   }
 }
 
+// Longer than any buffer.
+TEST_P(StoreContract, LongMessagesRemainWholeBeforeAReplacement) {
+  REPRISE_NEEDS(capabilities().rewriting && capabilities().messages);
+  std::vector<Message> all;
+  for (int i = 0; i < 5; ++i) {
+    all.push_back(i % 2 == 0 ? user(cat(i, std::string(700'000, 'x')), at(i))
+                             : assistant(cat(i, std::string(700'000, 'y')), at(i)));
+  }
+  const SessionId id = create("s", all);
+  must(capabilities().rewriting->replace_suffix(id, {4}, messages(1, "new", at(100)), {}));
+  all.back() = messages(1, "new", at(100)).front();
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+  must(capabilities().rewriting->replace_suffix(id, {0}, messages(1, "new", at(200)), {}));
+  if (must(capabilities().rewriting->count_replaced(id)) > 0) {
+    std::size_t bytes = 0;
+    must(capabilities().rewriting->read_replaced(id, [&bytes](Message&& message) {
+      bytes += plain_text(message).size();
+      return Flow::go_on;
+    }));
+    EXPECT_GT(bytes, std::size_t{5 * 700'000});
+  }
+}
+
 TEST_P(StoreContract, AllMessagesMayBeReplaced) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));

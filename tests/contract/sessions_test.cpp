@@ -200,7 +200,9 @@ TEST_P(StoreContract, UnknownSessionsAreNotFound) {
 
 TEST_P(StoreContract, ABackupHasEverything) {
   REPRISE_NEEDS(capabilities().backup);
-  const SessionId id = create("s", capabilities().messages ? messages(3) : std::vector<Message>{});
+  std::vector<Message> all = messages(2);
+  all.push_back(user(std::string(2'500'000, 'x'), at(9)));  // longer than any buffer
+  const SessionId id = create("s", capabilities().messages ? all : std::vector<Message>{});
   const Session before = found(id);
   const TemporaryFolder folder;
   const std::filesystem::path target = folder.path() / "copy";
