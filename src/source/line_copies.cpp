@@ -69,8 +69,9 @@ std::vector<std::size_t> by_age(const JsonlTool& tool, const std::vector<Copy>& 
   return order;
 }
 
-}  // namespace
-
+// Reads all of them as a whole, and leaves out those that cannot be read. Of two sessions, the one
+// without messages of its own was copied; if both have some, the fork is the one that continued
+// first, since the other one's would have been copied, too.
 LineCopies find_line_copies(const JsonlTool& tool, std::vector<Located> sessions) {
   LineCopies found;
   std::vector<Copy> copies;
@@ -94,6 +95,126 @@ LineCopies find_line_copies(const JsonlTool& tool, std::vector<Located> sessions
     }
   }
   return found;
+}
+
+}  // namespace
+
+void CopyIndex::note_first_message(const Located& located, std::uint64_t first_message) {
+  if (first_message != 0) {
+    const std::lock_guard lock(mutex_);
+    first_messages_[located.id.str()] = first_message;
+  }
+}
+
+void CopyIndex::note_listing() {
+  const std::lock_guard lock(mutex_);
+  ++listing_;
+}
+
+CopyIndex::Key CopyIndex::key_of(const Located& located, std::uint64_t first_message) {
+  return {first_message, located.parts.front().file.parent_path().native()};
+}
+
+std::uint64_t CopyIndex::first_message_of(const Located& located) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = first_messages_.find(located.id.str()); found != first_messages_.end()) {
+      return found->second;
+    }
+  }
+  return callbacks_.read_first_message(located);
+}
+
+std::vector<Located> CopyIndex::copies_of(const Located& located) {
+  if (!tool_.forks_by_copying() || located.is_child) {
+    return {};
+  }
+  update();
+  {
+    const std::lock_guard lock(mutex_);
+    if (copies_.empty()) {
+      return {};
+    }
+  }
+  const Key key = key_of(located, first_message_of(located));
+  const std::lock_guard lock(mutex_);
+  const auto found = copies_.find(key);
+  return found == copies_.end() ? std::vector<Located>() : found->second;
+}
+
+// Once for each listing.
+void CopyIndex::update() {
+  std::int64_t listing = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (indexed_listing_ == listing_) {
+      return;
+    }
+    listing = listing_;
+  }
+  std::vector<Located> unread;
+  callbacks_.each([&](const Located& located) {
+    const std::lock_guard lock(mutex_);
+    if (!located.is_child && !first_messages_.contains(located.id.str())) {
+      unread.push_back(located);
+    }
+  });
+  for (const Located& located : unread) {
+    (void)callbacks_.read_first_message(located);  // notes it
+  }
+  std::unordered_map<std::uint64_t, int> sessions;  // by their first message
+  callbacks_.each([&](const Located& located) { ++sessions[noted_first_message(located)]; });
+  std::map<Key, std::vector<Located>> copies;
+  callbacks_.each([&](const Located& located) {
+    const std::uint64_t first_message = noted_first_message(located);
+    if (first_message != 0 && sessions[first_message] > 1) {
+      copies[key_of(located, first_message)].push_back(located);
+    }
+  });
+  std::erase_if(copies, [](const auto& some) { return some.second.size() == 1; });
+  const std::lock_guard lock(mutex_);
+  copies_ = std::move(copies);
+  indexed_listing_ = listing;
+}
+
+// 0 for a sub-agent, and if it was not read.
+std::uint64_t CopyIndex::noted_first_message(const Located& located) {
+  const std::lock_guard lock(mutex_);
+  const auto found = first_messages_.find(located.id.str());
+  return located.is_child || found == first_messages_.end() ? 0 : found->second;
+}
+
+std::optional<CopiedFrom> CopyIndex::find_copied_from(const Located& located) {
+  std::vector<Located> sessions = copies_of(located);
+  if (sessions.empty()) {
+    return std::nullopt;
+  }
+  const std::string state = state_of(sessions).revision();
+  const Key key = key_of(located, first_message_of(located));
+  std::shared_ptr<const LineCopies> found;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = known_copies_.find(key);
+    found = known != known_copies_.end() && known->second.first == state ? known->second.second
+                                                                         : nullptr;
+  }
+  if (!found) {
+    found = std::make_shared<const LineCopies>(find_line_copies(tool_, std::move(sessions)));
+    const std::lock_guard lock(mutex_);
+    known_copies_[key] = {state, found};
+  }
+  const auto one = std::ranges::find(found->sessions, located.id, &Located::id);
+  return one == found->sessions.end()
+             ? std::nullopt
+             : found->copied_from[static_cast<std::size_t>(one - found->sessions.begin())];
+}
+
+HeadState CopyIndex::state_of(const std::vector<Located>& copies) {
+  HeadState state;
+  for (const Located& copy : copies) {
+    state.add_file(copy.parts.front().file);
+  }
+  return state;
 }
 
 }  // namespace reprise::source

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <span>
 #include <thread>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/file.h"
@@ -244,17 +243,17 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (head.info) {
       head.info->revision = revision_of(state, head.files);
     }
-    note_first_message(located, head.first_message);
+    copies_.note_first_message(located, head.first_message);
     return head;
   }
 
   // Sets the origin of a session that was forked by copying.
   Result<> note_fork(const Located& located, CachedHead& head) {
-    const std::vector<Located> copies = copies_of(located);
+    const std::vector<Located> copies = copies_.copies_of(located);
     if (copies.empty()) {
       return {};
     }
-    const std::optional<std::uint64_t> state = state_of(copies).take();
+    const std::optional<std::uint64_t> state = CopyIndex::state_of(copies).take();
     if (!state || head.copies_state != *state) {
       REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
       head.copied_from = indexed->transcript.session.info.forked_from;
@@ -270,124 +269,18 @@ class TranscriptSource final : public Source, public OriginalReader {
     return {};
   }
 
-  static HeadState state_of(const std::vector<Located>& copies) {
-    HeadState state;
-    for (const Located& copy : copies) {
-      state.add_file(copy.parts.front().file);
-    }
-    return state;
-  }
-
-  // The id of the first message; 0 if there is none.
-  std::uint64_t first_message_of(const Located& located) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto found = first_messages_.find(located.id.str());
-          found != first_messages_.end()) {
-        return found->second;
-      }
-    }
+  std::uint64_t read_first_message(const Located& located) {
     ReadReport ignored;
     const auto head = find_head(located, ignored);
     return head ? head->first_message : 0;
   }
 
-  void note_first_message(const Located& located, std::uint64_t first_message) {
-    if (first_message != 0) {
-      const std::lock_guard lock(mutex_);
-      first_messages_[located.id.str()] = first_message;
-    }
-  }
-
-  // The first message and the folder of sessions.
-  using CopyKey = std::pair<std::uint64_t, std::string>;
-  static CopyKey copy_key(const Located& located, std::uint64_t first_message) {
-    return {first_message, located.parts.front().file.parent_path().native()};
-  }
-
-  // The sessions in the same folder that begin with the same message, with this one; none if there
-  // is no other, or the tool does not fork by copying.
-  std::vector<Located> copies_of(const Located& located) {
-    if (!tool_->forks_by_copying() || located.is_child) {
-      return {};
-    }
-    index_copies();
-    {
-      const std::lock_guard lock(mutex_);
-      if (copies_.empty()) {
-        return {};
-      }
-    }
-    const CopyKey key = copy_key(located, first_message_of(located));
+  // Visits the sessions of the last listing.
+  void each_located(const CopyIndex::Visit& visit) {
     const std::lock_guard lock(mutex_);
-    const auto found = copies_.find(key);
-    return found == copies_.end() ? std::vector<Located>() : found->second;
-  }
-
-  // Once for each listing.
-  void index_copies() {
-    std::vector<Located> unread;
-    std::optional<std::chrono::steady_clock::time_point> listed_at;
-    {
-      const std::lock_guard lock(mutex_);
-      if (copies_at_ == located_at_) {
-        return;
-      }
-      listed_at = located_at_;
-      for (const auto& [id, located] : located_) {
-        if (!located.is_child && !first_messages_.contains(id)) {
-          unread.push_back(located);
-        }
-      }
-    }
-    for (const Located& located : unread) {
-      (void)first_message_of(located);  // notes it
-    }
-    const std::lock_guard lock(mutex_);
-    std::unordered_map<std::uint64_t, int> sessions;  // by their first message
     for (const auto& [id, located] : located_) {
-      ++sessions[known_first_message(located)];
+      visit(located);
     }
-    copies_.clear();
-    for (const auto& [id, located] : located_) {
-      const std::uint64_t first_message = known_first_message(located);
-      if (first_message != 0 && sessions[first_message] > 1) {
-        copies_[copy_key(located, first_message)].push_back(located);
-      }
-    }
-    std::erase_if(copies_, [](const auto& some) { return some.second.size() == 1; });
-    copies_at_ = listed_at;
-  }
-
-  // 0 for a sub-agent, and if it was not read. The mutex is held.
-  std::uint64_t known_first_message(const Located& located) const {
-    const auto found = first_messages_.find(located.id.str());
-    return located.is_child || found == first_messages_.end() ? 0 : found->second;
-  }
-
-  std::optional<CopiedFrom> find_copied_from(const Located& located) {
-    std::vector<Located> sessions = copies_of(located);
-    if (sessions.empty()) {
-      return std::nullopt;
-    }
-    const std::string state = state_of(sessions).revision();
-    const CopyKey key = copy_key(located, first_message_of(located));
-    std::shared_ptr<const LineCopies> found;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto known = known_copies_.find(key);
-      found = known != known_copies_.end() && known->second.first == state ? known->second.second
-                                                                           : nullptr;
-    }
-    if (!found) {
-      found = std::make_shared<const LineCopies>(find_line_copies(*tool_, std::move(sessions)));
-      const std::lock_guard lock(mutex_);
-      known_copies_[key] = {state, found};
-    }
-    const auto one = std::ranges::find(found->sessions, located.id, &Located::id);
-    return one == found->sessions.end()
-               ? std::nullopt
-               : found->copied_from[static_cast<std::size_t>(one - found->sessions.begin())];
   }
 
   static std::string revision_of(HeadState state, const std::vector<std::filesystem::path>& files) {
@@ -592,7 +485,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::shared_ptr<const Indexed>> load(Located located) {
     ReadReport report;
     REPRISE_TRY(tool_->resolve(located, report));
-    located.copied_from = find_copied_from(located);
+    located.copied_from = copies_.find_copied_from(located);
     REPRISE_ASSIGN(std::vector<FileState> states, states_of(located.parts));
     if (auto loaded = find_loaded(located, states)) {
       return loaded;
@@ -656,20 +549,19 @@ class TranscriptSource final : public Source, public OriginalReader {
       located_.insert_or_assign(located.id.str(), located);
     }
     located_at_ = std::chrono::steady_clock::now();
+    copies_.note_listing();
   }
 
   std::unique_ptr<JsonlTool> tool_;
   ListCache cache_;
+  CopyIndex copies_{*tool_,
+                    {[this](const CopyIndex::Visit& visit) { each_located(visit); },
+                     [this](const Located& located) { return read_first_message(located); }}};
   SourceCapabilities holds_;
   std::mutex mutex_;
   std::deque<std::shared_ptr<const Indexed>> loaded_;  // most recently used first
   std::map<std::string, Located, std::less<>> located_;
   std::optional<std::chrono::steady_clock::time_point> located_at_;
-  // Of a tool that forks by copying.
-  std::unordered_map<std::string, std::uint64_t> first_messages_;   // by session
-  std::optional<std::chrono::steady_clock::time_point> copies_at_;  // the listing
-  std::map<CopyKey, std::vector<Located>> copies_;
-  std::map<CopyKey, std::pair<std::string, std::shared_ptr<const LineCopies>>> known_copies_;
 };
 
 }  // namespace
