@@ -97,7 +97,7 @@ std::vector<std::string> messages_of(Source& source, const reprise::SessionId& i
 }
 
 // Todos and artefacts: damaged ones fail, and listed ones exist.
-void read_beside(Source& source, const reprise::SessionId& id) {
+void read_sibling(Source& source, const reprise::SessionId& id) {
   const reprise::SourceCapabilities& holds = source.capabilities();
   if (holds.todo_reader != nullptr) {
     (void)holds.todo_reader->todos(id);
@@ -122,7 +122,7 @@ void read_session(Source& source, const reprise::SessionInfo& info) {
   require(std::ssize(messages) == (*session)->info.head.value, "not as many messages as counted");
   std::ranges::reverse(messages);
   require(messages == messages_of(source, info.id, true), "backwards there are others");
-  read_beside(source, info.id);
+  read_sibling(source, info.id);
 }
 
 }  // namespace

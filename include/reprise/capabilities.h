@@ -156,8 +156,8 @@ class ChangeReader {
 // digits, as split by the caller. Words of more than 2,000 bytes are not indexed.
 struct WordEntry {
   std::vector<std::vector<std::string>> parts = {};  // at most 3; a phrase is within one of them
-  std::vector<std::string> facts = {};  // each starts with a byte that no word contains
-  std::int64_t bytes = 0;               // of the texts
+  std::vector<std::string> attributes = {};  // each starts with a byte that no word contains
+  std::int64_t bytes = 0;                    // of the texts
 };
 struct WordPhrase {  // consecutive words
   std::vector<std::string> words;
@@ -166,7 +166,7 @@ struct WordPhrase {  // consecutive words
 };
 struct WordQuery {
   std::vector<WordPhrase> phrases;  // all must match; the included ones come first
-  std::vector<std::string> facts = {};
+  std::vector<std::string> attributes = {};
   std::optional<std::size_t> part = std::nullopt;  // phrases are matched in this part only
   std::optional<std::string> working_dir = std::nullopt;
   std::optional<SessionId> session = std::nullopt;

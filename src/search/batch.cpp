@@ -15,7 +15,7 @@ void Batch::add(Entry entry, Time created_at) {
   if (!entries_.empty() && entries_.back().session != entry.session) {
     note_reached();
   }
-  bytes_ += entry.texts.bytes() + sizeof(Entry) + entry.facts.size();
+  bytes_ += entry.texts.bytes() + sizeof(Entry) + entry.attributes.size();
   last_created_at_ = created_at;
   entries_.push_back(std::move(entry));
 }

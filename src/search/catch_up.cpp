@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "search/batch.h"
-#include "search/change_mark.h"
+#include "search/change_token.h"
 #include "search/forget.h"
 
 namespace reprise::search {
@@ -26,7 +26,7 @@ Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url) {
 }
 
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
-  const std::string mark = change_mark(source.url);
+  const std::string mark = change_token(source.url);
   REPRISE_ASSIGN(
       const std::int64_t same,
       db.integer("SELECT count(*) FROM sources WHERE url = ? AND mark = ?", source.url, mark));
@@ -39,7 +39,7 @@ CatchUp::CatchUp(IndexFile& index, const SearchSource& source, const SearchIndex
 CatchUp::~CatchUp() = default;
 
 Result<bool> CatchUp::run() {
-  const std::string mark = change_mark(url_);
+  const std::string mark = change_token(url_);
   REPRISE_TRY(find_or_add_source());
   batch_ = std::make_unique<Batch>(index_, source_row_);
   sessions_.emplace(index_.db(), source_, source_row_);
@@ -298,11 +298,11 @@ Flow CatchUp::take(const Task& task, Message&& message) {
   if (message.created_at != Time{}) {
     last_time_ = message.created_at;
   }
-  std::string facts = facts_of(message, task.row.key, task.session->folder_token);
+  std::string attributes = attributes_of(message, task.row.key, task.session->folder_token);
   batch().add({.session = task.row.key,
                .seq = message.seq,
                .time_ms = millis(last_time_),
-               .facts = std::move(facts),
+               .attributes = std::move(attributes),
                .texts = texts_of(message)},
               message.created_at);
   ++done_;
@@ -312,10 +312,10 @@ Flow CatchUp::take(const Task& task, Message&& message) {
       return Flow::stop;
     }
   }
-  return tell_progress() ? Flow::go_on : Flow::stop;
+  return report_progress() ? Flow::go_on : Flow::stop;
 }
 
-bool CatchUp::tell_progress() {
+bool CatchUp::report_progress() {
   if (options_.on_progress && done_ % 64 == 0 &&
       options_.on_progress({"indexing", done_, std::max(done_, total_)}) == Flow::stop) {
     stopped_ = true;

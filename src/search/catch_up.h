@@ -56,7 +56,7 @@ class CatchUp {
   Result<> add_session(const Listed& session, std::int64_t first);
   Result<> restart_session(Task& task);
   Flow take(const Task& task, Message&& message);
-  bool tell_progress();
+  bool report_progress();
   Result<> skip_unreadable(const Result<ReadReport>& read);
 
   IndexFile& index_;

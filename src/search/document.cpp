@@ -97,21 +97,21 @@ std::string short_hash(std::string_view value) {
   return out;
 }
 
-// Facts by which the message itself can be filtered.
+// Attributes by which the message itself can be filtered.
 std::vector<std::string> message_facts(const Message& message) {
-  std::vector<std::string> facts = {fact_token(Fact::role, message.role)};
+  std::vector<std::string> attributes = {attribute_token(Attribute::role, message.role)};
   if (!message.model.empty()) {
-    facts.push_back(fact_token(Fact::model, message.model));
+    attributes.push_back(attribute_token(Attribute::model, message.model));
   }
   if (message.author) {
-    facts.push_back(fact_token(Fact::author, message.author->str()));
+    attributes.push_back(attribute_token(Attribute::author, message.author->str()));
   }
   for (const Block& block : message.blocks) {
     if (const auto* const call = std::get_if<ToolUseBlock>(&block)) {
-      facts.push_back(fact_token(Fact::tool, call->name));
+      attributes.push_back(attribute_token(Attribute::tool, call->name));
     }
   }
-  return facts;
+  return attributes;
 }
 
 }  // namespace
@@ -124,27 +124,28 @@ Texts texts_of(const Message& message) {
   return collector.take();
 }
 
-std::string fact_token(Fact fact, std::string_view value) {
-  return cat(kFactsBegin, static_cast<char>(fact), short_hash(value));
+std::string attribute_token(Attribute attribute, std::string_view value) {
+  return cat(kAttributesBegin, static_cast<char>(attribute), short_hash(value));
 }
 
 std::string session_token(std::int64_t key) {
-  return cat(kFactsBegin, static_cast<char>(Fact::session), key);
+  return cat(kAttributesBegin, static_cast<char>(Attribute::session), key);
 }
 
-std::string facts_of(const Message& message, std::int64_t session, std::string_view folder_token) {
-  std::string facts = cat(kFactsBegin, session_token(session), " ", folder_token);
-  for (const std::string& fact : message_facts(message)) {
-    facts += cat(" ", fact);
+std::string attributes_of(const Message& message, std::int64_t session,
+                          std::string_view folder_token) {
+  std::string attributes = cat(kAttributesBegin, session_token(session), " ", folder_token);
+  for (const std::string& attribute : message_facts(message)) {
+    attributes += cat(" ", attribute);
   }
-  facts += kFactsEnd;
-  return facts;
+  attributes += kFactsEnd;
+  return attributes;
 }
 
 WordEntry entry_of(const Message& message) {
   const Texts texts = texts_of(message);
   WordEntry entry{.parts = std::vector<std::vector<std::string>>(kParts),
-                  .facts = message_facts(message),
+                  .attributes = message_facts(message),
                   .bytes = static_cast<std::int64_t>(texts.bytes())};
   for (std::size_t part = 0; part < kParts; ++part) {
     for (Words words(texts.parts.at(part)); words.next();) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The indexed form of a message: its texts by part, and facts for filters.
+// The indexed form of a message: its texts by part, and attributes for filters.
 
 #include "reprise/capabilities.h"
 #include "reprise/search.h"
@@ -17,8 +17,8 @@ struct Texts {
 };
 Texts texts_of(const Message& message);
 
-// Facts are tokens in addition to a document's words. Names are hashed.
-enum class Fact : char {
+// Attributes are tokens in addition to a document's words. Names are hashed.
+enum class Attribute : char {
   role = 'r',
   model = 'm',
   author = 'a',
@@ -26,10 +26,11 @@ enum class Fact : char {
   session = 's',
   folder = 'd'
 };
-std::string fact_token(Fact fact, std::string_view value);
+std::string attribute_token(Attribute attribute, std::string_view value);
 std::string session_token(std::int64_t key);
-// The facts of the message, as the prefix of a document.
-std::string facts_of(const Message& message, std::int64_t session, std::string_view folder_token);
+// The attributes of the message, as the prefix of a document.
+std::string attributes_of(const Message& message, std::int64_t session,
+                          std::string_view folder_token);
 
 // For stores that index words themselves, and know sessions and folders.
 WordEntry entry_of(const Message& message);

@@ -65,29 +65,29 @@ class Hits {
   }
 
   // For messages.
-  std::vector<std::string> facts() const {
-    std::vector<std::string> facts;
-    const auto add = [&](Fact fact, const std::optional<std::string>& value) {
+  std::vector<std::string> attributes() const {
+    std::vector<std::string> attributes;
+    const auto add = [&](Attribute attribute, const std::optional<std::string>& value) {
       if (value) {
-        facts.push_back(fact_token(fact, *value));
+        attributes.push_back(attribute_token(attribute, *value));
       }
     };
-    add(Fact::role, query_.role);
-    add(Fact::model, query_.model);
+    add(Attribute::role, query_.role);
+    add(Attribute::model, query_.model);
     if (query_.author) {
-      facts.push_back(fact_token(Fact::author, query_.author->str()));
+      attributes.push_back(attribute_token(Attribute::author, query_.author->str()));
     }
-    add(Fact::tool, query_.tool);
-    return facts;
+    add(Attribute::tool, query_.tool);
+    return attributes;
   }
 
   Result<Finder::What> finder_query() {
     std::vector<std::vector<std::string>> tokens;
-    for (std::string& fact : facts()) {
-      tokens.push_back({std::move(fact)});
+    for (std::string& attribute : attributes()) {
+      tokens.push_back({std::move(attribute)});
     }
     if (query_.working_dir) {
-      tokens.push_back({fact_token(Fact::folder, *query_.working_dir)});
+      tokens.push_back({attribute_token(Attribute::folder, *query_.working_dir)});
     }
     Finder::What what{.sources = {},
                       .phrases = phrases_,
@@ -129,7 +129,7 @@ class Hits {
       return whole ? std::optional(Time(std::chrono::milliseconds(*whole))) : std::nullopt;
     };
     WordQuery query{.phrases = {},
-                    .facts = facts(),
+                    .attributes = attributes(),
                     .working_dir = query_.working_dir,
                     .session = query_.session,
                     .since = floor(query_.since),

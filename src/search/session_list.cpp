@@ -31,7 +31,7 @@ Listed listed_of(const SessionInfo& info) {
           .created_at = info.created_at,
           .updated_at = info.updated_at,
           .folder = static_cast<std::int64_t>(fnv1a(info.working_dir)),
-          .folder_token = fact_token(Fact::folder, info.working_dir),
+          .folder_token = attribute_token(Attribute::folder, info.working_dir),
           .hidden = info.state == SessionState::trashed,
           .revision = info.revision.empty() ? 0 : static_cast<std::int64_t>(fnv1a(info.revision)),
           .forked_from = info.forked_from};

@@ -104,7 +104,7 @@ Result<> ShardWriter::begin_run(std::int64_t time_ms) {
 Result<> ShardWriter::add(const Entry& entry) {
   const auto& [text, thinking, tools] = entry.texts.parts;
   ++docs_;
-  const std::string first = entry.facts + text;
+  const std::string first = entry.attributes + text;
   REPRISE_TRY(db_.run(insert_, docs_, first, thinking, tools));
   REPRISE_TRY(db_.run("INSERT INTO docs(id, session, seq, time_ms, bytes) VALUES(?, ?, ?, ?, ?)",
                       document_id(shard_, docs_), entry.session, entry.seq.value, entry.time_ms,

@@ -15,7 +15,7 @@ struct Entry {
   std::int64_t session;  // the key of its row
   Seq seq;
   std::int64_t time_ms;
-  std::string facts;
+  std::string attributes;
   Texts texts;
 };
 

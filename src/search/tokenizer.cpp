@@ -42,7 +42,7 @@ int tokenize(Fts5Tokenizer* /*tokenizer*/, void* context, int flags, const char*
   if ((static_cast<unsigned>(flags) & FTS5_TOKENIZE_QUERY) != 0) {
     return pass_tokens(text, context, sink);
   }
-  if (text.starts_with(kFactsBegin)) {
+  if (text.starts_with(kAttributesBegin)) {
     const std::size_t end = std::min(text.find(kFactsEnd), text.size());
     const int code = pass_tokens(text.substr(1, end - 1), context, sink);
     if (code != SQLITE_OK) {

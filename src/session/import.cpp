@@ -83,12 +83,12 @@ class ImportView final : public Source, public TodoReader {
       return session;
     }
     SessionInfo& info = session->info;
-    const bool is_aside = is_branch(info) || is_of_sub_agent(*session);
+    const bool is_secondary = is_branch(info) || is_of_sub_agent(*session);
     info.title = stored_title(info, info.title);
     info.id = id_.value_or(info.id);
-    info.state =
-        state_.value_or(is_aside || info.state == SessionState::archived ? SessionState::archived
-                                                                         : SessionState::active);
+    info.state = state_.value_or(is_secondary || info.state == SessionState::archived
+                                     ? SessionState::archived
+                                     : SessionState::active);
     info.closed_at.reset();
     if (info.forked_from && !fork_) {
       REPRISE_ASSIGN(info.forked_from->session,

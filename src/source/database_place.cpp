@@ -60,7 +60,7 @@ std::string DatabasePlace::state() {
                                                                   : sqlite::foreign_state(file_);
 }
 
-Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> marks) {
+Result<bool> is_database_with(const fs::path& file, std::span<const TableSignature> signatures) {
   REPRISE_ASSIGN(const std::string beginning, beginning_of(file));
   if (!beginning.starts_with(kDatabaseMark)) {
     return false;
@@ -68,22 +68,22 @@ Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> m
   // Table definitions are text near the beginning of the file or in the WAL. If none of the names
   // occurs there, the copy for a closer check is avoided.
   REPRISE_ASSIGN(const std::string log, beginning_of(store::beside(file, "-wal")));
-  if (std::ranges::none_of(marks, [&](const TableMark& mark) {
-        return beginning.contains(mark.column) || log.contains(mark.column);
+  if (std::ranges::none_of(signatures, [&](const TableSignature& signature) {
+        return beginning.contains(signature.column) || log.contains(signature.column);
       })) {
     return false;
   }
   std::vector<std::string_view> tables;
-  for (const TableMark& mark : marks) {
-    tables.push_back(mark.table);
+  for (const TableSignature& signature : signatures) {
+    tables.push_back(signature.table);
   }
   const auto database = Database::open(file, tables);
   if (!database && database.error().code == Code::io) {
     return std::unexpected(database.error());
   }
   // A damaged database is not recognised.
-  return database && std::ranges::all_of(marks, [&](const TableMark& mark) {
-           return (*database)->has_column(mark.table, mark.column);
+  return database && std::ranges::all_of(signatures, [&](const TableSignature& signature) {
+           return (*database)->has_column(signature.table, signature.column);
          });
 }
 

@@ -38,11 +38,12 @@ class DatabasePlace {
 };
 
 // A table and a column that it must have: {"session", "slug"}. is_database_with() checks for all.
-struct TableMark {
+struct TableSignature {
   std::string_view table;
   std::string_view column;
 };
-Result<bool> is_database_with(const std::filesystem::path& file, std::span<const TableMark> marks);
+Result<bool> is_database_with(const std::filesystem::path& file,
+                              std::span<const TableSignature> signatures);
 
 // Whether the database has Reprise's application id.
 bool is_own_database(const std::filesystem::path& file);

@@ -121,7 +121,7 @@ Result<bool> is_export(const fs::path& place, const ExportForm& form) {
 }
 
 Result<std::unique_ptr<Source>> open_export(const fs::path& place, const ExportForm& form) {
-  REPRISE_TRY(check_is_there(place));
+  REPRISE_TRY(check_exists(place));
   return make_tool_source(std::make_unique<ExportTool>(place, form));
 }
 

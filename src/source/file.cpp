@@ -122,7 +122,7 @@ std::string state_text(const fs::path& file) {
                : "";
 }
 
-Result<> check_is_there(const fs::path& place) {
+Result<> check_exists(const fs::path& place) {
   REPRISE_ASSIGN(const FileKind kind, kind_behind(place));
   return kind == FileKind::none ? fail(Code::not_found, place.native() + " is not there", ENOENT)
                                 : Result<>();
@@ -136,7 +136,7 @@ bool has_folder(const fs::path& folder, ReadReport& report) {
   return is_there && *is_there;
 }
 
-std::string read_beside(const fs::path& file, std::int64_t bytes_max, ReadReport& report) {
+std::string read_sibling(const fs::path& file, std::int64_t bytes_max, ReadReport& report) {
   auto bytes = if_there(read_file(file, bytes_max));
   if (!bytes) {
     add_damage(report, {file.native(), bytes.error().message, ""});

@@ -34,7 +34,7 @@ Result<FileState> state_of_file(const std::filesystem::path& file);
 std::string state_text(const std::filesystem::path& file);
 
 // not_found unless a file, folder or symbolic link has this name.
-Result<> check_is_there(const std::filesystem::path& place);
+Result<> check_exists(const std::filesystem::path& place);
 
 // Whether a folder, or a link to one, has this name. If that cannot be determined: false, and
 // damage.
@@ -42,8 +42,8 @@ bool has_folder(const std::filesystem::path& folder, ReadReport& report);
 
 // The bytes of a file that a session may have beside its messages: "" if it is missing. One that
 // cannot be read, or is larger, is damage.
-std::string read_beside(const std::filesystem::path& file, std::int64_t bytes_max,
-                        ReadReport& report);
+std::string read_sibling(const std::filesystem::path& file, std::int64_t bytes_max,
+                         ReadReport& report);
 
 // The regular files in a folder and at most `depth` levels of subfolders whose path `is_match`
 // accepts, sorted. Does not follow links. What cannot be listed is damage; a missing folder is

@@ -177,8 +177,8 @@ void get_head(Reader& reader, const SessionId& id, CachedHead& head) {
 
 }  // namespace
 
-void HeadState::add(std::string_view fact) {
-  hash_ = fnv1a(cat(fact, "\n"), hash_ ^ kFnvOffset);
+void HeadState::add(std::string_view value) {
+  hash_ = fnv1a(cat(value, "\n"), hash_ ^ kFnvOffset);
 }
 
 std::string HeadState::revision() const {

@@ -31,10 +31,10 @@ struct CachedHead {
   std::optional<ForkOrigin> copied_from = std::nullopt;
 };
 
-// A hash of the facts and files that an entry depends on; nullopt if it must not be cached.
+// A hash of the values and files that an entry depends on; nullopt if it must not be cached.
 class HeadState {
  public:
-  void add(std::string_view fact);
+  void add(std::string_view value);
   void add_file(const std::filesystem::path& file);
   std::optional<std::uint64_t> take() const {
     return is_settled_ ? std::optional(hash_) : std::nullopt;

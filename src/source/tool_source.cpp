@@ -28,10 +28,10 @@ struct OpenTree {
 
 // The revision of a session in a database, which counts its messages.
 std::string revision_of(const SessionInfo& info) {
-  const std::string facts =
+  const std::string parts =
       cat(to_string(info.state), " ", info.head.value, " ",
           info.updated_at.time_since_epoch().count(), " ", info.working_dir, "\n", info.title);
-  return cat(fnv1a(facts));
+  return cat(fnv1a(parts));
 }
 
 // A session or one of its abandoned branches.

@@ -392,8 +392,9 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   static bool has_conversation(const Transcript& transcript) {
-    return std::ranges::any_of(transcript.tree.nodes(),
-                               [](const Node& node) { return node.is_message && !node.is_mark; });
+    return std::ranges::any_of(transcript.tree.nodes(), [](const Node& node) {
+      return node.is_message && !node.is_injected;
+    });
   }
 
   // Lists the sub-agents in the same file.

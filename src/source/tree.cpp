@@ -48,7 +48,7 @@ std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes)
   if (node.is_result && parent != kNone && !nodes_[parent].is_result) {
     links_[place].result_before = std::exchange(links_[parent].last_result, place);
   }
-  if (!node.is_aside) {
+  if (!node.is_sidechain) {
     previous_ = place;
   }
   return place;
@@ -73,7 +73,7 @@ std::optional<std::uint32_t> Tree::leaf() const {
     return leaf_;
   }
   for (std::size_t i = nodes_.size(); i > 0; --i) {
-    if (!nodes_[i - 1].is_aside) {
+    if (!nodes_[i - 1].is_sidechain) {
       return static_cast<std::uint32_t>(i - 1);
     }
   }
@@ -147,7 +147,7 @@ std::vector<AbandonedBranch> Tree::abandoned_branches() const {
   // From the end backwards: whether messages follow a node on some branch.
   std::vector<bool> has_more(nodes_.size());
   for (auto at = static_cast<std::uint32_t>(nodes_.size()); at-- > 0;) {
-    const bool is_message = nodes_[at].is_message && !nodes_[at].is_aside;
+    const bool is_message = nodes_[at].is_message && !nodes_[at].is_sidechain;
     if (links_[at].parent != kNone && (is_message || has_more[at])) {
       has_more[links_[at].parent] = true;
     }
@@ -161,7 +161,7 @@ std::vector<AbandonedBranch> Tree::abandoned_branches() const {
     const std::uint32_t parent = links_[at].parent;
     const bool is_message = nodes_[at].is_message;
     first[at] = parent != kNone && first[parent] != kNone ? first[parent] : is_message ? at : kNone;
-    if (is_message && !nodes_[at].is_aside && !has_more[at]) {
+    if (is_message && !nodes_[at].is_sidechain && !has_more[at]) {
       abandoned.push_back({at, first[at]});
     }
   }

@@ -35,8 +35,8 @@ struct Node {
   Link link = Link::previous;
   bool is_message : 1 = false;    // false: only a link in the tree
   bool is_result : 1 = false;     // a tool's result: belongs to its call on every branch
-  bool is_aside : 1 = false;      // never the end of the current branch
-  bool is_mark : 1 = false;       // injected: written by neither user nor model
+  bool is_sidechain : 1 = false;  // never the end of the current branch
+  bool is_injected : 1 = false;   // written by neither user nor model
   bool is_inherited : 1 = false;  // belongs to the session that this one was forked from
   std::uint32_t usage = 0;        // index of its usage, from 1; 0 for none
   std::uint32_t detail = 0;       // for the tool's use

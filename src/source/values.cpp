@@ -96,15 +96,15 @@ std::string text_or_json(JsonView value) {
   return value ? std::string(value.raw()) : std::string();
 }
 
-void add_rest(Extra& extra, std::string_view name, JsonView object,
-              std::initializer_list<std::string_view> known) {
+void add_unknown_members(Extra& extra, std::string_view name, JsonView object,
+                         std::initializer_list<std::string_view> known) {
   add_extra(extra, name, members_without(object, std::span(known.begin(), known.size())));
 }
 
-Extra rest_of(std::string_view name, JsonView object,
-              std::initializer_list<std::string_view> known) {
+Extra unknown_members(std::string_view name, JsonView object,
+                      std::initializer_list<std::string_view> known) {
   Extra extra;
-  add_rest(extra, name, object, known);
+  add_unknown_members(extra, name, object, known);
   return extra;
 }
 

@@ -30,12 +30,12 @@ RawJson arguments_of(JsonView value);
 std::string text_or_json(JsonView value);
 
 // Adds the members not in `known` as one extra field of that name, if there are any.
-void add_rest(Extra& extra, std::string_view name, JsonView object,
-              std::initializer_list<std::string_view> known);
+void add_unknown_members(Extra& extra, std::string_view name, JsonView object,
+                         std::initializer_list<std::string_view> known);
 
 // The same as a new value.
-Extra rest_of(std::string_view name, JsonView object,
-              std::initializer_list<std::string_view> known);
+Extra unknown_members(std::string_view name, JsonView object,
+                      std::initializer_list<std::string_view> known);
 
 ToolResultBlock tool_result(std::string call, std::string text, bool is_error = false,
                             Extra extra = {});

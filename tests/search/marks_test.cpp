@@ -13,7 +13,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/search.h"
-#include "search/change_mark.h"
+#include "search/change_token.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -69,12 +69,12 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
     EXPECT_TRUE(must(index->catch_up(sources[0])));
     return must(index->search(sources, {.terms = must(parse_search(words))})).hits.size();
   };
-  EXPECT_EQ(search::change_mark(url), "");  // just written
+  EXPECT_EQ(search::change_token(url), "");  // just written
   EXPECT_EQ(find("one"), 1U);
   EXPECT_EQ(find("one"), 1U);
   EXPECT_EQ(source.lists, 2);
   let_time_pass(file);
-  EXPECT_NE(search::change_mark(url), "");
+  EXPECT_NE(search::change_token(url), "");
   EXPECT_EQ(find("one"), 1U);
   EXPECT_EQ(source.lists, 3);
   EXPECT_EQ(find("one"), 1U);

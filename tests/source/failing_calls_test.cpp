@@ -117,7 +117,7 @@ TEST_P(FailingCalls, AreReported) {
   }
 }
 
-constexpr source::TableMark kMarks[] = {{"a", "of_a_tool"}};
+constexpr source::TableSignature kMarks[] = {{"a", "of_a_tool"}};
 
 TEST(RecognisedDatabase, IsNotTakenForAnotherFileWhenACallFails) {
   const TemporaryFolder folder;

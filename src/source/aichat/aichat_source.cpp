@@ -78,7 +78,7 @@ Message message_of_aichat(JsonView json, std::int64_t number, bool is_result) {
   if (role == role::kSystem) {
     mark_injected(message);
   }
-  add_rest(message.extra, kAichat, json, {"role", "content"});
+  add_unknown_members(message.extra, kAichat, json, {"role", "content"});
   return message;
 }
 
@@ -123,12 +123,12 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
   info.provider = colon == std::string::npos ? "" : model.substr(0, colon);
   info.model = colon == std::string::npos ? model : model.substr(colon + 1);
   info.created_at = time_in_name(file.stem().native()).value_or(info.created_at);
-  add_rest(open->session.extra, kAichat, json, {"messages", "compressed_messages"});
+  add_unknown_members(open->session.extra, kAichat, json, {"messages", "compressed_messages"});
   const auto take = [&](JsonView message) {
     const bool has_calls = message["role"].text() == role::kTool;
     Node node{.at = static_cast<std::int64_t>(all->messages.size())};
     node.is_message = true;
-    node.is_mark = message["role"].text() == role::kSystem;
+    node.is_injected = message["role"].text() == role::kSystem;
     all->messages.push_back(message);
     open->tree.add(node, message.raw());
     if (has_calls) {
@@ -193,7 +193,7 @@ Result<bool> is_aichat(const fs::path& place) {
 }
 
 Result<std::unique_ptr<Source>> open_aichat(const fs::path& place, const StoreOptions& options) {
-  REPRISE_TRY(check_is_there(place));
+  REPRISE_TRY(check_exists(place));
   return open_documents(place, kAichatForm, options);
 }
 

@@ -47,7 +47,7 @@ class Blocks {
     if (text.empty()) {
       return;
     }
-    std::string shown = message_.role == role::kUser ? std::string(text) : without_marks(text);
+    std::string shown = message_.role == role::kUser ? std::string(text) : without_citations(text);
     if (shown != text) {
       extra.push_back({"original", RawJson::string(text)});
     }
@@ -59,7 +59,7 @@ class Blocks {
       if (part.is(json::Kind::string)) {
         add_text(part.text());
       } else if (part["content_type"].text() == "audio_transcription") {
-        add_text(part["text"].text(), rest_of(kName, part, {"text"}));
+        add_text(part["text"].text(), unknown_members(kName, part, {"text"}));
       } else if (!add_image(part)) {
         add_unknown(part);
       }
@@ -72,7 +72,7 @@ class Blocks {
       const std::string content = thought["content"].text();
       message_.blocks.emplace_back(
           ThinkingBlock{cat(summary, summary.empty() || content.empty() ? "" : "\n", content), "",
-                        rest_of(kName, thought, {"summary", "content"})});
+                        unknown_members(kName, thought, {"summary", "content"})});
     });
   }
 
@@ -196,7 +196,7 @@ bool is_cut(JsonView message) {
 
 }  // namespace
 
-std::string without_marks(std::string_view text) {
+std::string without_citations(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     if (!is_mark_at(text, at)) {
@@ -214,31 +214,31 @@ std::string without_marks(std::string_view text) {
   return out;
 }
 
-Facts facts_of(JsonView message) {
-  const auto [id, author, time, content, metadata, recipient] =
+MessageMetadata metadata_of(JsonView message) {
+  const auto [id, author, time, content, details, recipient] =
       message.members({"id", "author", "create_time", "content", "metadata", "recipient"});
   const auto [type_json, parts] = content.members({"content_type", "parts"});
   const std::string type = type_json.text();
   const std::string to = recipient.text();
-  Facts facts{.id = id.text(),
-              .role = author["role"].text(),
-              .model = metadata["model_slug"].text(),
-              .time = sniffed_time(time),
-              .content = content};
-  const bool is_assistant = facts.role == role::kAssistant;
-  facts.is_call = is_assistant && !to.empty() && to != "all";
-  facts.is_injected = facts.role == role::kSystem ||
-                      is_true(metadata["is_visually_hidden_from_conversation"]) ||
-                      is_true(metadata["is_user_system_message"]) ||
-                      type == "user_editable_context" || type == "model_editable_context";
+  MessageMetadata metadata{.id = id.text(),
+                           .role = author["role"].text(),
+                           .model = details["model_slug"].text(),
+                           .time = sniffed_time(time),
+                           .content = content};
+  const bool is_assistant = metadata.role == role::kAssistant;
+  metadata.is_call = is_assistant && !to.empty() && to != "all";
+  metadata.is_injected = metadata.role == role::kSystem ||
+                         is_true(details["is_visually_hidden_from_conversation"]) ||
+                         is_true(details["is_user_system_message"]) ||
+                         type == "user_editable_context" || type == "model_editable_context";
   // An answer that was cut before its first word counts.
-  facts.has_content = content && (is_assistant || (type != "text" && type != "multimodal_text"));
-  if (content && !facts.has_content) {
+  metadata.has_content = content && (is_assistant || (type != "text" && type != "multimodal_text"));
+  if (content && !metadata.has_content) {
     parts.each([&](JsonView part) {
-      facts.has_content = facts.has_content || part.raw().size() > 2;  // more than ""
+      metadata.has_content = metadata.has_content || part.raw().size() > 2;  // more than ""
     });
   }
-  return facts;
+  return metadata;
 }
 
 std::string question_text(JsonView content) {
@@ -248,26 +248,26 @@ std::string question_text(JsonView content) {
 }
 
 Result<Message> message_of(JsonView json, std::string_view call, const Download* download) {
-  const Facts facts = facts_of(json);
-  Message message{.role = facts.role, .created_at = facts.time.value_or(Time{})};
-  REPRISE_TRY(add_content(facts.content, message, download));
-  if (facts.is_call) {
+  const MessageMetadata metadata = metadata_of(json);
+  Message message{.role = metadata.role, .created_at = metadata.time.value_or(Time{})};
+  REPRISE_TRY(add_content(metadata.content, message, download));
+  if (metadata.is_call) {
     make_call(message, json);
-  } else if (facts.role == role::kTool) {
-    make_result(message, call, facts.content["content_type"].text() == "system_error");
+  } else if (metadata.role == role::kTool) {
+    make_result(message, call, metadata.content["content_type"].text() == "system_error");
   }
-  if (facts.is_injected) {
+  if (metadata.is_injected) {
     mark_injected(message);
-  } else if (facts.role == role::kUser) {
+  } else if (metadata.role == role::kUser) {
     if (auto author = Author::parse(json["author"]["name"].text()); author) {
       message.author = *std::move(author);
     }
-  } else if (facts.role == role::kAssistant) {
+  } else if (metadata.role == role::kAssistant) {
     message.provider = kProvider;
-    message.model = facts.model;
+    message.model = metadata.model;
     message.state = is_cut(json) ? MessageState::incomplete : MessageState::complete;
   }
-  add_rest(message.extra, kName, json, {"content"});
+  add_unknown_members(message.extra, kName, json, {"content"});
   return message;
 }
 

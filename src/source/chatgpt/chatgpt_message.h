@@ -9,7 +9,7 @@ namespace reprise::source::chatgpt {
 
 // What is needed to place a message in its session. Computing it scans each byte at most twice, as
 // exports may have gigabytes.
-struct Facts {
+struct MessageMetadata {
   std::string id;
   std::string role;
   std::string model;
@@ -22,7 +22,7 @@ struct Facts {
   // An assistant's message addressed to a tool.
   bool is_call = false;
 };
-Facts facts_of(JsonView message);
+MessageMetadata metadata_of(JsonView message);
 // The first text of a user's message.
 std::string question_text(JsonView content);
 
@@ -31,6 +31,6 @@ std::string question_text(JsonView content);
 Result<Message> message_of(JsonView json, std::string_view call, const Download* download);
 
 // Removes citation marks, which are delimited by private-use characters.
-std::string without_marks(std::string_view text);
+std::string without_citations(std::string_view text);
 
 }  // namespace reprise::source::chatgpt

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 // The nodes of a conversation, as views of its text.
 struct Mapping {
   std::vector<JsonView> messages;
-  std::vector<chatgpt::Facts> facts;
+  std::vector<chatgpt::MessageMetadata> metadata;
   std::vector<NamedNode> names;
   NodeOrder order;
 
@@ -29,7 +29,7 @@ struct Mapping {
         const bool good = scanner.raw(value);
         const auto [parent, message] = JsonView(value).members({"parent", "message"});
         messages.push_back(message);
-        facts.push_back(chatgpt::facts_of(message));
+        metadata.push_back(chatgpt::metadata_of(message));
         names.push_back({std::string(name), parent.text()});
         return good;
       });
@@ -40,13 +40,13 @@ struct Mapping {
 
 // For each node, the id of the nearest call above it, which a tool's message at this node answers.
 std::vector<std::string> calls_above(const Mapping& mapping) {
-  std::vector<std::string> calls(mapping.facts.size());
+  std::vector<std::string> calls(mapping.metadata.size());
   for (const std::uint32_t at : mapping.order.places) {
-    const chatgpt::Facts& facts = mapping.facts[at];
+    const chatgpt::MessageMetadata& metadata = mapping.metadata[at];
     const std::uint32_t parent = mapping.names[at].place;
-    if (facts.is_call) {
-      calls[at] = facts.id;
-    } else if (parent != kNoParent && facts.role != role::kUser) {
+    if (metadata.is_call) {
+      calls[at] = metadata.id;
+    } else if (parent != kNoParent && metadata.role != role::kUser) {
       calls[at] = calls[parent];
     }
   }
@@ -60,8 +60,8 @@ std::optional<std::uint32_t> current_node(const Mapping& mapping, JsonView named
   }
   std::optional<std::uint32_t> newest;
   Time newest_time{};
-  for (std::uint32_t i = 0; i < mapping.facts.size(); ++i) {
-    const auto time = mapping.facts[i].time.value_or(Time{});
+  for (std::uint32_t i = 0; i < mapping.metadata.size(); ++i) {
+    const auto time = mapping.metadata[i].time.value_or(Time{});
     if (!mapping.names[i].has_children && (!newest || time >= newest_time)) {
       newest = i;
       newest_time = time;
@@ -84,23 +84,23 @@ Session session_of(JsonView json) {
   info.pinned = is_true(starred);
   info.created_at = sniffed_time(created).value_or(Time{});
   info.updated_at = sniffed_time(updated).value_or(info.created_at);
-  add_rest(session.extra, "chatgpt", json, {"mapping", "title"});
+  add_unknown_members(session.extra, "chatgpt", json, {"mapping", "title"});
   return session;
 }
 
 // Updates the session's fields from a message.
-void note_message(const chatgpt::Facts& facts, SessionInfo& info) {
-  if (facts.time && info.created_at == Time{}) {
-    info.created_at = *facts.time;
+void note_message(const chatgpt::MessageMetadata& metadata, SessionInfo& info) {
+  if (metadata.time && info.created_at == Time{}) {
+    info.created_at = *metadata.time;
   }
-  if (facts.time && info.updated_at < *facts.time) {
-    info.updated_at = *facts.time;
+  if (metadata.time && info.updated_at < *metadata.time) {
+    info.updated_at = *metadata.time;
   }
-  if (info.title.empty() && facts.role == role::kUser && !facts.is_injected) {
-    info.title = title_of(chatgpt::question_text(facts.content));
+  if (info.title.empty() && metadata.role == role::kUser && !metadata.is_injected) {
+    info.title = title_of(chatgpt::question_text(metadata.content));
   }
-  if (facts.role == role::kAssistant && info.model.empty()) {
-    info.model = facts.model;
+  if (metadata.role == role::kAssistant && info.model.empty()) {
+    info.model = metadata.model;
   }
 }
 
@@ -118,11 +118,11 @@ Result<std::shared_ptr<OpenSession>> open_conversation(
     node.id = node_id(mapping.names[at].id);
     node.link = parent == kNoParent ? Link::root : Link::named;
     node.parent = parent == kNoParent ? 0 : node_id(mapping.names[parent].id);
-    node.is_message = mapping.facts[at].has_content;
-    node.is_mark = mapping.facts[at].is_injected;
+    node.is_message = mapping.metadata[at].has_content;
+    node.is_injected = mapping.metadata[at].is_injected;
     node.detail = at;
     open->tree.add(node, mapping.names[at].id);
-    note_message(mapping.facts[at], open->session.info);
+    note_message(mapping.metadata[at], open->session.info);
   }
   if (const auto leaf = current_node(mapping, current)) {
     open->tree.set_leaf(open->tree.find(node_id(mapping.names[*leaf].id)).value_or(0));

@@ -178,7 +178,7 @@ Message message_of(std::span<const Piece> pieces) {
     lines += lines.size() > 1 ? "," : "";
     append_rest(line.record, lines);
   }
-  if (pieces.front().node.is_mark) {
+  if (pieces.front().node.is_injected) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
     message.provider = kProvider;

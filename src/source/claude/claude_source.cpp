@@ -86,8 +86,8 @@ class ClaudeIndexer final : public Indexer {
   void note_message(const claude::Line& line, Node& node) {
     node.is_message = true;
     node.is_result = line.type != "assistant" && claude::is_result_line(line);
-    node.is_mark = !node.is_result && claude::is_injected_line(line);
-    if (line.type == "assistant" && !node.is_mark) {
+    node.is_injected = !node.is_result && claude::is_injected_line(line);
+    if (line.type == "assistant" && !node.is_injected) {
       const std::string id = line.id.text();
       node.group = node_id(id.empty() ? "" : cat(id, ":", line.request.text()));
       if (line.usage) {
@@ -96,14 +96,14 @@ class ClaudeIndexer final : public Indexer {
       into_.session.info.model = line.model.text();
       into_.session.info.provider = "anthropic";
     }
-    if (line.type == "user" && titles_.first.empty() && !node.is_mark && !node.is_result &&
+    if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result &&
         !line.is_sidechain) {
       titles_.first = first_text(line.content);
     }
   }
 
   void add_node(const claude::Line& line, Node& node) {
-    node.is_aside = !into_.is_child && line.is_sidechain;
+    node.is_sidechain = !into_.is_child && line.is_sidechain;
     ++nodes_;
     if (line.parent || line.logical_parent) {
       ++with_parent_;

@@ -16,21 +16,22 @@ void add_content_block(JsonView block, std::vector<Block>& blocks) {
   const std::string type = block["type"].text();
   Extra extra;
   if (type == "text" || type == "voice_note") {
-    add_rest(extra, kClaudeExportName, block, {"type", "text"});
+    add_unknown_members(extra, kClaudeExportName, block, {"type", "text"});
     const std::string text = (block["text"] ? block["text"] : block["transcript"]).text();
     if (!text.empty()) {
       blocks.emplace_back(TextBlock{text, std::move(extra)});
     }
   } else if (type == "thinking") {
-    blocks.emplace_back(
-        ThinkingBlock{block["thinking"].text(), block["signature"].text(),
-                      rest_of(kClaudeExportName, block, {"type", "thinking", "signature"})});
+    blocks.emplace_back(ThinkingBlock{
+        block["thinking"].text(), block["signature"].text(),
+        unknown_members(kClaudeExportName, block, {"type", "thinking", "signature"})});
   } else if (type == "tool_use") {
     blocks.emplace_back(
         ToolUseBlock{block["id"].text(), block["name"].text(), raw_of(block["input"]),
-                     rest_of(kClaudeExportName, block, {"type", "id", "name", "input"})});
+                     unknown_members(kClaudeExportName, block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
-    add_rest(extra, kClaudeExportName, block, {"type", "tool_use_id", "content", "is_error"});
+    add_unknown_members(extra, kClaudeExportName, block,
+                        {"type", "tool_use_id", "content", "is_error"});
     std::vector<Block> beside;
     blocks.emplace_back(tool_result(block["tool_use_id"].text(),
                                     text_of_result(block["content"], beside, unknown_block),
@@ -47,7 +48,8 @@ void add_attachment(JsonView attachment, std::vector<Block>& blocks) {
   if (content.empty()) {
     return;
   }
-  blocks.emplace_back(TextBlock{content, rest_of("attachment", attachment, {"extracted_content"})});
+  blocks.emplace_back(
+      TextBlock{content, unknown_members("attachment", attachment, {"extracted_content"})});
 }
 
 Message message_of_export(JsonView json) {
@@ -65,7 +67,7 @@ Message message_of_export(JsonView json) {
     message.model = json["model"].text();
   }
   // "text" duplicates the content.
-  add_rest(message.extra, kClaudeExportName, json, {"content", "text", "attachments"});
+  add_unknown_members(message.extra, kClaudeExportName, json, {"content", "text", "attachments"});
   return message;
 }
 
@@ -78,7 +80,7 @@ Session session_of_export(JsonView json) {
   info.model = json["model"].text();
   info.created_at = sniffed_time(json["created_at"]).value_or(Time{});
   info.updated_at = sniffed_time(json["updated_at"]).value_or(info.created_at);
-  add_rest(session.extra, kClaudeExportName, json, {"chat_messages", "name", "account"});
+  add_unknown_members(session.extra, kClaudeExportName, json, {"chat_messages", "name", "account"});
   return session;
 }
 

@@ -54,12 +54,13 @@ void add_cline_block(std::string_view role, JsonView block, std::vector<Block>& 
   if (type == "text") {
     add_text(role, block["text"].text(), blocks);
   } else if (type == "thinking") {
-    blocks.emplace_back(ThinkingBlock{block["thinking"].text(), block["signature"].text(),
-                                      rest_of(kCline, block, {"type", "thinking", "signature"})});
+    blocks.emplace_back(
+        ThinkingBlock{block["thinking"].text(), block["signature"].text(),
+                      unknown_members(kCline, block, {"type", "thinking", "signature"})});
   } else if (type == "tool_use") {
-    blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
-                                     raw_of(block["input"]),
-                                     rest_of(kCline, block, {"type", "id", "name", "input"})});
+    blocks.emplace_back(
+        ToolUseBlock{block["id"].text(), block["name"].text(), raw_of(block["input"]),
+                     unknown_members(kCline, block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     bool has_failed = is_true(block["is_error"]);
     std::string text = text_of_results(block["content"], has_failed);
@@ -113,7 +114,7 @@ Message message_of_cline(JsonView json) {
     message.model = (model["id"] ? model["id"] : model["modelId"]).text();
     message.provider = (model["provider"] ? model["provider"] : model["providerId"]).text();
   }
-  add_rest(message.extra, kCline, json, {"content"});
+  add_unknown_members(message.extra, kCline, json, {"content"});
   return message;
 }
 
@@ -160,7 +161,7 @@ void take_message(JsonView message, std::string_view text, OpenSession& open) {
   }
   Node node = node_in(text, message);
   node.id = node_id(message["id"].text());
-  node.is_mark = is_injected_cline(message);
+  node.is_injected = is_injected_cline(message);
   node.usage = note_usage(open.usages, usage_of_metrics(message["metrics"]));
   open.tree.add(node, message.raw());
   SessionInfo& info = open.session.info;
@@ -172,7 +173,7 @@ void take_message(JsonView message, std::string_view text, OpenSession& open) {
     info.model = message["modelInfo"]["id"].text();
     info.provider = message["modelInfo"]["provider"].text();
   }
-  if (info.title.empty() && message["role"].text() == role::kUser && !node.is_mark) {
+  if (info.title.empty() && message["role"].text() == role::kUser && !node.is_injected) {
     info.title = title_of(unwrapped(first_text(message["content"])));
   }
 }
@@ -222,7 +223,7 @@ Result<bool> is_cline(const fs::path& place) {
 }
 
 Result<std::unique_ptr<Source>> open_cline(const fs::path& place, const StoreOptions& options) {
-  REPRISE_TRY(check_is_there(place));
+  REPRISE_TRY(check_exists(place));
   return open_documents(place, kClineForm, options);
 }
 

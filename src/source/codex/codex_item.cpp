@@ -227,7 +227,7 @@ Message message_of(std::span<const Piece> pieces) {
       lines += cat(lines.size() > 1 ? "," : "", rest->text());
     }
   }
-  if (pieces.front().node.is_mark) {
+  if (pieces.front().node.is_injected) {
     mark_injected(message);
   } else if (is_answer) {
     message.provider = "openai";

@@ -63,7 +63,7 @@ class CodexIndexer final : public Indexer {
     }
     if (has_confirmed_) {
       for (const Question& question : questions_) {
-        into_.tree.node(question.place).is_mark = true;
+        into_.tree.node(question.place).is_injected = true;
       }
     }
     SessionInfo& info = into_.session.info;
@@ -183,9 +183,9 @@ class CodexIndexer final : public Indexer {
     Node node = node_at(record, part_, record.json);
     node.is_message = true;
     node.is_inherited = into_.parts[part_].is_inherited || is_copied();
-    node.is_mark =
+    node.is_injected =
         kind == ItemKind::program || is_summary(record.json["metadata"]["compaction_output"]);
-    if (kind == ItemKind::model && !node.is_mark) {
+    if (kind == ItemKind::model && !node.is_injected) {
       answer_ = answer_ == 0 ? ++answers_ : answer_;
       node.group = node_id(cat("answer ", answer_));
       node.detail = name_number(into_, model_);
@@ -193,12 +193,12 @@ class CodexIndexer final : public Indexer {
       answer_ = 0;
     }
     const bool is_person = kind == ItemKind::person;
-    node.is_mark = node.is_mark || (is_person && codex::is_program_text(item));
+    node.is_injected = node.is_injected || (is_person && codex::is_program_text(item));
     const auto place = into_.tree.add(node, record.json.raw());
-    if (place && kind == ItemKind::model && !node.is_mark) {
+    if (place && kind == ItemKind::model && !node.is_injected) {
       last_answer_ = place;
     }
-    if (place && is_person && !node.is_mark) {
+    if (place && is_person && !node.is_injected) {
       const std::string text = codex::person_text(item);
       first_ = first_.empty() ? text : first_;
       if (codex::names_author(item)) {
@@ -216,7 +216,7 @@ class CodexIndexer final : public Indexer {
     }
     Node node = node_at(record, part_, record.json);
     node.is_message = true;
-    node.is_mark = true;
+    node.is_injected = true;
     node.is_inherited = into_.parts[part_].is_inherited || is_copied();
     into_.tree.add(node, record.json.raw());
     answer_ = 0;

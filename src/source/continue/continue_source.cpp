@@ -74,7 +74,7 @@ Message results_of(JsonView item) {
     const std::string status = state["status"].text();
     message.blocks.emplace_back(tool_result(
         state["toolCallId"].text(), std::move(text), status == "errored" || status == "canceled",
-        rest_of(kContinue, state, {"toolCallId", "output", "toolCall"})));
+        unknown_members(kContinue, state, {"toolCallId", "output", "toolCall"})));
   });
   return message;
 }
@@ -105,7 +105,7 @@ Message message_of_item(JsonView item) {
     mark_injected(message);
   }
   // "editorState" duplicates the text.
-  add_rest(message.extra, kContinue, item, {"message", "editorState", "toolCallStates"});
+  add_unknown_members(message.extra, kContinue, item, {"message", "editorState", "toolCallStates"});
   return message;
 }
 
@@ -135,7 +135,7 @@ void take_item(JsonView item, std::string_view text, const std::set<std::string>
     return add_damage(open.report, {"history", "not a message", std::string(item.raw())});
   }
   Node node = node_in(text, item);
-  node.is_mark = message["role"].text() == role::kSystem;
+  node.is_injected = message["role"].text() == role::kSystem;
   node.usage = note_usage(open.usages, usage_in(message["usage"]));
   open.tree.add(node, item.raw());
   if (has_own_results(item, answered)) {
@@ -167,7 +167,7 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
   info.title = info.title == kUntitled ? "" : info.title;
   info.working_dir = path_of_uri(json["workspaceDirectory"].text());
   open->session.usage = usage_in(json["usage"]).value_or(Usage{});
-  add_rest(open->session.extra, kContinue, json, {"history", "title"});
+  add_unknown_members(open->session.extra, kContinue, json, {"history", "title"});
   const std::set<std::string> answered = answered_calls(json["history"]);
   json["history"].each([&](JsonView item) { take_item(item, *text, answered, *open); });
   count_messages(*open);
@@ -202,7 +202,7 @@ Result<bool> is_continue(const fs::path& place) {
 }
 
 Result<std::unique_ptr<Source>> open_continue(const fs::path& place, const StoreOptions& options) {
-  REPRISE_TRY(check_is_there(place));
+  REPRISE_TRY(check_exists(place));
   return open_documents(place, kContinueForm, options);
 }
 

@@ -9,7 +9,7 @@ constexpr std::string_view kMessage = "message";
 constexpr std::string_view kCall = "tool-call";
 constexpr std::string_view kResult = "tool-result";
 
-void take_facts(JsonView line, Transcript& into) {
+void read_metadata(JsonView line, Transcript& into) {
   SessionInfo& info = into.session.info;
   note_time(info, line["createdAt"]);
   info.title = title_of(line["title"].text());
@@ -48,7 +48,7 @@ bool is_import_line(JsonView line) {
 bool take_import_line(const Record& record, std::size_t part, Transcript& into) {
   const std::string type = record.json["type"].text();
   if (is_import_line(record.json)) {
-    take_facts(record.json, into);
+    read_metadata(record.json, into);
     return true;
   }
   if (type != kMessage && type != kCall && type != kResult) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The files that `copilot sessions import` takes: a line with the session's facts, then messages,
-// tool calls after the answer that made them, and their results.
+// The files that `copilot sessions import` takes: a line with the session's metadata, then
+// messages, tool calls after the answer that made them, and their results.
 
 #include "source/transcript.h"
 

@@ -122,7 +122,7 @@ class CopilotIndexer final : public Indexer {
     const std::string agent = agent_id.text();
     const bool is_own = agent == into_.agent;
     if (is_own || agent.empty()) {
-      note_facts(kind, data, time, is_own);
+      read_metadata(kind, data, time, is_own);
     }
     if (!agent.empty() && std::ranges::find(into_.agents, agent) == into_.agents.end()) {
       into_.agents.push_back(agent);
@@ -133,7 +133,7 @@ class CopilotIndexer final : public Indexer {
     node.link = parent ? Link::named : Link::previous;
     node.is_message = is_own && is_message_event(kind);
     node.is_result = node.is_message && kind == "tool.execution_complete";
-    node.is_mark = kind == "system.message" || kind == "session.error";
+    node.is_injected = kind == "system.message" || kind == "session.error";
     const auto place = into_.tree.add(node, record.json.raw());
     if (is_own && kind == "assistant.message") {
       last_answer_ = place;
@@ -160,7 +160,7 @@ class CopilotIndexer final : public Indexer {
   }
 
  private:
-  void note_facts(std::string_view kind, JsonView data, JsonView time, bool is_own) {
+  void read_metadata(std::string_view kind, JsonView data, JsonView time, bool is_own) {
     SessionInfo& info = into_.session.info;
     if (is_own) {
       note_time(info, time);
@@ -241,10 +241,10 @@ class Copilot final : public JsonlTool {
 
   // A name set by the user is in a YAML file of one level beside the events.
   Result<> resolve(Located& located, ReadReport& /*report*/) const override {
-    REPRISE_ASSIGN(const auto facts,
+    REPRISE_ASSIGN(const auto metadata,
                    if_there(read_file(sidecar_files(located).front(), kFactsBytesMax)));
     constexpr std::string_view kName = "\nname:";
-    const std::string text = cat("\n", facts.value_or(""));
+    const std::string text = cat("\n", metadata.value_or(""));
     const std::size_t at = text.find(kName);
     if (at == std::string::npos) {
       return {};
@@ -277,7 +277,7 @@ class Copilot final : public JsonlTool {
     if (piece.node.usage != 0) {
       message.usage = transcript.usages[piece.node.usage - 1];
     }
-    if (piece.node.is_mark) {
+    if (piece.node.is_injected) {
       mark_injected(message);
     }
     static constexpr std::array<std::string_view, 1> kData = {"data"};

@@ -14,7 +14,7 @@ void add_binary(JsonView data, std::vector<Block>& blocks) {
   const std::string type = data["MIMEType"].text();
   if (type.starts_with("image/") || type == "application/pdf") {
     ImageBlock image = image_of(type, data["Data"].text());
-    add_rest(image.extra, kCrush, data, {"Data", "MIMEType"});
+    add_unknown_members(image.extra, kCrush, data, {"Data", "MIMEType"});
     blocks.emplace_back(std::move(image));
   } else {
     blocks.emplace_back(UnknownBlock{"binary", raw_of(data)});
@@ -24,7 +24,7 @@ void add_binary(JsonView data, std::vector<Block>& blocks) {
 void add_tool_result(JsonView data, std::vector<Block>& blocks) {
   blocks.emplace_back(tool_result(
       data["tool_call_id"].text(), data["content"].text(), is_true(data["is_error"]),
-      rest_of(kCrush, data, {"tool_call_id", "content", "is_error", "data", "mime_type"})));
+      unknown_members(kCrush, data, {"tool_call_id", "content", "is_error", "data", "mime_type"})));
   const std::string type = data["mime_type"].text();
   if (type.starts_with("image/") && !data["data"].text().empty()) {
     blocks.emplace_back(image_of(type, data["data"].text()));
@@ -34,15 +34,15 @@ void add_tool_result(JsonView data, std::vector<Block>& blocks) {
 void add_part(std::string_view type, JsonView data, JsonView part, std::vector<Block>& blocks) {
   if (type == "text") {
     if (std::string text = data["text"].text(); !text.empty()) {
-      blocks.emplace_back(TextBlock{std::move(text), rest_of(kCrush, data, {"text"})});
+      blocks.emplace_back(TextBlock{std::move(text), unknown_members(kCrush, data, {"text"})});
     }
   } else if (type == "reasoning") {
     blocks.emplace_back(ThinkingBlock{data["thinking"].text(), data["signature"].text(),
-                                      rest_of(kCrush, data, {"thinking", "signature"})});
+                                      unknown_members(kCrush, data, {"thinking", "signature"})});
   } else if (type == "tool_call") {
     blocks.emplace_back(ToolUseBlock{data["id"].text(), data["name"].text(),
                                      json_in(data["input"].text()),
-                                     rest_of(kCrush, data, {"id", "name", "input"})});
+                                     unknown_members(kCrush, data, {"id", "name", "input"})});
   } else if (type == "tool_result") {
     add_tool_result(data, blocks);
   } else if (type == "image_url") {
@@ -52,7 +52,7 @@ void add_part(std::string_view type, JsonView data, JsonView part, std::vector<B
   } else if (type == "shell_command") {
     // A command that the user ran.
     blocks.emplace_back(TextBlock{cat("$ ", data["command"].text(), "\n", data["output"].text()),
-                                  rest_of(kCrush, data, {"command", "output"})});
+                                  unknown_members(kCrush, data, {"command", "output"})});
   } else {
     blocks.emplace_back(UnknownBlock{std::string(type), raw_of(part)});
   }

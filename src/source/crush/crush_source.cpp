@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using Row = sqlite::Statement;
 
 constexpr std::array<std::string_view, 2> kCrushTables = {"sessions", "messages"};
-constexpr std::array<TableMark, 2> kCrushMarks = {
+constexpr std::array<TableSignature, 2> kCrushMarks = {
     {{"sessions", "prompt_tokens"}, {"messages", "finished_at"}}};
 constexpr std::string_view kTitlePrefix = "title-";
 
@@ -97,7 +97,7 @@ void add_row(const Row& row, OpenSession& open) {
   }
   Node node{.at = row.integer("row_number")};
   node.is_message = true;
-  node.is_mark = row.integer("is_summary_message") != 0;
+  node.is_injected = row.integer("is_summary_message") != 0;
   open.tree.add(node, parts);
   SessionInfo& info = open.session.info;
   if (row.text("role") == role::kAssistant && !row.text("model").empty()) {
@@ -246,7 +246,7 @@ Result<bool> is_crush(const fs::path& place) {
 }
 
 Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOptions& /*options*/) {
-  REPRISE_TRY(check_is_there(place));
+  REPRISE_TRY(check_exists(place));
   std::vector<Project> projects;
   REPRISE_ASSIGN(const auto database, crush_database(place));
   if (database) {

@@ -65,10 +65,10 @@ class GeminiIndexer final : public Indexer {
     } else if (id.is(json::Kind::string)) {
       add_message(record, part, record.json);
     } else if (set.is(json::Kind::object)) {
-      take_facts(set);
+      read_metadata(set);
       set["messages"].each([&](JsonView message) { add_message(record, part, message); });
     } else if (session) {
-      take_facts(record.json);
+      read_metadata(record.json);
       messages.each([&](JsonView message) { add_message(record, part, message); });
     } else if (history.is(json::Kind::array)) {
       take_checkpoint(record, part, history);
@@ -90,16 +90,16 @@ class GeminiIndexer final : public Indexer {
     }
   }
 
-  void take_facts(JsonView facts) {
+  void read_metadata(JsonView metadata) {
     SessionInfo& info = into_.session.info;
-    note_time(info, facts["startTime"]);
-    if (const std::string summary = facts["summary"].text(); !summary.empty()) {
+    note_time(info, metadata["startTime"]);
+    if (const std::string summary = metadata["summary"].text(); !summary.empty()) {
       summary_ = summary;
     }
-    facts["directories"].each([&](JsonView folder) {
+    metadata["directories"].each([&](JsonView folder) {
       info.working_dir = info.working_dir.empty() ? folder.text() : info.working_dir;
     });
-    into_.is_child = into_.is_child || facts["kind"].text() == "subagent";
+    into_.is_child = into_.is_child || metadata["kind"].text() == "subagent";
   }
 
   void add_message(const Record& record, std::size_t part, JsonView message) {
@@ -110,14 +110,14 @@ class GeminiIndexer final : public Indexer {
     Node node = node_at(record, part, message);
     node.id = node_id(id);
     node.is_message = true;
-    node.is_mark = is_program_text(message);
+    node.is_injected = is_program_text(message);
     note_time(into_.session.info, message["timestamp"]);
     const std::string type = type_of(message);
     const std::vector<std::string> results = result_ids(content_of(message));
     if (type == "user" && !results.empty()) {
       return add_results(node, message.raw(), results);
     }
-    if (type == "user" && !node.is_mark && first_.empty()) {
+    if (type == "user" && !node.is_injected && first_.empty()) {
       first_ = text_of(message["displayContent"] ? message["displayContent"] : content_of(message));
     }
     note_answer(message, type, node);
@@ -135,7 +135,7 @@ class GeminiIndexer final : public Indexer {
   }
 
   void note_answer(JsonView message, std::string_view type, Node& node) {
-    if (type != "gemini" || node.is_mark) {
+    if (type != "gemini" || node.is_injected) {
       return;
     }
     if (const std::string model = message["model"].text(); !model.empty()) {
@@ -160,7 +160,7 @@ class GeminiIndexer final : public Indexer {
       is_new = answered_.insert(node_id(id)).second || is_new;
     }
     if (is_new) {
-      node.is_mark = false;
+      node.is_injected = false;
       into_.tree.add(node, bytes);
     }
   }
@@ -255,14 +255,14 @@ Message message_of(const Node& node, JsonView source) {
     add_content(content_of(source), message.blocks);
   }
   add_calls(source, message.blocks);
-  if (is_answer && !node.is_mark) {
+  if (is_answer && !node.is_injected) {
     message.provider = "google";
     message.model = source["model"].text();
     if (node.usage != 0) {
       message.usage = usage_of(source);
     }
   }
-  if (node.is_mark) {
+  if (node.is_injected) {
     mark_injected(message);
   }
   static constexpr std::array<std::string_view, 8> kKnown = {

@@ -109,7 +109,7 @@ class Gemini final : public JsonlTool {
          folder = folder.parent_path()) {
       if (folder.filename() == "chats" || is_checkpoint(file)) {
         const fs::path project = is_checkpoint(file) ? folder : folder.parent_path();
-        const std::string root = read_beside(project / ".project_root", kPathBytesMax, report);
+        const std::string root = read_sibling(project / ".project_root", kPathBytesMax, report);
         return std::string(trimmed(root));
       }
     }

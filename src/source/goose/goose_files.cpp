@@ -31,7 +31,8 @@ void take_header(JsonView line, Session& session) {
   session.info.model = line["model_config"]["model_name"].text();
   session.usage.cost = cost_of(line["accumulated_cost"]);
   session.usage.price_source = session.usage.cost ? "goose" : "";
-  add_rest(session.extra, "goose", line, {"name", "description", "working_dir", "conversation"});
+  add_unknown_members(session.extra, "goose", line,
+                      {"name", "description", "working_dir", "conversation"});
 }
 
 // `at` is its offset in the file.
@@ -40,13 +41,13 @@ void take_message(JsonView json, std::int64_t at, OpenSession& open) {
       json.members({"role", "content", "metadata", "created"});
   Node node{.at = at, .bytes = static_cast<std::int32_t>(json.raw().size())};
   node.is_message = true;
-  node.is_mark = is_injected_message(metadata);
+  node.is_injected = is_injected_message(metadata);
   open.tree.add(node, json.raw());
   SessionInfo& info = open.session.info;
   const Time time = sniffed_time(created).value_or(Time{});
   info.created_at = info.created_at == Time{} ? time : info.created_at;
   info.updated_at = std::max(info.updated_at, time);
-  if (info.title.empty() && !node.is_mark) {
+  if (info.title.empty() && !node.is_injected) {
     info.title = title_of(question_of(role_json.text(), content));
   }
 }

@@ -19,7 +19,7 @@ void add_request(JsonView item, std::vector<Block>& blocks) {
   const JsonView call = item["toolCall"];
   const JsonView value = call["value"];
   Extra extra;
-  add_rest(extra, kGoose, item, {"type", "id", "toolCall"});
+  add_unknown_members(extra, kGoose, item, {"type", "id", "toolCall"});
   if (call["error"]) {
     add_extra(extra, "error", raw_of(call["error"]));
   }
@@ -34,9 +34,9 @@ void add_response(JsonView item, std::vector<Block>& blocks) {
   std::vector<Block> beside;
   std::string text = text_of_result(is_list ? value : value["content"], beside, block_beside);
   Extra extra;
-  add_rest(extra, kGoose, item, {"type", "id", "toolResult"});
+  add_unknown_members(extra, kGoose, item, {"type", "id", "toolResult"});
   if (!is_list) {
-    add_rest(extra, "value", value, {"content", "isError"});
+    add_unknown_members(extra, "value", value, {"content", "isError"});
   }
   const bool has_failed = result["status"].text() == "error" || is_true(value["isError"]);
   if (text.empty() && has_failed) {
@@ -51,11 +51,12 @@ void add_item(JsonView item, std::vector<Block>& blocks) {
   const std::string type = item["type"].text();
   Extra extra;
   if (type == "text") {
-    blocks.emplace_back(TextBlock{item["text"].text(), rest_of(kGoose, item, {"type", "text"})});
+    blocks.emplace_back(
+        TextBlock{item["text"].text(), unknown_members(kGoose, item, {"type", "text"})});
   } else if (type == "image") {
     blocks.emplace_back(image_of(item["mimeType"].text(), item["data"].text()));
   } else if (type == "thinking" || type == "reasoning") {
-    add_rest(extra, kGoose, item, {"type", "thinking", "text", "signature"});
+    add_unknown_members(extra, kGoose, item, {"type", "thinking", "text", "signature"});
     const JsonView text = item["thinking"] ? item["thinking"] : item["text"];
     blocks.emplace_back(ThinkingBlock{text.text(), item["signature"].text(), std::move(extra)});
   } else if (type == "toolRequest" || type == "frontendToolRequest") {

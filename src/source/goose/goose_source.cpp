@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using Row = sqlite::Statement;
 
 constexpr std::array<std::string_view, 3> kGooseTables = {"sessions", "messages", "usage_ledger"};
-constexpr std::array<TableMark, 2> kGooseMarks = {
+constexpr std::array<TableSignature, 2> kGooseMarks = {
     {{"sessions", "working_dir"}, {"messages", "content_json"}}};
 
 constexpr std::string_view kInternal = "hidden";  // a type of sessions
@@ -266,13 +266,13 @@ class GooseTool final : public Tool {
     const std::string metadata = json_column(row, "metadata_json");
     Node node{.at = row.integer("row_number")};
     node.is_message = true;
-    node.is_mark = goose::is_injected_message(JsonView(metadata));
+    node.is_injected = goose::is_injected_message(JsonView(metadata));
     const auto place = open.tree.add(node, content);
-    if (place && !node.is_mark && row.text("role") == role::kAssistant) {
+    if (place && !node.is_injected && row.text("role") == role::kAssistant) {
       ledger.add_answer(*place, time_column(row, "created_timestamp"));
     }
     std::string& title = open.session.info.title;
-    if (title.empty() && !node.is_mark) {
+    if (title.empty() && !node.is_injected) {
       title = title_of(goose::question_of(row.text("role"), JsonView(content)));
     }
   }
@@ -310,7 +310,7 @@ Result<bool> is_goose(const fs::path& place) {
 }
 
 Result<std::unique_ptr<Source>> open_goose(const fs::path& place, const StoreOptions& /*options*/) {
-  REPRISE_TRY(check_is_there(place));
+  REPRISE_TRY(check_exists(place));
   REPRISE_ASSIGN(const bool has_folder, is_folder(place));
   std::optional<fs::path> database;
   std::vector<fs::path> files;

@@ -20,12 +20,12 @@ void add_attached(JsonView attached, std::vector<Block>& blocks) {
   const std::string content = attached["content"].text();
   Extra extra;
   if (type == "imageFile" && !url.empty()) {
-    add_rest(extra, kLlamaName, attached, {"base64Url"});
+    add_unknown_members(extra, kLlamaName, attached, {"base64Url"});
     ImageBlock image = image_at(url);
     image.extra = std::move(extra);
     blocks.emplace_back(std::move(image));
   } else if (!content.empty()) {
-    blocks.emplace_back(TextBlock{content, rest_of(kLlamaName, attached, {"content"})});
+    blocks.emplace_back(TextBlock{content, unknown_members(kLlamaName, attached, {"content"})});
   } else {
     blocks.emplace_back(UnknownBlock{type, raw_of(attached)});
   }
@@ -38,7 +38,7 @@ void add_calls(JsonView calls, std::vector<Block>& blocks) {
     const JsonView function = call["function"] ? call["function"] : call;
     blocks.emplace_back(ToolUseBlock{
         call["id"].text(), function["name"].text(), arguments_of(function["arguments"]),
-        rest_of(kLlamaName, call, {"id", "function", "type", "name", "arguments"})});
+        unknown_members(kLlamaName, call, {"id", "function", "type", "name", "arguments"})});
   });
 }
 
@@ -71,8 +71,8 @@ Message message_of_llama(JsonView json) {
     message.model = json["model"].text();
     message.usage = usage_of_timings(json["timings"]);
   }
-  add_rest(message.extra, kLlamaName, json,
-           {"content", "extra", "reasoningContent", "thinking", "toolCalls"});
+  add_unknown_members(message.extra, kLlamaName, json,
+                      {"content", "extra", "reasoningContent", "thinking", "toolCalls"});
   return message;
 }
 
@@ -85,7 +85,7 @@ Session session_of_llama(JsonView conversation) {
   if (const auto parent = SessionId::parse(conversation["forkedFromConversationId"].text())) {
     session.info.forked_from = ForkOrigin{*parent, Seq{0}};
   }
-  add_rest(session.extra, kLlamaName, conversation, {"name"});
+  add_unknown_members(session.extra, kLlamaName, conversation, {"name"});
   return session;
 }
 

@@ -169,7 +169,7 @@ void add_response(Database& database, const Row& row, std::string& system, OpenS
   const auto add = [&](ResponsePart part) {
     Node node{.id = node_id(cat(id, ":", static_cast<int>(part))), .at = row.integer("row_number")};
     node.is_message = true;
-    node.is_mark = part == ResponsePart::system;
+    node.is_injected = part == ResponsePart::system;
     node.detail = static_cast<std::uint32_t>(part);
     node.usage = part == ResponsePart::answer ? note_usage(open.usages, usage_of_row(row)) : 0;
     open.tree.add(node, id);

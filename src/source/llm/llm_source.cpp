@@ -24,9 +24,9 @@ constexpr std::array<std::string_view, 15> kLlmTables = {"conversations",
                                                          "messages",
                                                          "parts",
                                                          "tool_results_attachments"};
-constexpr std::array<TableMark, 2> kLlmMarks = {
+constexpr std::array<TableSignature, 2> kLlmMarks = {
     {{"conversations", "model"}, {"responses", "conversation_id"}}};
-constexpr std::array<TableMark, 2> kThreadMarks = {
+constexpr std::array<TableSignature, 2> kThreadMarks = {
     {{"threads", "tip_message_hash"}, {"messages", "parent_hash"}}};
 
 class LlmTool final : public Tool {
@@ -79,7 +79,7 @@ Result<bool> is_llm(const fs::path& place) {
 
 Result<std::unique_ptr<Source>> open_llm(const fs::path& place, const StoreOptions& /*options*/) {
   REPRISE_ASSIGN(const fs::path file, llm_database_at(place));
-  REPRISE_TRY(check_is_there(file));
+  REPRISE_TRY(check_exists(file));
   return make_tool_source(std::make_unique<LlmTool>(file));
 }
 

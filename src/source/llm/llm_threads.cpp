@@ -65,16 +65,16 @@ Block block_of_part(Database& database, const Row& row) {
     text = text_of_reference(database, payload["text_ref"]);
   }
   if (type == "text") {
-    return TextBlock{std::move(text), rest_of("llm", payload, {"text_ref"})};
+    return TextBlock{std::move(text), unknown_members("llm", payload, {"text_ref"})};
   }
   if (type == "reasoning") {
-    return ThinkingBlock{std::move(text), "", rest_of("llm", payload, {"text_ref"})};
+    return ThinkingBlock{std::move(text), "", unknown_members("llm", payload, {"text_ref"})};
   }
   if (type == "tool_call") {
     const std::string name = payload["name"].text();
     return ToolUseBlock{payload["tool_call_id"].text(), name.empty() ? row.text("tool_name") : name,
                         raw_of(payload["arguments"]),
-                        rest_of("llm", payload, {"name", "arguments", "tool_call_id"})};
+                        unknown_members("llm", payload, {"name", "arguments", "tool_call_id"})};
   }
   if (type == "tool_result") {
     const std::string exception = payload["exception"].text();
@@ -82,8 +82,9 @@ Block block_of_part(Database& database, const Row& row) {
     if (output.empty()) {
       output = exception;
     }
-    return tool_result(payload["tool_call_id"].text(), std::move(output), !exception.empty(),
-                       rest_of("llm", payload, {"name", "output", "tool_call_id", "exception"}));
+    return tool_result(
+        payload["tool_call_id"].text(), std::move(output), !exception.empty(),
+        unknown_members("llm", payload, {"name", "output", "tool_call_id", "exception"}));
   }
   if (type == "attachment") {
     return attachment(database, payload["attachment_id"].text());
@@ -228,7 +229,7 @@ std::shared_ptr<OpenSession> open_thread(const std::shared_ptr<Database>& databa
   for (const Link& link : chain_of(*database, tip, report)) {
     Node node{.id = node_id(link.hash), .at = link.key};
     node.is_message = true;
-    node.is_mark = link.role == role::kSystem;
+    node.is_injected = link.role == role::kSystem;
     if (const auto turn = turns->find(link.hash); turn != turns->end()) {
       open->session.info.model = turn->second.model;
       open->session.info.updated_at = std::max(open->session.info.updated_at, turn->second.time);

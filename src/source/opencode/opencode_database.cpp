@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 // Accounts, credentials and the event log are not read.
 constexpr std::array<std::string_view, 4> kTables = {"session", "message", "part", "todo"};
-constexpr std::array<TableMark, 3> kMarks = {
+constexpr std::array<TableSignature, 3> kMarks = {
     {{"session", "directory"}, {"message", "data"}, {"part", "message_id"}}};
 
 const std::initializer_list<std::string_view> kSessionColumns = {

@@ -29,7 +29,7 @@ void add_file(JsonView part, std::vector<Block>& blocks) {
   const std::string url = part["url"].text();
   if (mime.starts_with("image/") || mime == "application/pdf") {
     ImageBlock image = image_at(mime, url);
-    add_rest(image.extra, kOpencode, part, {"url", "mime"});
+    add_unknown_members(image.extra, kOpencode, part, {"url", "mime"});
     blocks.emplace_back(std::move(image));
   } else {
     blocks.emplace_back(UnknownBlock{"file", raw_of(part)});
@@ -39,10 +39,10 @@ void add_file(JsonView part, std::vector<Block>& blocks) {
 void add_call(JsonView part, std::vector<Block>& blocks) {
   const JsonView state = part["state"];
   Extra extra;
-  add_rest(extra, kOpencode, part, {"callID", "tool", "state"});
+  add_unknown_members(extra, kOpencode, part, {"callID", "tool", "state"});
   // The output of a tool that was killed is only here.
   if (!state["output"] && !state["error"]) {
-    add_rest(extra, "state", state, {"input"});
+    add_unknown_members(extra, "state", state, {"input"});
   }
   blocks.emplace_back(ToolUseBlock{part["callID"].text(), part["tool"].text(),
                                    raw_of(state["input"]), std::move(extra)});
@@ -53,7 +53,7 @@ void add_result(JsonView part, std::vector<Block>& blocks) {
   const bool is_error = state["status"].text() == "error";
   blocks.emplace_back(tool_result(
       part["callID"].text(), text_or_json(is_error ? state["error"] : state["output"]), is_error,
-      rest_of(kOpencode, state, {"input", "output", "error", "attachments"})));
+      unknown_members(kOpencode, state, {"input", "output", "error", "attachments"})));
   state["attachments"].each([&](JsonView file) { add_file(file, blocks); });
 }
 
@@ -62,7 +62,8 @@ void add_part(const RawPart& raw, bool marks_texts, std::vector<Block>& blocks) 
   const std::string type = part["type"].text();
   if (type == "text") {
     TextBlock block{part["text"].text(), {}};
-    add_rest(block.extra, kOpencode, part, {"type", "text", "id", "sessionID", "messageID"});
+    add_unknown_members(block.extra, kOpencode, part,
+                        {"type", "text", "id", "sessionID", "messageID"});
     if (marks_texts && is_true(part["synthetic"])) {
       mark_injected(block);
     }
@@ -71,7 +72,8 @@ void add_part(const RawPart& raw, bool marks_texts, std::vector<Block>& blocks) 
     }
   } else if (type == "reasoning") {
     ThinkingBlock block{part["text"].text(), "", {}};
-    add_rest(block.extra, kOpencode, part, {"type", "text", "id", "sessionID", "messageID"});
+    add_unknown_members(block.extra, kOpencode, part,
+                        {"type", "text", "id", "sessionID", "messageID"});
     blocks.emplace_back(std::move(block));
   } else if (type == "tool") {
     add_call(part, blocks);
@@ -221,11 +223,11 @@ Session session_of(JsonView info, const std::string& id) {
 void add_message(OpenSession& open, const RawMessage& message, std::int64_t key) {
   const JsonView json(message.json);
   const std::vector<Segment> segments = segments_of(message);
-  const bool is_mark = is_injected_message(message);
+  const bool is_injected = is_injected_message(message);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     Node node{.id = node_id(cat(message.id, ":", i)), .at = key};
     node.is_message = true;
-    node.is_mark = is_mark;
+    node.is_injected = is_injected;
     node.detail = static_cast<std::uint32_t>(i);
     node.usage = note_usage(open.usages, i == 0 ? usage_of(message) : std::nullopt);
     open.tree.add(node, message.id);
@@ -234,7 +236,7 @@ void add_message(OpenSession& open, const RawMessage& message, std::int64_t key)
   if (json["role"].text() == role::kAssistant) {
     info.provider = json["providerID"].text();
     info.model = json["modelID"].text();
-  } else if (info.title.empty() && !is_mark) {
+  } else if (info.title.empty() && !is_injected) {
     info.title = title_of(question_of(message));
   }
 }

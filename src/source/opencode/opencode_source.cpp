@@ -180,7 +180,7 @@ Result<bool> is_kilo(const fs::path& place) {
 
 Result<std::unique_ptr<Source>> open_opencode(const fs::path& place,
                                               const StoreOptions& /*options*/) {
-  REPRISE_TRY(check_is_there(place));
+  REPRISE_TRY(check_exists(place));
   REPRISE_ASSIGN(Storages storages, storages_at(place));
   if (storages.all.empty() && storages.report.damage.empty()) {
     return fail(Code::not_found, cat("no history of opencode or Kilo at ", place.native()));

@@ -49,7 +49,7 @@ std::string_view role_of(std::string_view role) {
 }
 
 // The entry without the members that the message has.
-std::optional<RawJson> rest_of(JsonView entry) {
+std::optional<RawJson> unknown_members(JsonView entry) {
   static constexpr std::array<std::string_view, 2> kKnown = {"message", "summary"};
   return members_without(entry, kKnown);
 }
@@ -128,7 +128,7 @@ Message message_of(JsonView entry, bool has_usage) {
   if (is_injected_entry(entry)) {
     mark_injected(message);
   }
-  add_extra(message.extra, "pi", rest_of(entry));
+  add_extra(message.extra, "pi", unknown_members(entry));
   static constexpr std::array<std::string_view, 7> kKnown = {
       "role", "content", "provider", "model", "responseId", "command", "output"};
   add_extra(message.extra, "pi_message", members_without(inner, kKnown));

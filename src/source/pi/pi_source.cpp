@@ -43,7 +43,7 @@ class PiIndexer final : public Indexer {
     // The first versions had no ids: each line follows the previous one.
     node.link = parent ? Link::named : id ? Link::root : Link::previous;
     node.is_message = pi::is_message_entry(record.json);
-    node.is_mark = node.is_message && pi::is_injected_entry(record.json);
+    node.is_injected = node.is_message && pi::is_injected_entry(record.json);
     node.is_inherited = forked_at_ && time_of(time).value_or(*forked_at_) < *forked_at_;
     if (node.is_message) {
       note_message(record.json, node);

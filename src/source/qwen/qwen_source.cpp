@@ -55,12 +55,12 @@ class QwenIndexer final : public Indexer {
     node.link = parent ? Link::named : parent.raw().empty() ? Link::previous : Link::root;
     node.is_message = message && (kind == "user" || kind == "assistant" || kind == "tool_result");
     node.is_result = kind == "tool_result";
-    node.is_mark = node.is_message && is_program_line(record.json);
+    node.is_injected = node.is_message && is_program_line(record.json);
     node.is_inherited = static_cast<bool>(fork);
     if (auto id = SessionId::parse(fork["sessionId"].text()); fork && id) {
       into_.fork_of = *std::move(id);
     }
-    if (kind == "user" && node.is_message && !node.is_mark && first_.empty()) {
+    if (kind == "user" && node.is_message && !node.is_injected && first_.empty()) {
       first_ = gemini::text_of(message["parts"]);
     }
     if (kind == "assistant") {
@@ -124,7 +124,7 @@ class Qwen final : public JsonlTool {
         message.usage = qwen_usage(line);
       }
     }
-    if (pieces.front().node.is_mark) {
+    if (pieces.front().node.is_injected) {
       mark_injected(message);
     }
     static constexpr std::array<std::string_view, 3> kKnown = {"message", "model", "type"};

@@ -48,7 +48,7 @@ class Vector {
     }
     ++position_;  // a phrase does not extend into the next part
   }
-  void add_fact(std::string_view fact) { find(fact); }
+  void add_fact(std::string_view attribute) { find(attribute); }
 
   std::string text(std::string_view tenant) {
     std::string out;
@@ -168,8 +168,8 @@ std::string tenant_marker(std::string_view tenant) {
 
 std::string vector_of(const WordEntry& entry, std::string_view tenant) {
   Vector vector;
-  for (const std::string& fact : entry.facts) {
-    vector.add_fact(fact);
+  for (const std::string& attribute : entry.attributes) {
+    vector.add_fact(attribute);
   }
   for (std::size_t part = 0; part < std::min(entry.parts.size(), kLabels.size()); ++part) {
     vector.add_part(entry.parts[part], part);
@@ -180,9 +180,9 @@ std::string vector_of(const WordEntry& entry, std::string_view tenant) {
 std::string query_of(const WordQuery& query, std::string_view tenant) {
   std::string out;
   append_quoted(out, tenant_marker(tenant));
-  for (const std::string& fact : query.facts) {
+  for (const std::string& attribute : query.attributes) {
     out += " & ";
-    append_quoted(out, fact);
+    append_quoted(out, attribute);
   }
   const std::string strict = phrases_of(query, Strict::yes);
   const std::string relaxed = phrases_of(query, Strict::no);

@@ -9,6 +9,6 @@ namespace reprise::search {
 
 // Equal marks of "sqlite:FILE" mean that no program has written to it in between. "" when this
 // cannot be determined: for all other URLs, and shortly after a change.
-std::string change_mark(std::string_view url);
+std::string change_token(std::string_view url);
 
 }  // namespace reprise::search

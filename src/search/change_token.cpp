@@ -1,4 +1,4 @@
-#include "search/change_mark.h"
+#include "search/change_token.h"
 
 #include <sys/stat.h>
 #include <time.h>
@@ -13,7 +13,7 @@ namespace reprise::search {
 // Every change is written to the database file or its log, and updates the modification time. Two
 // changes within the granularity of the file system's clock may leave the same time, so a recent
 // change gives no mark.
-std::string change_mark(std::string_view url) {
+std::string change_token(std::string_view url) {
   constexpr std::string_view kScheme = "sqlite:";
   constexpr std::int64_t kSecond = 1'000'000'000;
   constexpr std::int64_t kGrain = 3 * kSecond;  // of the coarsest file systems, with a margin
