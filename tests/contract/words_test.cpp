@@ -13,7 +13,7 @@ namespace {
 
 // The words of a text are separated by blanks.
 WordEntry entry_of(const Message& message) {
-  WordEntry entry{.parts = {{}}, .facts = {cat("\x01", message.role)}};
+  WordEntry entry{.parts = {{}}, .attributes = {cat("\x01", message.role)}};
   for (const Block& block : message.blocks) {
     if (const auto* const text = std::get_if<TextBlock>(&block)) {
       std::string_view rest = text->text;
@@ -59,9 +59,9 @@ TEST_P(StoreContract, WordsAreFound) {
   EXPECT_EQ(find(query_for({{.words = {"disk"}}, {.words = {"the"}, .without = true}})),
             Locations{"a#1"});
   WordQuery queried = query_for({{.words = {"disk"}}});
-  queried.facts = {"\x01user"};
+  queried.attributes = {"\x01user"};
   EXPECT_EQ(find(queried), Locations{"a#0"});
-  queried.facts = {};
+  queried.attributes = {};
   queried.since = at(2);
   EXPECT_EQ(find(queried), Locations{"a#1"});
   queried.since = std::nullopt;
