@@ -228,6 +228,22 @@ TEST_F(Copying, CarriesBlobsOfReplacedMessages) {
   EXPECT_FALSE(std::get<ImageBlock>(there->blocks[2]).blob);
 }
 
+// The source is a copy itself, in which messages were replaced later.
+TEST_F(Copying, AddsReplacedMessagesToThoseOfTheSourcesSource) {
+  ASSERT_TRUE(
+      source_->capabilities().artefacts->save_artefact(id_, {0}, "replaced.jsonl", "earlier\n"));
+  ASSERT_TRUE(source_->append(id_, {message(role::kUser, "gone", 0)}, {}));
+  const Seq last{source_->find(id_)->value().info.head.value - 1};
+  ASSERT_TRUE(source_->capabilities().rewriting->replace_suffix(id_, last, {}, {}));
+  for (int copies = 0; copies < 2; ++copies) {
+    EXPECT_THAT(copy(*target_).losses, IsEmpty());
+    const auto lines = target_->capabilities().artefacts->find_artefact(id_, {0}, "replaced.jsonl");
+    ASSERT_TRUE(lines && *lines);
+    EXPECT_TRUE((*lines)->starts_with("earlier\n"));
+    EXPECT_EQ(std::ranges::count(**lines, '\n'), 2);
+  }
+}
+
 TEST_F(Copying, LeavesOtherReplacedMessagesOfTheTarget) {
   add(*source_, id_, 0, 1, "text ");
   ASSERT_TRUE(source_->capabilities().rewriting->replace_suffix(id_, Seq{0}, {}, {}));

@@ -6,6 +6,7 @@
 #include "sqlite/sqlite_support.h"
 #include "store/sqlite/foreign.h"
 #include "support/must.h"
+#include "support/small_disk.h"
 
 namespace reprise::test {
 namespace {
@@ -36,6 +37,15 @@ TEST_F(ForeignDatabaseTest, ColumnsAreFoundByName) {
   EXPECT_TRUE(database->has_column("a", "x"));
   EXPECT_FALSE(database->has_table("b"));
   EXPECT_EQ(rows(*database), Found{"2"});
+}
+
+TEST_F(ForeignDatabaseTest, MayBeOnAnotherFileSystem) {
+  const SmallDisk disk(folder_.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  PlainDatabase(file()).run("CREATE TABLE a(x); INSERT INTO a VALUES('far')");
+  EXPECT_EQ(rows(*must(ForeignDatabase::open(file(), kTables))), Found{"far"});
 }
 
 TEST_F(ForeignDatabaseTest, WhatIsInTheLogIsThereAndTheLogStays) {
