@@ -15,8 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The only damage that a fault may leave: an unacknowledged line that was being written.
+// The only damage that a fault may leave: an unacknowledged line that was being written, and a
+// folder that was being removed, until a session is created, moved or removed.
 constexpr std::string_view kCut = "the end was cut off in writing";
+constexpr std::string_view kPartlyRemoved =
+    "partly removed: creating, moving or removing a session removes the rest";
 
 std::string where_they_differ(const std::string& is, const std::string& should) {
   const auto at = std::ranges::mismatch(is, should).in1 - is.begin();
@@ -28,7 +31,8 @@ std::string where_they_differ(const std::string& is, const std::string& should) 
 bool is_whole(const std::string& damage) {
   for (std::size_t from = 0; from < damage.size();) {
     const std::size_t end = damage.find('\n', from);
-    if (!std::string_view(damage).substr(from, end - from).ends_with(kCut)) {
+    const std::string_view line = std::string_view(damage).substr(from, end - from);
+    if (!line.ends_with(kCut) && !line.ends_with(kPartlyRemoved)) {
       return false;
     }
     from = end + 1;
@@ -164,7 +168,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
       return cat("cannot be verified: ", report.error().message);
     }
     for (const Damage& damage : report->damage) {
-      if (!leniency.allows_damage && damage.reason != kCut) {
+      if (!leniency.allows_damage && damage.reason != kCut && damage.reason != kPartlyRemoved) {
         return one_line(cat("is damaged: ", damage.where, ": ", damage.reason));
       }
     }

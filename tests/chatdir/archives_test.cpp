@@ -613,7 +613,8 @@ TEST_F(InterruptedArchive, WhilePurging) {
     }
     return found;
   };
-  const std::string reason = ": partly removed: the next change of the directory removes the rest";
+  const std::string reason =
+      ": partly removed: creating, moving or removing a session removes the rest";
   EXPECT_EQ(damage(),
             (std::vector<std::string>{
                 cat((directory_.root() / hidden("chat", ".leaving-")).native(), reason),

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStrandedReason =
     "a session that no list shows, left by an unfinished rename: rename the folder to its id";
 constexpr std::string_view kPartlyRemoved =
-    "partly removed: the next change of the directory removes the rest";
+    "partly removed: creating, moving or removing a session removes the rest";
 
 void take(std::vector<Damage> damage, VerifyReport& report) {
   std::ranges::move(damage, std::back_inserter(report.damage));
