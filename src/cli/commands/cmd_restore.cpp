@@ -30,11 +30,20 @@ class Restore final : public Command {
                                                  {SessionState::trashed, SessionState::archived}));
     }
     warn_of_damage(context, found.damage);
+    bool is_whole = found.damage.empty();
     std::int64_t done = 0;
+    std::vector<SessionInfo> restored;
     for (const SessionInfo& info : found.sessions) {
       context.console().progress("restoring", done++, std::ssize(found.sessions));
-      REPRISE_TRY(restore(*store, info));
+      const auto result = restore(*store, info);
+      if (all_ && !result && result.error().code == Code::conflict) {
+        context.console().warn(result.error().message);  // the others are not affected
+        is_whole = false;
+        continue;
+      }
+      REPRISE_TRY(result);
       context.console().notice(cat("restored ", session_name(*store, info)));
+      restored.push_back(info);
     }
     context.console().end_progress();
     if (found.sessions.empty()) {
@@ -42,8 +51,8 @@ class Restore final : public Command {
     }
     const bool is_one = sels_.size() == 1;
     REPRISE_TRY(is_one ? show_session(context, *store, found.sessions.front().id)
-                       : show_sessions(context, *store, found.sessions));
-    return found.damage.empty() ? Exit::done : Exit::failed;
+                       : show_sessions(context, *store, restored));
+    return is_whole ? Exit::done : Exit::failed;
   }
 
  private:
