@@ -47,7 +47,9 @@ std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
   std::vector<std::future<std::optional<LocalServer>>> probes;
   probes.reserve(ports.size());
   for (const KnownPort& known : ports) {
-    probes.push_back(std::async(std::launch::async, ask_one, known, timeout, late.get_token()));
+    // Deferred, and then too late, where no thread can be created.
+    probes.push_back(std::async(std::launch::async | std::launch::deferred, ask_one, known, timeout,
+                                late.get_token()));
   }
   for (const auto& one : probes) {
     (void)one.wait_until(deadline);  // late ones are detected below

@@ -482,7 +482,8 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     if (stop.stop_requested()) {
       break;
     }
-    running.push_back({&info, std::async(std::launch::async, [&] {
+    // Deferred where no thread can be created.
+    running.push_back({&info, std::async(std::launch::async | std::launch::deferred, [&] {
                          return import_session(all.source, all.tool, target, info, stop);
                        })});
   }

@@ -221,7 +221,8 @@ class TranscriptSource final : public Source, public OriginalReader {
     const std::size_t count = std::min<std::size_t>(
         {kListThreadsMax, std::thread::hardware_concurrency(), unread.size() / kFilesPerThread});
     for (std::size_t i = 1; i < count; ++i) {
-      threads.push_back(std::async(std::launch::async, read));
+      // Deferred where no thread can be created.
+      threads.push_back(std::async(std::launch::async | std::launch::deferred, read));
     }
     read();
     for (std::future<void>& thread : threads) {
