@@ -31,7 +31,7 @@ class ContextFiles final : public OneFile {
   }
   bool stores_whole_turns() const override { return true; }
   std::filesystem::path pending_file() const override;
-  std::filesystem::path partial_file(const SessionId& id) const override;
+  Result<std::filesystem::path> partial_file(const SessionId& id) const override;
   std::filesystem::path partial_in_trash(const SessionId& id) const override;
   std::string pending_bytes_for(const std::filesystem::path& copy,
                                 std::string bytes) const override;
@@ -58,7 +58,7 @@ std::string ContextFiles::quarantine_suffix() const {
 }
 
 fs::path ContextFiles::pending_file() const {
-  return OneFile::partial_file(origin_.unnamed);
+  return beside(root(), ".answer");
 }
 
 fs::path ContextFiles::partial_in_trash(const SessionId& id) const {
@@ -66,10 +66,12 @@ fs::path ContextFiles::partial_in_trash(const SessionId& id) const {
 }
 
 // An answer in the trash without the trashed session is left over from a session that was restored.
-// Files that cannot be checked cannot be read either.
-fs::path ContextFiles::partial_file(const SessionId& id) const {
+Result<fs::path> ContextFiles::partial_file(const SessionId& id) const {
   fs::path in_trash = partial_in_trash(id);
-  const bool is_used = is_there(in_trash).value_or(false) && is_there(trash_of(id)).value_or(false);
+  REPRISE_ASSIGN(bool is_used, is_there(in_trash));
+  if (is_used) {
+    REPRISE_ASSIGN(is_used, is_there(trash_of(id)));
+  }
   return is_used ? std::move(in_trash) : pending_file();
 }
 

@@ -52,7 +52,8 @@ Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answ
   if (!running || running->answer != answer) {
     return std::unexpected(answer_not_running(id, answer));
   }
-  return store::add_partial(files_->partial_file(id), answer, delta);
+  REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+  return store::add_partial(file, answer, delta);
 }
 
 Result<> DocumentStore::renew_lease(const SessionId& id, const OperationId& answer,
@@ -63,16 +64,18 @@ Result<> DocumentStore::renew_lease(const SessionId& id, const OperationId& answ
   if (!running || running->answer != answer) {
     return std::unexpected(answer_not_running(id, answer));
   }
-  return add_lease(files_->partial_file(id), answer, lease);
+  REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+  return add_lease(file, answer, lease);
 }
 
 Result<std::optional<Partial>> DocumentStore::find_partial(const SessionId& id) {
   REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   std::optional<Partial> running = found.session->stored.partial;
   if (running) {
-    REPRISE_ASSIGN(const auto lease, read_lease(files_->partial_file(id), running->answer));
+    REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+    REPRISE_ASSIGN(const auto lease, read_lease(file, running->answer));
     running->owner.lease = lease.value_or(running->owner.lease);
-    REPRISE_ASSIGN(running->blocks, read_partial(files_->partial_file(id), running->answer));
+    REPRISE_ASSIGN(running->blocks, read_partial(file, running->answer));
   }
   return running;
 }

@@ -98,7 +98,7 @@ class DocumentFormat {
   }
   // The lock of writers, beside the root or in it; never a file of the format.
   virtual std::filesystem::path lock_file() const = 0;
-  virtual std::filesystem::path partial_file(const SessionId& id) const = 0;
+  virtual Result<std::filesystem::path> partial_file(const SessionId& id) const = 0;
   // The partial file's path in the trash, if a session's file is moved there unchanged; "" if it
   // cannot be.
   virtual std::filesystem::path partial_in_trash(const SessionId& /*id*/) const { return {}; }

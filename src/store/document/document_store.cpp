@@ -68,7 +68,8 @@ Result<std::optional<Session>> DocumentStore::find(const SessionId& id) {
   const StoredSession& stored = found->session->stored;
   Session session = stored.session;
   if (stored.partial && session.info.answering) {
-    REPRISE_ASSIGN(const auto lease, read_lease(files_->partial_file(id), stored.partial->answer));
+    REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+    REPRISE_ASSIGN(const auto lease, read_lease(file, stored.partial->answer));
     session.info.answering->lease = lease.value_or(session.info.answering->lease);
   }
   return session;
@@ -91,7 +92,7 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
       continue;
     }
     if (const auto now = find(info.id); !now) {
-      damage.push_back({files_->partial_file(info.id).native(), now.error().message, ""});
+      damage.push_back({files_->root().native(), now.error().message, ""});
     } else if (const std::optional<Session>& session = *now; session) {
       info.answering = session->info.answering;  // with the current lease
     }

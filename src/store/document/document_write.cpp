@@ -28,7 +28,8 @@ class DocumentWriter {
     if (files_.stores_whole_turns()) {
       REPRISE_TRY(find_pending(file.stored));
       if (cancels_turn(file.stored)) {
-        REPRISE_TRY(remove_partial(files_.partial_file(id_)));
+        REPRISE_ASSIGN(const auto partial, files_.partial_file(id_));
+        REPRISE_TRY(remove_partial(partial));
         const Seq head = file.stored.session.info.head;
         appended_ = {head, head, false};
         return Outcome::pending;
@@ -45,7 +46,9 @@ class DocumentWriter {
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
     if (write_.options.end_partial && !appended_.repeated && !runs_beside_) {
       // Failure is harmless: pieces of an answer that has ended are not read.
-      (void)remove_partial(files_.partial_file(id_));
+      if (const auto partial = files_.partial_file(id_)) {
+        (void)remove_partial(*partial);
+      }
     }
     return appended_;
   }
@@ -82,7 +85,7 @@ class DocumentWriter {
 
   // Reads the pending turn. One that cannot be read is quarantined before it is overwritten.
   Result<> find_pending(const StoredSession& stored) {
-    const auto file = files_.partial_file(id_);
+    REPRISE_ASSIGN(const auto file, files_.partial_file(id_));
     auto turn = read_pending_turn(file, id_);
     if (!turn && turn.error().code == Code::corrupt) {
       REPRISE_ASSIGN(const std::string bytes, read_file(file));
@@ -129,7 +132,8 @@ class DocumentWriter {
     const bool is_started = batch.options.begin_partial.has_value();
     pending_->batches.push_back(std::move(batch));
     runs_beside_ = true;
-    return write_pending_turn(files_.partial_file(id_), *pending_, answer, is_started);
+    REPRISE_ASSIGN(const auto file, files_.partial_file(id_));
+    return write_pending_turn(file, *pending_, answer, is_started);
   }
 
   const DocumentFormat& files_;

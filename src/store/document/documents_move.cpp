@@ -95,7 +95,7 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
   REPRISE_ASSIGN(Draft there, draft_at(to));
   const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
   const SessionId id = moved->stored.session.info.id;
-  const fs::path trashed = files_.partial_file(id);
+  REPRISE_ASSIGN(const fs::path trashed, files_.partial_file(id));
   if (to == files_.root()) {
     REPRISE_TRY(check_partial_place(id));
   }
@@ -124,16 +124,18 @@ Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
                                const SessionId& id) const {
   REPRISE_ASSIGN(const bool has_turn, has_pending_turn(id));
   const fs::path in_trash = files_.partial_in_trash(id);
-  if (has_turn && files_.partial_file(id) != in_trash) {
+  REPRISE_ASSIGN(const fs::path partial, files_.partial_file(id));
+  if (has_turn && partial != in_trash) {
     REPRISE_TRY(remove_partial(in_trash));
-    REPRISE_TRY(link_file(files_.partial_file(id), in_trash));
+    REPRISE_TRY(link_file(partial, in_trash));
   }
   return link_file(file, to);
 }
 
 Result<> Documents::check_partial_place(const SessionId& id) const {
   const fs::path in_use = files_.pending_file();
-  if (files_.partial_file(id) != files_.partial_in_trash(id)) {
+  REPRISE_ASSIGN(const fs::path partial, files_.partial_file(id));
+  if (partial != files_.partial_in_trash(id)) {
     return {};
   }
   REPRISE_ASSIGN(const auto other, read_pending_turn(in_use));

@@ -29,7 +29,8 @@ Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
   if (!files_.stores_whole_turns()) {
     return find_in_file(id);
   }
-  const auto read = read_pending_turn(files_.partial_file(id), id);
+  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
+  const auto read = read_pending_turn(file, id);
   const std::optional<PendingTurn> turn = read ? *read : std::nullopt;
   REPRISE_ASSIGN(auto found, find_in_file(id));
   if (!found || (read && !turn)) {
@@ -41,7 +42,7 @@ Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
   if (turn) {
     REPRISE_TRY(add_pending_turn(session.stored, *turn));
   } else {
-    session.damage.push_back({files_.partial_file(id).native(), read.error().message, ""});
+    session.damage.push_back({file.native(), read.error().message, ""});
   }
   found->loaded.document = std::make_shared<const Document>(std::move(seen));
   found->session = &found->loaded.document->sessions.front();
@@ -60,13 +61,14 @@ Result<bool> Documents::has_pending_turn(const SessionId& id) const {
   if (!files_.stores_whole_turns()) {
     return false;
   }
-  REPRISE_ASSIGN(const auto turn, read_pending_turn(files_.partial_file(id), id));
+  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
+  REPRISE_ASSIGN(const auto turn, read_pending_turn(file, id));
   return turn && turn->has_content();
 }
 
 // If all sessions share one partial file, it may belong to another one.
 Result<> Documents::remove_partial_of(const SessionId& id) const {
-  const fs::path file = files_.partial_file(id);
+  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
   if (files_.stores_whole_turns()) {
     const auto turn = read_pending_turn(file).value_or(std::nullopt);
     if (turn && turn->session != id && turn->has_content()) {
@@ -81,7 +83,8 @@ Result<> Documents::merge_pending_turn(FileSession& session) const {
     return {};
   }
   const SessionId& id = session.stored.session.info.id;
-  REPRISE_ASSIGN(const auto turn, read_pending_turn(files_.partial_file(id), id));
+  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
+  REPRISE_ASSIGN(const auto turn, read_pending_turn(file, id));
   if (turn) {
     REPRISE_TRY(add_pending_turn(session.stored, *turn));
   }

@@ -16,7 +16,7 @@ fs::path OneFile::lock_file() const {
   return beside(file_, ".lock");
 }
 
-fs::path OneFile::partial_file(const SessionId& /*id*/) const {
+Result<fs::path> OneFile::partial_file(const SessionId& /*id*/) const {
   return beside(file_, ".answer");
 }
 

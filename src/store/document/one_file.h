@@ -16,7 +16,7 @@ class OneFile : public DocumentFormat {
 
   const std::filesystem::path& root() const override { return file_; }
   std::filesystem::path lock_file() const override;
-  std::filesystem::path partial_file(const SessionId& id) const override;
+  Result<std::filesystem::path> partial_file(const SessionId& id) const override;
   Result<std::optional<std::filesystem::path>> find_file(const SessionId& id) const override;
   Result<std::vector<std::filesystem::path>> files() const override;
   std::filesystem::path place(const Session& session) const override;

@@ -35,7 +35,7 @@ class SessionsFiles final : public DocumentFormat {
   const fs::path& root() const override { return places_.root(); }
   bool is_folder() const override { return true; }
   fs::path lock_file() const override { return root() / ".lock"; }
-  fs::path partial_file(const SessionId& id) const override {
+  Result<fs::path> partial_file(const SessionId& id) const override {
     return root() / "active" / cat(id.str(), ".partial");
   }
 
