@@ -31,8 +31,7 @@ std::string where_they_differ(const std::string& is, const std::string& should) 
 bool is_whole(const std::string& damage) {
   for (std::size_t from = 0; from < damage.size();) {
     const std::size_t end = damage.find('\n', from);
-    const std::string_view line = std::string_view(damage).substr(from, end - from);
-    if (!line.ends_with(kCut) && !line.ends_with(kPartlyRemoved)) {
+    if (!std::string_view(damage).substr(from, end - from).ends_with(kCut)) {
       return false;
     }
     from = end + 1;
@@ -70,7 +69,24 @@ std::string examine_added(const Kind& kind, const fs::path& place) {
   return has_one_more(*seen) ? "" : "loses the message it took";
 }
 
-// Deleted sessions must not reappear.
+// The first damage that is not allowed, by its reason.
+std::string verify_all(Store& store, const std::function<bool(std::string_view)>& allows) {
+  if (store.capabilities().repair == nullptr) {
+    return "";
+  }
+  const auto report = store.capabilities().repair->verify();
+  if (!report) {
+    return cat("cannot be verified: ", report.error().message);
+  }
+  for (const Damage& damage : report->damage) {
+    if (!allows(damage.reason)) {
+      return one_line(cat("is damaged: ", damage.where, ": ", damage.reason));
+    }
+  }
+  return "";
+}
+
+// Deleted sessions must not reappear, and nothing is left of them.
 std::string examine_purged(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
   const auto purged = store ? purge_all(**store) : Result<>(std::unexpected(store.error()));
@@ -80,7 +96,10 @@ std::string examine_purged(const Kind& kind, const fs::path& place) {
     return cat("cannot be purged: ", seen.error().message);
   }
   const bool is_gone = (*store)->capabilities().trash == nullptr || !has_session(*seen);
-  return is_gone ? "" : one_line(cat("shows after a purge: ", seen->lasting.substr(0, 200)));
+  if (!is_gone) {
+    return one_line(cat("shows after a purge: ", seen->lasting.substr(0, 200)));
+  }
+  return verify_all(**store, [](std::string_view reason) { return reason == kCut; });
 }
 
 }  // namespace
@@ -162,16 +181,11 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
   if (std::string fault = examine_added(kind, place); !fault.empty()) {
     return fault;
   }
-  if ((*store)->capabilities().repair != nullptr) {
-    const auto report = (*store)->capabilities().repair->verify();
-    if (!report) {
-      return cat("cannot be verified: ", report.error().message);
-    }
-    for (const Damage& damage : report->damage) {
-      if (!leniency.allows_damage && damage.reason != kCut && damage.reason != kPartlyRemoved) {
-        return one_line(cat("is damaged: ", damage.where, ": ", damage.reason));
-      }
-    }
+  const auto allows = [&leniency](std::string_view reason) {
+    return leniency.allows_damage || reason == kCut || reason == kPartlyRemoved;
+  };
+  if (std::string fault = verify_all(**store, allows); !fault.empty()) {
+    return fault;
   }
   return leniency.allows_damage ? "" : examine_purged(kind, place);
 }

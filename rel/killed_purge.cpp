@@ -1,3 +1,5 @@
+// Apart from purge.cpp, which is also part of a program that does not replace system calls.
+
 #include <algorithm>
 #include <cstdint>
 

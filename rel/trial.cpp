@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,8 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <exception>
-#include <stdexcept>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -96,19 +93,7 @@ void copy_folder(const fs::path& from, const fs::path& to) {
   fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
 }
 
-WorkFolder::WorkFolder() {
-  const fs::path memory = "/dev/shm";
-  std::string name =
-      (::access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path()) / "rel.XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw std::runtime_error("no folder to work in");
-  }
-  path_ = name;
-}
-
-WorkFolder::~WorkFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+WorkFolder::WorkFolder()
+    : TemporaryFolder(::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : fs::temp_directory_path()) {}
 
 }  // namespace reprise::rel

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/testing/temporary_folder.h"
+
 namespace reprise::rel {
 
 struct Ended {
@@ -27,18 +29,9 @@ Ended in_process(const std::function<std::string(const Say& say)>& trial,
 void copy_folder(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // A temporary folder, in memory if possible; removed by the destructor.
-class WorkFolder {
+class WorkFolder : public test::TemporaryFolder {
  public:
   WorkFolder();
-  ~WorkFolder();
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  WorkFolder(WorkFolder&&) = delete;
-  WorkFolder& operator=(WorkFolder&&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 }  // namespace reprise::rel
