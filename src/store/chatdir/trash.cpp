@@ -84,8 +84,11 @@ Result<> ChatdirStore::restore(const SessionId& id) {
 // older archive that the chat hides is purged before it, so that it never appears in its place.
 Result<> ChatdirStore::purge_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_TRY(find_place(chats_, id));
+  REPRISE_TRY(check_id(id));
   REPRISE_ASSIGN(const std::vector<Place> places, chats_.layout().find_all(id));
+  if (places.empty()) {
+    return std::unexpected(no_session(id));
+  }
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     const fs::path folder = folder_of(place->folder);
     const fs::path leaving = folder / cat(kLeaving, id.str());
