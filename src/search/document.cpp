@@ -98,7 +98,7 @@ std::string short_hash(std::string_view value) {
 }
 
 // Attributes by which the message itself can be filtered.
-std::vector<std::string> message_facts(const Message& message) {
+std::vector<std::string> message_attributes(const Message& message) {
   std::vector<std::string> attributes = {attribute_token(Attribute::role, message.role)};
   if (!message.model.empty()) {
     attributes.push_back(attribute_token(Attribute::model, message.model));
@@ -135,17 +135,17 @@ std::string session_token(std::int64_t key) {
 std::string attributes_of(const Message& message, std::int64_t session,
                           std::string_view folder_token) {
   std::string attributes = cat(kAttributesBegin, session_token(session), " ", folder_token);
-  for (const std::string& attribute : message_facts(message)) {
+  for (const std::string& attribute : message_attributes(message)) {
     attributes += cat(" ", attribute);
   }
-  attributes += kFactsEnd;
+  attributes += kAttributesEnd;
   return attributes;
 }
 
 WordEntry entry_of(const Message& message) {
   const Texts texts = texts_of(message);
   WordEntry entry{.parts = std::vector<std::vector<std::string>>(kParts),
-                  .attributes = message_facts(message),
+                  .attributes = message_attributes(message),
                   .bytes = static_cast<std::int64_t>(texts.bytes())};
   for (std::size_t part = 0; part < kParts; ++part) {
     for (Words words(texts.parts.at(part)); words.next();) {

@@ -43,7 +43,7 @@ int tokenize(Fts5Tokenizer* /*tokenizer*/, void* context, int flags, const char*
     return pass_tokens(text, context, sink);
   }
   if (text.starts_with(kAttributesBegin)) {
-    const std::size_t end = std::min(text.find(kFactsEnd), text.size());
+    const std::size_t end = std::min(text.find(kAttributesEnd), text.size());
     const int code = pass_tokens(text.substr(1, end - 1), context, sink);
     if (code != SQLITE_OK) {
       return code;

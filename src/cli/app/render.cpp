@@ -17,26 +17,26 @@ constexpr Style kPrompt{.colour = Colour::cyan, .bold = true};
 std::vector<Line> welcome(const State& state, std::size_t width) {
   const Tab* const tab = state.tab();
   std::vector<Line> lines{{}};
-  const auto announce = [&](std::string_view text, Style style) {
+  const auto add_text = [&](std::string_view text, Style style) {
     for (Line& line : wrap_text(text, style, width, {{{"  ", {}}}, {{"  ", {}}}})) {
       lines.push_back(std::move(line));
     }
   };
-  announce("Reprise", kBold);
+  add_text("Reprise", kBold);
   if (tab == nullptr && state.tabs_opened == 0) {
-    announce(state.dialogs.empty() ? "opening…" : "", kDim);
+    add_text(state.dialogs.empty() ? "opening…" : "", kDim);
   } else if (tab == nullptr) {
     if (!state.notice.empty()) {
-      announce(state.notice, {.colour = Colour::yellow});
+      add_text(state.notice, {.colour = Colour::yellow});
       lines.emplace_back();
     }
-    announce("No session is open.", kDim);
-    announce("A message starts one in this folder; /session new PATH starts one elsewhere.", kDim);
+    add_text("No session is open.", kDim);
+    add_text("A message starts one in this folder; /session new PATH starts one elsewhere.", kDim);
   } else if (tab->phase == Tab::Phase::opening) {
-    announce("opening…", kDim);
+    add_text("opening…", kDim);
   } else {
-    announce(cat("A new session in ", short_path(state, tab->metadata.folder)), kDim);
-    announce("Type a message and press Enter. /help lists commands, F1 the keys.", kDim);
+    add_text(cat("A new session in ", short_path(state, tab->metadata.folder)), kDim);
+    add_text("Type a message and press Enter. /help lists commands, F1 the keys.", kDim);
   }
   return lines;
 }

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEvents = "events.jsonl";
-constexpr std::int64_t kFactsBytesMax = 1 << 20;
+constexpr std::int64_t kMetadataBytesMax = 1 << 20;
 
 bool is_copilot_line(JsonView line) {
   return (line["type"].text() == "session.start" && line["data"]["sessionId"]) ||
@@ -242,7 +242,7 @@ class Copilot final : public JsonlTool {
   // A name set by the user is in a YAML file of one level beside the events.
   Result<> resolve(Located& located, ReadReport& /*report*/) const override {
     REPRISE_ASSIGN(const auto metadata,
-                   if_there(read_file(sidecar_files(located).front(), kFactsBytesMax)));
+                   if_there(read_file(sidecar_files(located).front(), kMetadataBytesMax)));
     constexpr std::string_view kName = "\nname:";
     const std::string text = cat("\n", metadata.value_or(""));
     const std::size_t at = text.find(kName);

@@ -24,12 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // The keys by which the original knows its files, and their older names.
-struct LoadedFiles {
+struct KnownArtefact {
   std::string_view key;
   std::string_view file;
   std::array<std::string_view, 2> older = {};
 };
-constexpr LoadedFiles kKnown[] = {
+constexpr KnownArtefact kKnown[] = {
     {"input", "input.md"},
     {"prompt", "prompt.md"},
     {"answer", "answer.md"},
@@ -55,14 +55,14 @@ constexpr LoadedFiles kKnown[] = {
 constexpr std::string_view kStepAnswer = "answer-step";
 constexpr std::string_view kAnswer = "answer.md";
 
-const LoadedFiles* known(std::string_view name) {
+const KnownArtefact* known(std::string_view name) {
   const auto* const found = std::ranges::find_if(
-      kKnown, [name](const LoadedFiles& one) { return one.key == name || one.file == name; });
+      kKnown, [name](const KnownArtefact& one) { return one.key == name || one.file == name; });
   return found == std::end(kKnown) ? nullptr : found;
 }
 
 std::string_view file_of(std::string_view name) {
-  const LoadedFiles* const one = known(name);
+  const KnownArtefact* const one = known(name);
   return one == nullptr ? name : one->file;
 }
 
@@ -85,7 +85,7 @@ fs::path folder_of_step(Step step) {
 // The paths in the chat's folder where the artefact may be, the likeliest first.
 std::vector<fs::path> candidates(Step step, std::string_view name) {
   std::vector<std::string_view> files = {file_of(name)};
-  if (const LoadedFiles* const one = known(name); one != nullptr) {
+  if (const KnownArtefact* const one = known(name); one != nullptr) {
     std::ranges::copy_if(one->older, std::back_inserter(files),
                          [](std::string_view older) { return !older.empty(); });
   }

@@ -86,7 +86,7 @@ class ZipFileWriter {
     std::memcpy(&to, data, sizeof to);
     return ::lseek(target_.fd.get(), to.offset, to.whence) < 0 ? fail_with(errno) : 0;
   }
-  zip_int64_t report_progress() {
+  zip_int64_t tell() {
     const off_t at = ::lseek(target_.fd.get(), 0, SEEK_CUR);
     return at < 0 ? fail_with(errno) : at;
   }
@@ -143,7 +143,7 @@ zip_int64_t use_zip_target(void* target, void* data, zip_uint64_t size, zip_sour
     case ZIP_SOURCE_SEEK_WRITE:
       return writer.seek(data, size);
     case ZIP_SOURCE_TELL_WRITE:
-      return writer.report_progress();
+      return writer.tell();
     case ZIP_SOURCE_ERROR:
       return tell_error(ZIP_ER_WRITE, zip.os_errno, data, size);
     // A new file, complete when finish() has returned.
