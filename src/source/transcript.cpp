@@ -27,7 +27,6 @@ Transcript new_transcript(Located located) {
   Transcript transcript{.session = std::move(session)};
   transcript.parts = std::move(located.parts);
   transcript.is_child = located.is_child;
-  transcript.agent = std::move(located.agent);
   transcript.given_title = std::move(located.title);
   transcript.session.info.working_dir = std::move(located.working_dir);
   return transcript;
@@ -123,7 +122,7 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, E
   FilePart present = part;
   present.end = std::min(part.end, bytes);
   if (extent.records == Records::retained && present.end - part.begin <= kParsedBytesMax) {
-    auto parsed = std::make_unique<ParsedPart>();
+    auto parsed = std::make_shared<ParsedPart>();
     REPRISE_TRY(parsed->read(fd.get(), present, into.report, take));
     into.parsed.resize(number + 1);
     into.parsed.back() = std::move(parsed);
@@ -196,6 +195,17 @@ void note_parent(Transcript& transcript) {
   }
 }
 
+// Its parts are those of the session that it belongs to.
+void complete_agent(Transcript& agent, const Transcript& of) {
+  agent.parsed = of.parsed;
+  agent.is_whole = of.is_whole;
+  if (agent.session.info.working_dir.empty()) {
+    agent.session.info.working_dir = of.session.info.working_dir;
+  }
+  note_parent(agent);
+  count_messages(agent);
+}
+
 Result<Transcript> read_parts(const JsonlTool& tool, Located located, Extent& extent) {
   const std::optional<CopiedFrom> copied_from = located.copied_from;
   Transcript transcript = new_transcript(std::move(located));
@@ -213,6 +223,9 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, Extent& ex
     transcript.session.info.title = title_of(transcript.given_title);
   }
   count_messages(transcript);
+  for (const auto& [name, agent] : transcript.agents) {
+    complete_agent(*agent, transcript);
+  }
   return transcript;
 }
 
@@ -389,22 +402,40 @@ Node node_at(const Record& record, std::size_t part, JsonView value) {
   return node;
 }
 
+Transcript* agent_of(Transcript& transcript, const std::string& name) {
+  if (const auto known = transcript.agents.find(name); known != transcript.agents.end()) {
+    return known->second.get();
+  }
+  const SessionInfo& info = transcript.session.info;
+  auto id = SessionId::parse(cat(info.id.str(), kBranchSeparator, name));
+  if (!id) {
+    return nullptr;
+  }
+  auto agent = std::make_unique<Transcript>(
+      Transcript{.session = {.info = {.id = *std::move(id), .state = info.state}}});
+  agent->parts = transcript.parts;
+  agent->is_child = true;
+  agent->names = transcript.names;
+  return transcript.agents.emplace(name, std::move(agent)).first->second.get();
+}
+
 std::uint32_t name_number(Transcript& transcript, std::string_view name) {
   if (name.empty()) {
     return 0;
   }
-  if (const auto known = transcript.name_numbers.find(name);
-      known != transcript.name_numbers.end()) {
+  auto& [list, numbers] = *transcript.names;
+  if (const auto known = numbers.find(name); known != numbers.end()) {
     return known->second;
   }
-  transcript.names.emplace_back(name);
-  const auto number = static_cast<std::uint32_t>(transcript.names.size());
-  transcript.name_numbers.emplace(name, number);
+  list.emplace_back(name);
+  const auto number = static_cast<std::uint32_t>(list.size());
+  numbers.emplace(name, number);
   return number;
 }
 
 std::string name_of(const Transcript& transcript, std::uint32_t number) {
-  return number == 0 || number > transcript.names.size() ? "" : transcript.names[number - 1];
+  const std::vector<std::string>& list = transcript.names->list;
+  return number == 0 || number > list.size() ? "" : list[number - 1];
 }
 
 }  // namespace reprise::source

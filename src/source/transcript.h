@@ -30,10 +30,15 @@ struct Located {
   std::vector<FilePart> parts;  // in reading order
   bool is_child = false;        // a sub-agent's: listed only with branches or children
   bool is_archived = false;
-  std::string agent = {};  // selects one of several sessions in a file; "" for the main one
   std::string title = {};  // from outside the session's files
   std::string working_dir = {};
   std::optional<CopiedFrom> copied_from = {};
+};
+
+// Strings that nodes refer to, such as models.
+struct Names {
+  std::vector<std::string> list;
+  std::map<std::string, std::uint32_t, std::less<>> numbers;  // in `list`, from 1
 };
 
 struct Transcript {
@@ -43,17 +48,16 @@ struct Transcript {
   Tree tree = {};
   ReadReport report = {};
   bool is_child = false;
-  std::string parent = {};  // of a child; "" if its id names it
-  std::string agent = {};
+  std::string parent = {};                // of a child; "" if its id names it
   std::string given_title = {};           // Located::title
-  std::vector<std::string> agents = {};   // the sub-agents in the same file
   std::optional<SessionId> fork_of = {};  // the session that inherited nodes belong to
-  std::vector<std::string> names = {};    // strings that nodes refer to, such as models
-  std::map<std::string, std::uint32_t, std::less<>> name_numbers = {};  // in `names`, from 1
-  std::uint64_t first_message = 0;                                      // its id; 0 if unknown
-  bool is_whole = true;  // false: only the ends of its files were read
+  std::uint64_t first_message = 0;        // its id; 0 if unknown
+  bool is_whole = true;                   // false: only the ends of its files were read
+  // The sub-agents in the same files, by their names.
+  std::map<std::string, std::unique_ptr<Transcript>, std::less<>> agents = {};
+  std::shared_ptr<Names> names = std::make_shared<Names>();  // shared with the sub-agents
   // By the number of the part; null for one that is not in memory.
-  std::vector<std::unique_ptr<const ParsedPart>> parsed = {};
+  std::vector<std::shared_ptr<const ParsedPart>> parsed = {};
 };
 
 // One of the lines that make up a message.
@@ -139,6 +143,9 @@ ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Br
 void note_time(SessionInfo& info, JsonView value);
 // The position of a value in a record.
 Node node_at(const Record& record, std::size_t part, JsonView value);
+// The session of a sub-agent in the same files, made if it is new; null if its name is not valid in
+// an id. What the caller leaves empty in it is set from `transcript`.
+Transcript* agent_of(Transcript& transcript, const std::string& name);
 // The index of a name in transcript.names, from 1; 0 for "".
 std::uint32_t name_number(Transcript& transcript, std::string_view name);
 std::string name_of(const Transcript& transcript, std::uint32_t number);

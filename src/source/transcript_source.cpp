@@ -30,7 +30,21 @@ struct Indexed {
   std::vector<FileState> states;
   Branch used;  // the current branch
   NamedBranches branches;
+  std::map<std::string, std::shared_ptr<const Indexed>, std::less<>> agents;  // in the same files
 };
+
+std::shared_ptr<const Indexed> make_indexed(Transcript transcript, std::vector<FileState> states) {
+  std::map<std::string, std::shared_ptr<const Indexed>, std::less<>> agents;
+  for (auto& [name, agent] : std::exchange(transcript.agents, {})) {
+    agents.emplace(name, make_indexed(std::move(*agent), states));
+  }
+  const auto leaf = transcript.tree.leaf();
+  Branch used = leaf ? transcript.tree.branch(*leaf) : Branch{};
+  NamedBranches branches(transcript.tree);
+  return std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(states),
+                                                 std::move(used), std::move(branches),
+                                                 std::move(agents)});
+}
 
 Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
   std::vector<FileState> states;
@@ -305,7 +319,7 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   static HeadState state_of(const Located& located) {
     HeadState state;
-    state.add(cat(located.is_archived ? "archived " : "", located.agent));
+    state.add(located.is_archived ? "archived " : "");
     state.add(located.title);
     state.add(located.working_dir);
     for (const FilePart& part : located.parts) {
@@ -355,7 +369,9 @@ class TranscriptSource final : public Source, public OriginalReader {
       take_info(info);
     };
     take(info_of(transcript));
-    REPRISE_TRY(take_agents(transcript, located, take));
+    for (const auto& [name, agent] : indexed->agents) {
+      take(info_of(agent->transcript));
+    }
     for (const NamedBranch& branch : indexed->branches.all()) {
       REPRISE_ASSIGN(const Chosen chosen, choose_branch(indexed, branch));
       take(chosen.session.info);
@@ -398,32 +414,6 @@ class TranscriptSource final : public Source, public OriginalReader {
     });
   }
 
-  // Lists the sub-agents in the same file.
-  Result<> take_agents(const Transcript& transcript, const Located& located,
-                       const InfoSink& take) const {
-    for (const std::string& agent : transcript.agents) {
-      const auto child = child_of(located, agent);
-      if (child) {
-        REPRISE_ASSIGN(const Transcript of_agent, read_index(*tool_, *child));
-        take(info_of(of_agent));
-      }
-    }
-    return {};
-  }
-
-  // nullopt if the agent's name is not valid in an id.
-  static std::optional<Located> child_of(Located located, const std::string& agent) {
-    auto id = SessionId::parse(cat(located.id.str(), kBranchSeparator, agent));
-    if (!id) {
-      return std::nullopt;
-    }
-    located.id = *std::move(id);
-    located.agent = agent;
-    located.is_child = true;
-    located.title.clear();
-    return located;
-  }
-
   static SessionInfo info_of(const Transcript& transcript) {
     SessionInfo info = transcript.session.info;
     info.is_head_known = transcript.is_whole;
@@ -445,9 +435,8 @@ class TranscriptSource final : public Source, public OriginalReader {
       return std::optional<Chosen>();
     }
     const std::string& name = parts->name;
-    if (std::ranges::find(indexed->transcript.agents, name) != indexed->transcript.agents.end()) {
-      REPRISE_ASSIGN(indexed, index_of(parts->session, name));
-      return whole(std::move(indexed));
+    if (const auto agent = indexed->agents.find(name); agent != indexed->agents.end()) {
+      return whole(agent->second);
     }
     const NamedBranch* const branch = indexed->branches.find(name);
     if (branch == nullptr) {
@@ -475,11 +464,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     return Chosen{indexed, std::move(session), std::move(branch)};
   }
 
-  // Null if there is no such session. `agent` selects a sub-agent in its file.
-  Result<std::shared_ptr<const Indexed>> index_of(std::string_view id,
-                                                  const std::string& agent = "") {
-    REPRISE_ASSIGN(const std::optional<Located> known, find_located(id));
-    std::optional<Located> located = known && !agent.empty() ? child_of(*known, agent) : known;
+  // Null if there is no such session.
+  Result<std::shared_ptr<const Indexed>> index_of(std::string_view id) {
+    REPRISE_ASSIGN(std::optional<Located> located, find_located(id));
     return located ? load(*std::move(located)) : std::shared_ptr<const Indexed>();
   }
 
@@ -497,11 +484,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     for (Damage& damage : report.damage) {
       add_damage(transcript.report, std::move(damage));
     }
-    const auto leaf = transcript.tree.leaf();
-    Branch used = leaf ? transcript.tree.branch(*leaf) : Branch{};
-    NamedBranches branches(transcript.tree);
-    auto indexed = std::make_shared<const Indexed>(
-        Indexed{std::move(transcript), std::move(states), std::move(used), std::move(branches)});
+    auto indexed = make_indexed(std::move(transcript), std::move(states));
     const std::lock_guard lock(mutex_);
     std::erase_if(loaded_, [&](const auto& older) {
       return older->transcript.session.info.id == indexed->transcript.session.info.id;

@@ -373,7 +373,7 @@ TEST(ChatdirStore, ReadingBesideAHeldLockEnds) {
   });
   ASSERT_EQ(exit_code_of(dead), 0);
   const auto lock = must(LockFile::open(directory.chat(chat_id(1)) / ".lock"));
-  const auto store = directory.open({.busy_timeout = std::chrono::milliseconds(20)});
+  const auto store = directory.open({.busy_timeout = std::chrono::seconds(1)});
   const auto echo = must(make_provider("echo", {}));
   TurnObserver observer;
   Conversation conversation(*echo, store.get(), must(get(*store, chat_id(1))),

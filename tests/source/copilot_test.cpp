@@ -90,6 +90,28 @@ TEST_F(CopilotTest, SubAgentsInTheSameFileAreSessionsOfTheirOwn) {
   EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Do this");
 }
 
+TEST_F(CopilotTest, SubAgentsAtTheSameTimeHaveTheirOwnModelTimesAndUsage) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
+                event(2, "user.message", "'content':'One','attachments':[{'assetId':'abc'}]", "a1"),
+                event(3, "user.message", "'content':'Two'", "a2"),
+                event(4, "session.binary_asset", "'assetId':'abc','data':'iVBORw0KGgo='"),
+                event(5, "assistant.message", "'content':'First.','model':'m1'", "a1"),
+                event(6, "assistant.message", "'content':'Second.','model':'m2'", "a2"),
+                event(7, "session.usage_record", "'usage':{'inputTokens':7}", "a1"),
+                event(8, "session.usage_record", "'usage':{'inputTokens':8}", "a2")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId), Lines{"user: Go"});
+  EXPECT_EQ(
+      transcript(cat(kId, ":a1")),
+      (Lines{"*user: One | [image/png data:image/png;base64,iVBORw0KGgo=]", "assistant: First."}));
+  EXPECT_EQ(transcript(cat(kId, ":a2")), (Lines{"*user: Two", "assistant: Second."}));
+  EXPECT_EQ(facts(cat(kId, ":a1")), "One||m1|/home/a/x|2026-11-20T10:00:02Z|2026-11-20T10:00:07Z");
+  EXPECT_EQ(facts(cat(kId, ":a2")), "Two||m2|/home/a/x|2026-11-20T10:00:03Z|2026-11-20T10:00:08Z");
+  EXPECT_EQ(session(kId).usage.input.value, 0);
+  EXPECT_EQ(session(cat(kId, ":a1")).usage.input.value, 7);
+  EXPECT_EQ(session(cat(kId, ":a2")).usage.input.value, 8);
+}
+
 TEST_F(CopilotTest, KilledInMidAnswer) {
   write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
                 event(2, "assistant.turn_start", "")});

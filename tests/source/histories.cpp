@@ -160,6 +160,23 @@ void write_copilot(const fs::path& folder, int exchanges) {
   }
 }
 
+// Each question comes with one of a sub-agent of its own.
+void write_copilot_agents(const fs::path& folder, int exchanges) {
+  const std::string id = "8a1b2c3d-0000-4000-8000-000000000001";
+  write_json(
+      folder / "session-state" / id / "events.jsonl",
+      cat("{'type':'session.start','id':'s','parentId':null,'timestamp':'", kTime,
+          "','data':{'sessionId':'", id, "','startTime':'", kTime, "','context':{'cwd':'/x'}}}\n",
+          joined_turns(exchanges, "", [](int at, bool is_answer) {
+            const std::string rest =
+                cat("','parentId':", before(at, "'s'"), ",'timestamp':'", kTime,
+                    "','data':{'content':'", words(at, is_answer), "'}");
+            const std::string_view type = is_answer ? "assistant" : "user";
+            return cat("{'type':'", type, ".message','id':'m", at, rest, "}\n{'type':'", type,
+                       ".message','id':'a", at, rest, ",'agentId':'agent-", at / 2, "'}\n");
+          })));
+}
+
 std::string spell_message(int at, bool is_answer) {
   return cat("{'id':'m", at, "','role':'", is_answer ? "assistant" : "user",
              "','ts':1763600000000,'content':[{'type':'text','text':'", words(at, is_answer),
@@ -423,6 +440,7 @@ const std::vector<History>& histories() {
       {"Qwen", "qwen", write_qwen},
       {"Pi", "pi", write_pi},
       {"Copilot", "copilot", write_copilot},
+      {"CopilotAgents", "copilot", write_copilot_agents},
       {"OpencodeDatabase", "opencode", write_opencode_database},
       {"OpencodeFolder", "opencode", write_opencode_folder},
       {"Llm", "llm", write_llm},

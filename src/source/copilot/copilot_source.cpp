@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 #include <utility>
 
 #include "base/file.h"
@@ -57,8 +58,9 @@ std::string asset_name(std::string_view id, const Node& node) {
 // The event with an attached file; "" if it is gone.
 Result<std::string> find_asset(const Transcript& transcript, std::string_view id) {
   const std::string begin = cat(id, " ");
-  const auto found = transcript.name_numbers.lower_bound(begin);
-  if (id.empty() || found == transcript.name_numbers.end() || !found->first.starts_with(begin)) {
+  const auto& names = transcript.names->numbers;
+  const auto found = names.lower_bound(begin);
+  if (id.empty() || found == names.end() || !found->first.starts_with(begin)) {
     return "";
   }
   const std::string& name = found->first;
@@ -118,65 +120,90 @@ class CopilotIndexer final : public Indexer {
     }
     const auto [type, data, id, time, parent, agent_id] =
         record.json.members({"type", "data", "id", "timestamp", "parentId", "agentId"});
-    const std::string kind = type.text();
-    const std::string agent = agent_id.text();
-    const bool is_own = agent == into_.agent;
-    if (is_own || agent.empty()) {
-      read_metadata(kind, data, time, is_own);
-    }
-    if (!agent.empty() && std::ranges::find(into_.agents, agent) == into_.agents.end()) {
-      into_.agents.push_back(agent);
-    }
+    const Event event{.kind = type.text(), .data = data, .time = time, .raw = record.json.raw()};
     Node node = node_at(record, part, record.json);
     node.id = node_id(id.text());
     node.parent = node_id(parent.text());
     node.link = parent ? Link::named : Link::previous;
-    node.is_message = is_own && is_message_event(kind);
-    node.is_result = node.is_message && kind == "tool.execution_complete";
-    node.is_injected = kind == "system.message" || kind == "session.error";
-    const auto place = into_.tree.add(node, record.json.raw());
-    if (is_own && kind == "assistant.message") {
-      last_answer_ = place;
-      last_answer_id_ = id.text();
+    const std::string agent = agent_id.text();
+    if (agent.empty()) {
+      add(event, id, node, main_);
+    } else {
+      Node link = node;  // later events of the session may name it as their parent
+      link.is_sidechain = true;
+      into_.tree.add(link, event.raw);
+      if (Transcript* const transcript = agent_of(into_, agent); transcript != nullptr) {
+        add(event, id, node, agents_.try_emplace(agent, Speaker{*transcript}).first->second);
+      }
     }
-    if (is_own && kind == "session.usage_record" && last_answer_) {
-      Usage usage = copilot_usage(data["usage"] ? data["usage"] : data);
-      usage.request_id = last_answer_id_;
-      into_.tree.node(*last_answer_).usage = note_usage(into_.usages, std::move(usage));
-      last_answer_.reset();
-    }
-    if (kind == "session.binary_asset") {
+    if (event.kind == "session.binary_asset") {
       name_number(into_, asset_name(data["assetId"].text(), node));
-    }
-    if (is_own && kind == "user.message" && first_.empty()) {
-      first_ = data["content"].text();
     }
   }
 
   void finish() override {
-    if (into_.session.info.title.empty()) {
-      into_.session.info.title = title_of(first_);
+    set_title(main_);
+    for (const auto& [name, agent] : agents_) {
+      set_title(agent);
     }
   }
 
  private:
-  void read_metadata(std::string_view kind, JsonView data, JsonView time, bool is_own) {
-    SessionInfo& info = into_.session.info;
-    if (is_own) {
-      note_time(info, time);
+  struct Event {
+    std::string kind;
+    JsonView data;
+    JsonView time;
+    std::string_view raw;
+  };
+
+  // The model of the session, or a sub-agent.
+  struct Speaker {
+    Transcript& into;
+    std::optional<std::uint32_t> last_answer = {};  // the answer that the next usage belongs to
+    std::string last_answer_id = {};
+    std::string first = {};
+  };
+
+  static void add(const Event& event, JsonView id, Node node, Speaker& speaker) {
+    Transcript& into = speaker.into;
+    read_metadata(event, into.session.info);
+    node.is_message = is_message_event(event.kind);
+    node.is_result = event.kind == "tool.execution_complete";
+    node.is_injected = event.kind == "system.message" || event.kind == "session.error";
+    const auto place = into.tree.add(node, event.raw);
+    if (event.kind == "assistant.message") {
+      speaker.last_answer = place;
+      speaker.last_answer_id = id.text();
+    } else if (event.kind == "session.usage_record" && speaker.last_answer) {
+      Usage usage = copilot_usage(event.data["usage"] ? event.data["usage"] : event.data);
+      usage.request_id = speaker.last_answer_id;
+      into.tree.node(*speaker.last_answer).usage = note_usage(into.usages, std::move(usage));
+      speaker.last_answer.reset();
+    } else if (event.kind == "user.message" && speaker.first.empty()) {
+      speaker.first = event.data["content"].text();
     }
-    if (kind == "session.start" && info.working_dir.empty()) {
-      info.working_dir = data["context"]["cwd"].text();
+  }
+
+  static void read_metadata(const Event& event, SessionInfo& info) {
+    note_time(info, event.time);
+    if (event.kind == "session.start" && info.working_dir.empty()) {
+      info.working_dir = event.data["context"]["cwd"].text();
     }
-    if (const std::string model = data["model"].text(); is_own && !model.empty()) {
+    if (const std::string model = event.data["model"].text(); !model.empty()) {
       info.model = model;
     }
   }
 
+  static void set_title(const Speaker& speaker) {
+    SessionInfo& info = speaker.into.session.info;
+    if (info.title.empty()) {
+      info.title = title_of(speaker.first);
+    }
+  }
+
   Transcript& into_;
-  std::optional<std::uint32_t> last_answer_;  // the answer that the next usage belongs to
-  std::string last_answer_id_;
-  std::string first_;
+  Speaker main_{into_};
+  std::unordered_map<std::string, Speaker> agents_;
 };
 
 std::string result_of(JsonView data) {
