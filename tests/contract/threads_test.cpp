@@ -3,11 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "base/testing/temporary_folder.h"
+#include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
+#include "reprise/open_source.h"
+#include "reprise/open_store.h"
 #include "reprise/store.h"
+#include "session/import.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -227,6 +234,33 @@ TEST_P(StoreContract, ThreadsRunAnswersInTheirOwnSessions) {
     EXPECT_TRUE(works(store().append(id, {assistant(whole)}, {.end_partial = answer})));
   });
   EXPECT_EQ(listed_ids({.answering_only = true}), std::vector<std::string>{});
+}
+
+// Enough files for several threads.
+TEST(SourceThreads, ListAndImportEverySession) {
+  constexpr int kFiles = 70;
+  const TemporaryFolder folder;
+  const std::filesystem::path project = folder.path() / "projects" / "x";
+  std::filesystem::create_directories(project);
+  for (int number = 0; number < kFiles; ++number) {
+    std::ofstream(project / cat("session-", number, ".jsonl"))
+        << R"({"type":"user","uuid":"u","timestamp":"2026-11-20T10:00:00Z",)"
+        << R"("message":{"role":"user","content":")" << number << "\"}}\n";
+  }
+  const auto source = must(open_source(cat("claude:", folder.path().native())));
+  const std::vector<SessionInfo> listed = must(source->list({.limit = kFiles})).sessions;
+  ASSERT_EQ(listed.size(), std::size_t{kFiles});
+  for (const SessionInfo& info : listed) {
+    EXPECT_EQ(info.id.str(), "session-" + info.title);
+  }
+  const auto store = must(open_store(cat("sqlite:", (folder.path() / "store").native())));
+  std::size_t imported = 0;
+  const auto count = [&](const SessionInfo&, const Result<ImportedSession>& session) {
+    imported += works(session) ? 1U : 0U;
+  };
+  import_sessions({.source = *source, .tool = "claude", .sessions = listed}, *store, count, {});
+  EXPECT_EQ(imported, listed.size());
+  EXPECT_EQ(must(store->list({.limit = kFiles})).sessions.size(), listed.size());
 }
 
 }  // namespace
