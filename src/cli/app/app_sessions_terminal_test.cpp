@@ -171,6 +171,21 @@ TEST_F(AppSessionsTerminalTest, KeepsOneSessionPerFolderOpenIfTheStoreRequiresIt
   EXPECT_NE(listed.find("beta-words"), std::string::npos) << listed;
 }
 
+TEST_F(AppSessionsTerminalTest, BeginsANewSessionAfterTheResumedOne) {
+  printed("ask --store chatdir:c --provider echo alpha-words");
+  start({"--store", "chatdir:c", "-r", "last"});
+  await("Resumed");
+  type("/new\r");
+  await("Type");
+  type("beta-words\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string listed = printed("list --all --store chatdir:c --json");
+  EXPECT_EQ(listed.find(R"("messages":4)"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("beta-words"), std::string::npos) << listed;
+}
+
 TEST_F(AppSessionsTerminalTest, UsesTheSettingsOfATabsFolder) {
   std::filesystem::create_directories(home() / ".config/reprise");
   std::filesystem::create_directories(home() / "other");
