@@ -230,6 +230,7 @@ TEST_F(AppSessionsTerminalTest, ContinuesASessionInItsStore) {
   start({});
   await("Reprise");
   type("/resume\r");
+  await("1.");
   await("Use /resume");
   type("/resume 1\r");
   await("7,777");  // the folder's settings are used
