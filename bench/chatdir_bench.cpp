@@ -114,7 +114,7 @@ std::size_t read_ours(const fs::path& folder, const SessionId& id) {
   std::size_t total = 0;
   const auto report = must(store->read(id, {}, [&total](Message&& message) {
     total += std::get<reprise::TextBlock>(message.blocks.front()).text.size();
-    return reprise::Flow::go_on;
+    return reprise::Flow::proceed;
   }));
   require(report.damaged == 0, "damage");
   return total;

@@ -115,7 +115,7 @@ void reading(const Server& server, const Scale& scale) {
                std::int64_t count = 0;
                must(store->read(id, {}, [&count](Message&&) {
                  ++count;
-                 return reprise::Flow::go_on;
+                 return reprise::Flow::proceed;
                }));
                require(count == 10'000, "lost messages");
              }) /

@@ -32,7 +32,7 @@ Result<> run(std::string_view url) {
   }
   REPRISE_ASSIGN(const auto report, store->read(session.info.id, {}, [](Message&& message) {
     std::cout << message.role << ": " << plain_text(message) << '\n';
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   return report.damage.empty() ? Result<>() : fail(Code::corrupt, report.damage[0].reason);
 }

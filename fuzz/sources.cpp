@@ -90,7 +90,7 @@ std::vector<std::string> messages_of(Source& source, const reprise::SessionId& i
   std::vector<std::string> messages;
   const auto report = source.read(id, {.newest_first = backwards}, [&](reprise::Message&& message) {
     messages.push_back(reprise::message_to_json(message));
-    return reprise::Flow::go_on;
+    return reprise::Flow::proceed;
   });
   require(report || chosen->is_database, "a session that is listed cannot be read");
   return messages;

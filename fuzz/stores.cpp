@@ -103,7 +103,7 @@ std::vector<std::vector<std::string>> texts_in(Store& store,
     auto& texts = out.emplace_back();
     (void)store.read(info.id, {}, [&texts](const reprise::Message& message) {
       texts.push_back(reprise::message_to_json(message));
-      return reprise::Flow::go_on;
+      return reprise::Flow::proceed;
     });  // on an error, there is nothing to compare
   }
   return out;

@@ -86,7 +86,7 @@ Result<std::vector<std::string>> names_in(Store& store) {
     if (!is_half) {
       names.push_back(message.response_id);
     }
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   return is_half ? Result<std::vector<std::string>>(fail(Code::corrupt, "half a turn is there"))
                  : names;

@@ -133,7 +133,7 @@ class Clocks {
         if (message.role == role::kUser) {
           stored.push_back(plain_text(message));
         }
-        return Flow::go_on;
+        return Flow::proceed;
       });
       check("order", stored == questions, "the questions are not in their order");
     }

@@ -178,13 +178,13 @@ std::vector<std::string> DiskRecord::unsynced() const {
   const std::vector<bool> sure = certain(changes_.size(), Arrival::minimal);
   Names on_disk = at_begin_;  // or durable at some time
   std::set<std::string> out;
-  const auto is_there_no_more = [&](const Name& name) {
+  const auto is_gone = [&](const Name& name) {
     return on_disk.contains(name) && !now_.contains(name) &&
            (name.folder == kRoot || !path_of(name.folder).empty());
   };
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     const Change& change = changes_[i];
-    if (change.what == Change::What::move_name && is_there_no_more(change.old_name) &&
+    if (change.what == Change::What::move_name && is_gone(change.old_name) &&
         !is_synced_after(i, change.old_name.folder)) {
       out.insert(cat("the removal of ", path_of(change.old_name)));
     }
@@ -200,7 +200,7 @@ std::vector<std::string> DiskRecord::unsynced() const {
         out.insert(cat("the name ", path_of(change.name)));
       }
     } else if (change.what == Change::What::clear_name) {
-      if (is_there_no_more(change.name)) {
+      if (is_gone(change.name)) {
         out.insert(cat("the removal of ", path_of(change.name)));
       }
     } else if (change.what != Change::What::sync && !path_of(change.node).empty()) {

@@ -179,14 +179,15 @@ class Durable {
       const auto report = can.repair->repair_into(place_ / "repaired");
       watching.step("repair", report ? Result<>() : std::unexpected(report.error()));
     }
-    const auto spill = store::outbox::make_outbox_file(place_ / "spill", "postgres://x/y");
-    for (const std::string_view name : {"spill-1", "spill-2"}) {
-      watching.step("spill", spill->add(empty_session(1), {.operation = operation(name)}));
+    const auto outbox = store::outbox::make_outbox_file(place_ / "spill", "postgres://x/y");
+    for (const std::string_view name : {"outbox-1", "outbox-2"}) {
+      watching.step("add to the outbox",
+                    outbox->add(empty_session(1), {.operation = operation(name)}));
     }
-    const auto spills = store::outbox::find_outboxes(place_ / "spill");
-    watching.step("find the spills", spills ? Result<>() : std::unexpected(spills.error()));
-    for (const fs::path& file : spills.value_or(std::vector<fs::path>())) {
-      watching.step("mark a spill as stored", store::outbox::mark_as_stored(file));
+    const auto outboxes = store::outbox::find_outboxes(place_ / "spill");
+    watching.step("find the outboxes", outboxes ? Result<>() : std::unexpected(outboxes.error()));
+    for (const fs::path& file : outboxes.value_or(std::vector<fs::path>())) {
+      watching.step("mark an outbox as stored", store::outbox::mark_as_stored(file));
     }
     watching.step("new context file",
                   store::context::create_context_file(place_ / "context" / "c.json", "m"));

@@ -143,8 +143,8 @@ std::string write_one(const Kind& kind, const fs::path& place) {
 }
 
 // With free space again: acknowledged messages exist, and the store accepts another one.
-std::string go_on(const Kind& kind, const fs::path& place, const Snapshot& before,
-                  bool acknowledged) {
+std::string check_after(const Kind& kind, const fs::path& place, const Snapshot& before,
+                        bool acknowledged) {
   const auto store = kind.open(place, {});
   if (!store) {
     return cat("open afterwards: ", store.error().message);
@@ -216,7 +216,7 @@ std::string try_disk(const Kind& kind, const Disk& how) {
   const std::string wrote = ended(how, [&] { return write_one(kind, place); });
   fs::remove_all(filler);
   if (fault.empty()) {
-    fault = wrote.size() > 1 ? wrote : go_on(kind, place, *before, !wrote.empty());
+    fault = wrote.size() > 1 ? wrote : check_after(kind, place, *before, !wrote.empty());
   }
   // Chains and contexts are one file; replacing it temporarily needs another file.
   const bool replaces_file = kind.name == "chain" || kind.name == "context";

@@ -14,7 +14,7 @@ using std::filesystem::path;
 // The secret for signing session files is beside their folder.
 Result<> sign_from_now_on(const path& folder) {
   const path secret = folder / "machine_secret";
-  REPRISE_ASSIGN(const bool has_secret, is_there(secret));
+  REPRISE_ASSIGN(const bool has_secret, file_exists(secret));
   return has_secret ? Result<>() : replace_file(secret, std::string(64, 'a'));
 }
 

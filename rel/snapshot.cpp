@@ -75,7 +75,7 @@ Result<> look_at(Store& store, const SessionId& id, Snapshot& seen) {
   seen.lasting += facts_of(session);
   REPRISE_ASSIGN(const ReadReport report, store.read(id, {}, [&](Message&& message) {
     seen.lasting += cat(message.seq.value, " ", message_to_json(message), "\n");
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   add_damage(report.damage, seen.damage);
   return look_beside(store, id, seen);

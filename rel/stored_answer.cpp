@@ -31,7 +31,7 @@ StoredAnswer stored_answer_in(const fs::path& folder, std::string_view url) {
     if (message.role == role::kAssistant) {
       out.answer += plain_text(message);
     }
-    return Flow::go_on;
+    return Flow::proceed;
   });
   if (!read || read->damaged > 0) {
     return {.fault = read ? "shows damage" : read.error().message};

@@ -74,7 +74,7 @@ std::string difference(std::string_view is, std::string_view should) {
 }
 
 // Adds a turn to every session that accepts one, with its own operation id; idempotent.
-Result<> go_on(const Kind& kind, const fs::path& place) {
+Result<> add_turns(const Kind& kind, const fs::path& place) {
   REPRISE_ASSIGN(const auto store, kind.open(place, {}));
   REPRISE_ASSIGN(const SessionPage page, store->list({}));
   for (const SessionInfo& info : page.sessions) {
@@ -124,7 +124,7 @@ void take_over_one(const Kind& kind, const GoldenStore& golden, const fs::path& 
   tally.add(cat(golden.name(), ", taken over"),
             difference(look_with(kind, place, Access::write), golden.seen()));
   golden.put(place);
-  const auto work = [&] { return go_on(kind, place); };
+  const auto work = [&] { return add_turns(kind, place); };
   const std::int64_t changes = count_changes(place, work);
   const std::string after = look_with(kind, place, Access::read);
   tally.add(cat(golden.name(), ", gone on with"),

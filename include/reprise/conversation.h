@@ -8,7 +8,7 @@
 // (1) The user's message is durable before the request goes out.
 // (2) Streamed text is saved at most 50 ms later; the finished message, its usage and its response
 //     id are stored in one step.
-// (3) An interrupted answer leaves an incomplete message that go_on() continues.
+// (3) An interrupted answer leaves an incomplete message that continue_turn() continues.
 // (4) While it answers, the process renews a lease on the session. If it failed to for so long that
 //     another process has taken over the session, it stores nothing more: the turn ends with
 //     conflict, and what had arrived before is in the session, as an incomplete answer.
@@ -95,7 +95,7 @@ class Conversation {
 
   // Continues what was interrupted: an incomplete answer, an unanswered question, or unanswered
   // tool calls. invalid_argument when there is nothing to continue.
-  Result<Outcome> go_on(TurnObserver& observer, std::stop_token stop = {});
+  Result<Outcome> continue_turn(TurnObserver& observer, std::stop_token stop = {});
 
   // Asks the last question again; the new answer replaces the old one (Rewriting).
   Result<Outcome> retry(TurnObserver& observer, std::stop_token stop = {});

@@ -11,7 +11,7 @@ namespace reprise {
 struct SourceKind {
   // A path below the folder named by an environment variable: {"HOME", ".claude"}. Unset XDG
   // variables have their standard defaults.
-  struct Usual {
+  struct DefaultLocation {
     std::string_view variable = {};
     std::string_view below = {};
   };
@@ -21,7 +21,7 @@ struct SourceKind {
   std::string_view form;   // "claude:[FOLDER]", for error messages
   // Where the tool stores its history: the first entry whose variable is set. All empty: the URL
   // must name the place.
-  std::array<Usual, 3> usual = {};
+  std::array<DefaultLocation, 3> default_locations = {};
   // Whether a file or folder is of this kind, detected by content.
   Result<bool> (*is_at)(const std::filesystem::path& place);
   // not_found when there is nothing.
@@ -38,11 +38,11 @@ std::string source_forms();
 // An environment variable; nullopt when it is not set.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
-// Where the tool stores its history, existing or not; nullopt when there is no default place.
-std::optional<std::filesystem::path> usual_place(const SourceKind& kind,
-                                                 const VariableLookup& variable);
+// Where the tool stores its history, existing or not; nullopt when there is no default location.
+std::optional<std::filesystem::path> default_location(const SourceKind& kind,
+                                                      const VariableLookup& variable);
 // With the environment of this process.
-std::optional<std::filesystem::path> usual_place(const SourceKind& kind);
+std::optional<std::filesystem::path> default_location(const SourceKind& kind);
 
 // The kind of a URL ("claude:…"), or of the file or folder at a bare path. Null if no source
 // matches; it may be a store.

@@ -43,7 +43,7 @@ struct ReadRange {
   bool newest_first = false;  // the same messages in reverse
 };
 
-enum class Flow : std::uint8_t { go_on, stop };
+enum class Flow : std::uint8_t { proceed, stop };
 
 // The progress of a long operation.
 struct Progress {

@@ -272,8 +272,8 @@ Result<> remove_file(const fs::path& file) {
   return sync_file(folder.get(), folder_of(file));
 }
 
-Result<> remove_if_there(const fs::path& file) {
-  REPRISE_ASSIGN(const auto folder, if_there(open_parent(file)));
+Result<> remove_if_exists(const fs::path& file) {
+  REPRISE_ASSIGN(const auto folder, if_exists(open_parent(file)));
   if (!folder) {
     return {};
   }
@@ -284,7 +284,7 @@ Result<> remove_if_there(const fs::path& file) {
 }
 
 Result<> remove_tree(const fs::path& folder) {
-  REPRISE_ASSIGN(const auto place, if_there(open_parent(folder)));
+  REPRISE_ASSIGN(const auto place, if_exists(open_parent(folder)));
   if (!place) {
     return {};
   }

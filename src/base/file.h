@@ -33,7 +33,7 @@ Result<FileKind> kind_of(const std::filesystem::path& path);
 // The kind of a link's target; none for a dangling link.
 Result<FileKind> kind_behind(const std::filesystem::path& path);
 // A link exists, whatever its target.
-Result<bool> is_there(const std::filesystem::path& path);
+Result<bool> file_exists(const std::filesystem::path& path);
 // Follows links.
 Result<bool> is_folder(const std::filesystem::path& path);
 
@@ -59,7 +59,7 @@ Result<FileIdentity> identify(const std::filesystem::path& file);
 
 // Converts not_found to nullopt.
 template <class Value>
-Result<std::optional<Value>> if_there(Result<Value> found) {
+Result<std::optional<Value>> if_exists(Result<Value> found) {
   if (found) {
     return std::optional<Value>(*std::move(found));
   }
@@ -146,7 +146,7 @@ Result<> link_file(const std::filesystem::path& from, const std::filesystem::pat
 // synced.
 Result<> remove_file(const std::filesystem::path& file);
 // Not synced; a missing file is not an error.
-Result<> remove_if_there(const std::filesystem::path& file);
+Result<> remove_if_exists(const std::filesystem::path& file);
 // Removes a folder recursively; links in it are removed, not their targets. Not synced; a missing
 // folder is not an error.
 Result<> remove_tree(const std::filesystem::path& folder);

@@ -66,7 +66,7 @@ const PathOperation kFileOperations[] = {
 // With a name in a folder that is a link.
 const PathOperation kFolderOperations[] = {
     {"remove", [](const fs::path& path) { return refused_link(remove_file(path)); }},
-    {"remove if there", [](const fs::path& path) { return refused_link(remove_if_there(path)); }},
+    {"remove if there", [](const fs::path& path) { return refused_link(remove_if_exists(path)); }},
     {"remove the tree", [](const fs::path& path) { return refused_link(remove_tree(path)); }},
     {"make folders",
      [](const fs::path& path) { return refused_link(make_private_folders(path / "x")); }},

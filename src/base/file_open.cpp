@@ -230,7 +230,7 @@ Result<FileKind> kind_behind(const fs::path& path) {
   return kind_in(status);
 }
 
-Result<bool> is_there(const fs::path& path) {
+Result<bool> file_exists(const fs::path& path) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(path));
   return kind != FileKind::none;
 }

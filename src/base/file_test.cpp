@@ -83,7 +83,7 @@ TEST_F(FileTest, ReportsErrorsInsteadOfAbsence) {
   fs::create_symlink("loop", folder_ / "loop");
   EXPECT_EQ(*kind_of(folder_ / "loop"), FileKind::link);
   EXPECT_EQ(kind_of(folder_ / "loop" / "below").error().os_errno, ELOOP);
-  EXPECT_EQ(is_there(folder_ / "loop" / "below").error().os_errno, ELOOP);
+  EXPECT_EQ(file_exists(folder_ / "loop" / "below").error().os_errno, ELOOP);
   EXPECT_EQ(check_target(folder_ / "loop" / "below").error().os_errno, ELOOP);
 }
 

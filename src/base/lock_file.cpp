@@ -81,7 +81,7 @@ Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
 }
 
 Result<bool> LockFile::is_held(const std::filesystem::path& path) {
-  REPRISE_ASSIGN(const auto fd, if_there(open_file(path, O_RDONLY)));
+  REPRISE_ASSIGN(const auto fd, if_exists(open_file(path, O_RDONLY)));
   if (!fd) {
     return false;
   }

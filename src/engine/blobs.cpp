@@ -51,7 +51,7 @@ Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t by
   std::string bytes;
   const auto sink = [&](std::string_view piece) {
     bytes += piece.substr(0, bytes_max - bytes.size());
-    return bytes.size() < bytes_max ? Flow::go_on : Flow::stop;
+    return bytes.size() < bytes_max ? Flow::proceed : Flow::stop;
   };
   REPRISE_TRY(blobs->read_blob(hash, sink));
   return bytes;

@@ -87,7 +87,7 @@ class Conversation::Impl {
     return turn(observer, std::move(stop), {}, std::move(question));
   }
 
-  Result<Outcome> go_on(TurnObserver& observer, std::stop_token stop) {
+  Result<Outcome> continue_turn(TurnObserver& observer, std::stop_token stop) {
     const TurnScope scope(record_, observer, true);
     REPRISE_TRY(record_.begin({.begin_answer = true}, stop));
     auto end = find_end(record_.slice());
@@ -244,8 +244,8 @@ Result<Outcome> Conversation::ask(std::string_view text, TurnObserver& observer,
   return impl_->ask({text_block(text)}, observer, std::move(stop));
 }
 
-Result<Outcome> Conversation::go_on(TurnObserver& observer, std::stop_token stop) {
-  return impl_->go_on(observer, std::move(stop));
+Result<Outcome> Conversation::continue_turn(TurnObserver& observer, std::stop_token stop) {
+  return impl_->continue_turn(observer, std::move(stop));
 }
 
 Result<Outcome> Conversation::retry(TurnObserver& observer, std::stop_token stop) {

@@ -73,7 +73,7 @@ TEST_F(ConversationTest, StoresANewSessionWithItsFirstMessage) {
   int stored_sessions = 0;
   auto conversation = this->conversation(
       {.is_new = true, .on_session_stored = [&stored_sessions] { ++stored_sessions; }});
-  EXPECT_EQ(conversation.go_on(listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation.continue_turn(listener_).error().code, Code::invalid_argument);
   EXPECT_EQ(conversation.retry(listener_).error().code, Code::invalid_argument);
   EXPECT_FALSE(conversation.is_session_stored());
   EXPECT_FALSE(*store_->find(session_.info.id));
@@ -262,9 +262,9 @@ TEST_F(ConversationTest, ContinuesAnInterruptedAnswer) {
   provider_.keeps = true;
   Conversation conversation(provider_, store_.get(), session_, {});
   EXPECT_TRUE(conversation.ask("count", listener_)->cut);
-  EXPECT_TRUE(conversation.go_on(listener_)->cut);
+  EXPECT_TRUE(conversation.continue_turn(listener_)->cut);
   EXPECT_EQ(spell(stored()), "user: count | assistant: One, two, thr");
-  const auto outcome = conversation.go_on(listener_);
+  const auto outcome = conversation.continue_turn(listener_);
   ASSERT_TRUE(outcome && !outcome->cut);
   EXPECT_EQ(spell(stored()), "user: count | assistant: (hm) One, two, three.");
   EXPECT_EQ(stored().at(1).state, MessageState::complete);
@@ -272,14 +272,14 @@ TEST_F(ConversationTest, ContinuesAnInterruptedAnswer) {
   const auto& seen = provider_.seen.at(2);
   EXPECT_EQ(seen.previous_response_id, "");  // never after an incomplete answer
   EXPECT_TRUE(spell(seen.messages).starts_with("user: count | assistant: One, two, thr | user: "));
-  EXPECT_EQ(conversation.go_on(listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation.continue_turn(listener_).error().code, Code::invalid_argument);
   EXPECT_FALSE(is_running());
 }
 
 TEST_F(ConversationTest, AFailedContinuationLosesNothing) {
   record({user("count"), incomplete({text_of("One, tw")})});
   provider_.add().fails(Code::io);
-  EXPECT_EQ(conversation().go_on(listener_).error().code, Code::io);
+  EXPECT_EQ(conversation().continue_turn(listener_).error().code, Code::io);
   EXPECT_EQ(spell(stored()), "user: count | assistant: One, tw");
   EXPECT_FALSE(is_running());
 }
@@ -287,20 +287,20 @@ TEST_F(ConversationTest, AFailedContinuationLosesNothing) {
 TEST_F(ConversationTest, ContinuesAfterAQuestionAndAfterCalls) {
   provider_.add().text("yes").ended();
   record({user("q")});
-  ASSERT_TRUE(conversation().go_on(listener_));
+  ASSERT_TRUE(conversation().continue_turn(listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: yes");
   record({user("r"), assistant({call_of("t1"), call_of("t2")}), results({result_of("t1")})});
-  ASSERT_TRUE(conversation().go_on(listener_));
+  ASSERT_TRUE(conversation().continue_turn(listener_));
   EXPECT_TRUE(spell(provider_.seen.at(1).messages)
                   .ends_with("user: result t1=ok error t2=the tool call did not complete"));
   record({user("s"), assistant({call_of("t3")})});
-  ASSERT_TRUE(conversation().go_on(listener_));
+  ASSERT_TRUE(conversation().continue_turn(listener_));
   record({user("s"), incomplete({ThinkingBlock{"hm", {}, {}}})});
-  ASSERT_TRUE(conversation().go_on(listener_));
+  ASSERT_TRUE(conversation().continue_turn(listener_));
   EXPECT_TRUE(spell(provider_.seen.back().messages).ends_with("user: s"));
   session_ = make_session("empty");
   ASSERT_TRUE(store_->create(session_));
-  EXPECT_EQ(conversation().go_on(listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(conversation().continue_turn(listener_).error().code, Code::invalid_argument);
 }
 
 TEST_F(ConversationTest, RequestsContainTheOptions) {
@@ -309,7 +309,7 @@ TEST_F(ConversationTest, RequestsContainTheOptions) {
   auto conversation =
       this->conversation({.request = {.effort = "high", .seed = 7}, .budget = TokenCount{60}});
   ASSERT_TRUE(conversation.ask("q", listener_));
-  ASSERT_TRUE(conversation.go_on(listener_));
+  ASSERT_TRUE(conversation.continue_turn(listener_));
   EXPECT_EQ(provider_.seen.at(0).options, (RequestOptions{.effort = "high", .seed = 7}));
   EXPECT_EQ(provider_.seen.at(0).conversation, session_.info.id.str());
   EXPECT_TRUE(provider_.seen.at(0).grows);
@@ -323,7 +323,7 @@ TEST_F(ConversationTest, AnAnswerAtTheTokenLimitCanBeContinued) {
   provider_.add().text(" two").ended(StopReason::refused);
   auto conversation = this->conversation();
   EXPECT_FALSE(conversation.ask("q", listener_)->cut);
-  ASSERT_TRUE(conversation.go_on(listener_));
+  ASSERT_TRUE(conversation.continue_turn(listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: One two");
   EXPECT_EQ(listener_.warnings.size(), 2U);
 }

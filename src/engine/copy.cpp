@@ -129,7 +129,7 @@ class Copy {
       const bool is_enough = bytes >= kBatchBytes || std::ssize(messages) + 1 >= kBatch;
       end = is_enough ? message.seq.next() : end;
       messages.push_back(std::move(message));
-      return is_enough ? Flow::stop : Flow::go_on;
+      return is_enough ? Flow::stop : Flow::proceed;
     };
     REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = to}, take));
     for (const Damage& part : report.damage) {
@@ -212,7 +212,7 @@ class Copy {
     const Seq end = at_target.next(static_cast<std::int64_t>(count));
     REPRISE_TRY(target_.read(id_, {.from = at_target, .to = end}, [&](Message&& message) {
       there.push_back(std::move(message));
-      return Flow::go_on;
+      return Flow::proceed;
     }));
     for (std::size_t i = 0; i < count; ++i) {
       Losses none;
@@ -303,7 +303,7 @@ class Copy {
     store::CountedRequests counted;
     REPRISE_TRY(source_.read(id_, {.from = from}, [&](const Message& message) {
       store::count_usage(sum, counted, message);
-      return Flow::go_on;
+      return Flow::proceed;
     }));
     return sum;
   }
@@ -350,7 +350,7 @@ class Copy {
     std::string bytes;
     const auto read = from->read_blob(hash, [&](std::string_view piece) {
       bytes += piece;
-      return Flow::go_on;
+      return Flow::proceed;
     });
     if (!read) {
       damage_.insert(cat("blob ", hash.str(), ": ", read.error().message));

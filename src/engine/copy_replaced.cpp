@@ -21,7 +21,7 @@ Result<std::string> bytes_of(BlobReader* blobs, const BlobHash& hash) {
   std::string bytes;
   REPRISE_TRY(blobs->read_blob(hash, [&bytes](std::string_view piece) {
     bytes += piece;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   return bytes;
 }
@@ -68,7 +68,7 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
   const auto take = [&](Message&& message) {
     put_blobs_inline(message, blobs, losses);
     out += cat(message_to_json(message), "\n");
-    return Flow::go_on;
+    return Flow::proceed;
   };
   REPRISE_ASSIGN(const ReadReport report,
                  source.capabilities().replaced_reader->read_replaced(id, take));

@@ -200,7 +200,7 @@ TEST_F(Copying, CarriesBlobs) {
   std::string bytes;
   ASSERT_TRUE(target_->capabilities().blobs->read_blob(*hash, [&](std::string_view piece) {
     bytes += piece;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(bytes, "pixels");
 }

@@ -69,7 +69,7 @@ bool HistoryReader::load() {
       at_ = message.seq.next();
       push(std::move(message));
       full = waiting_.size() - before >= kPageMessages || page_bytes >= kPageBytes;
-      return full ? Flow::stop : Flow::go_on;
+      return full ? Flow::stop : Flow::proceed;
     };
     const auto report = slice_.store->read(slice_.session, {.from = at_, .to = slice_.to}, sink);
     if (!report) {

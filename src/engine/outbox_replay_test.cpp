@@ -215,10 +215,10 @@ TEST_F(OutboxTest, AppliedStepsAreNotAppliedAgain) {
     memory_ = open_memory_store();
     ASSERT_TRUE(memory_->create(session_));
     FaultyStore store(*memory_);
-    store.after_the_fact = true;
+    store.fails_after_write = true;
     int appends_left = last;
     store.fails = [&](int) {
-      store.after_the_fact = appends_left-- > 0;
+      store.fails_after_write = appends_left-- > 0;
       return true;
     };
     outbox_.saved.reset();
@@ -272,7 +272,7 @@ TEST_F(OutboxTest, AChangedSessionGetsAForkAtThatPlace) {
 TEST_F(OutboxTest, OnlyUnstoredStepsBecomeAFork) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [this](int) {
-    store_.after_the_fact = memory_->find(session_.info.id)->value().info.head == Seq{};
+    store_.fails_after_write = memory_->find(session_.info.id)->value().info.head == Seq{};
     return true;
   };
   conversation({"one"});
@@ -327,7 +327,7 @@ TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
     provider_.add().text("lf").then([&store] { store.fails = [](int) { return true; }; }).ended();
     {
       Conversation conversation(provider_, &store, session_, {.outbox = &outbox_});
-      ASSERT_TRUE(conversation.go_on(listener_));
+      ASSERT_TRUE(conversation.continue_turn(listener_));
     }
     ASSERT_TRUE(outbox_.saved);
     if (has_gone_on) {

@@ -105,7 +105,7 @@ std::string Record::describe_lost() {
   std::string stored;
   const auto take = [&](Message&& message) {
     stored += message.role == role::kAssistant ? plain_text(message) : "";
-    return stored.size() < shown.size() ? Flow::go_on : Flow::stop;
+    return stored.size() < shown.size() ? Flow::proceed : Flow::stop;
   };
   const Seq place = pending_.front().replace_from.value_or(session_.info.head);
   if (const auto read = store_->read(session_.info.id, {.from = place}, take); !read) {

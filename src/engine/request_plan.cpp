@@ -52,7 +52,7 @@ Result<Sample> take_sample(const HistorySlice& slice) {
     }
     return stored >= static_cast<std::int64_t>(kSampleMessages) || stored_bytes >= kSampleBytes
                ? Flow::stop
-               : Flow::go_on;
+               : Flow::proceed;
   };
   REPRISE_TRY(read_backwards(slice, sink));
   sample.bytes_estimate = memory_bytes;
@@ -73,7 +73,7 @@ Result<std::optional<std::string>> first_prompt(const HistorySlice& slice) {
     if (message.role == role::kSystem) {
       prompt = plain_text(message);
     }
-    return Flow::go_on;
+    return Flow::proceed;
   };
   REPRISE_TRY(slice.store->read(slice.session, range, sink));
   return prompt;
@@ -93,7 +93,7 @@ Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
   std::size_t newer = 0;
   const auto sink = [&](const Message& message, const HistoryPlace& place) {
     if (message.role == role::kUser || message.role == role::kTool) {
-      return ++newer < kNewMessagesMax ? Flow::go_on : Flow::stop;
+      return ++newer < kNewMessagesMax ? Flow::proceed : Flow::stop;
     }
     if (message.role == role::kAssistant && message.state == MessageState::complete &&
         message.provider == provider.name() && !message.response_id.empty()) {
@@ -138,7 +138,7 @@ Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
   std::optional<Message> next;  // if it is a question
   const auto sink = [&](const Message& message, const HistoryPlace& place) {
     if (next && is_abandoned(message, *next, slice.refused)) {
-      return Flow::go_on;
+      return Flow::proceed;
     }
     next = is_question(message) ? std::optional(message) : std::nullopt;
     seen += estimate_tokens(message) + blob_tokens(message);
@@ -151,7 +151,7 @@ Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
       cut.question = message;
       cut.tokens = seen;
     }
-    return Flow::go_on;
+    return Flow::proceed;
   };
   REPRISE_TRY(read_backwards(slice, sink));
   return cut;
@@ -375,7 +375,7 @@ Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice
     if (is_question(message)) {
       found = place;
     }
-    return found ? Flow::stop : Flow::go_on;
+    return found ? Flow::stop : Flow::proceed;
   };
   REPRISE_TRY(read_backwards(slice, sink));
   return found;
@@ -388,7 +388,7 @@ Result<RecordEnd> find_end(const HistorySlice& slice) {
     if (assistant && message.state == MessageState::incomplete) {
       end.kind = RecordEnd::Kind::incomplete;
       end.incomplete.insert(end.incomplete.begin(), message);
-      return Flow::go_on;
+      return Flow::proceed;
     }
     if (end.kind == RecordEnd::Kind::incomplete) {
       return Flow::stop;
@@ -401,7 +401,7 @@ Result<RecordEnd> find_end(const HistorySlice& slice) {
       end.kind = RecordEnd::Kind::question;
       return Flow::stop;
     }
-    return Flow::go_on;
+    return Flow::proceed;
   };
   REPRISE_TRY(read_backwards(slice, sink));
   return end;

@@ -86,13 +86,13 @@ class EachCallFails : public StoreFailureTest,
                       public testing::WithParamInterface<std::tuple<bool, bool>> {};
 
 TEST_P(EachCallFails, EverythingIsStoredInTheEnd) {
-  const auto& [after_the_fact, is_new] = GetParam();
+  const auto& [fails_after_write, is_new] = GetParam();
   for (int failing = 0;; ++failing) {
     memory_ = open_memory_store();
     ASSERT_TRUE(is_new || memory_->create(session_));
     FaultyStore store(*memory_);
     store.capabilities_for_test().beginning = nullptr;
-    store.after_the_fact = after_the_fact;
+    store.fails_after_write = fails_after_write;
     store.fails = [failing](int call) { return call == failing; };
     FakeProvider provider;
     provider.scripts = provider_.scripts;
@@ -171,7 +171,8 @@ TEST_F(StoreFailureTest, GoingOnAndRetryingWithAFailingStore) {
     provider.add().text("x").ended();
     {
       Conversation conversation(provider, &store, session_, {});
-      const auto outcome = retry ? conversation.retry(listener_) : conversation.go_on(listener_);
+      const auto outcome =
+          retry ? conversation.retry(listener_) : conversation.continue_turn(listener_);
       EXPECT_TRUE(outcome || outcome.error().code == Code::io ||
                   outcome.error().code == Code::unsupported ||
                   outcome.error().code == Code::invalid_argument)

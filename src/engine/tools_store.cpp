@@ -90,7 +90,7 @@ class Recall {
           search_text(info, message, text->text);
         }
       }
-      return is_enough() ? Flow::stop : Flow::go_on;
+      return is_enough() ? Flow::stop : Flow::proceed;
     };
     const ReadRange range{.newest_first = true};
     REPRISE_TRY(context_.store->read(info.id, range, sink));

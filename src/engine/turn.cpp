@@ -24,16 +24,16 @@ std::string waiting_line(const Retrying& retry) {
       retry.tries_max == 0 ? "" : cat(", attempt ", retry.next_try, " of ", retry.tries_max));
 }
 
-constexpr std::string_view kGoOn =
+constexpr std::string_view kContinuePrompt =
     "Your answer was cut off. Go on exactly where it stopped; repeat nothing and explain nothing.";
 
 constexpr std::string_view kSendLess = "; send less with --budget, or take back turns with /rewind";
 
 // Sent with the request that continues an answer; not stored.
-std::optional<Message> go_on_instruction(const TurnStart& start) {
+std::optional<Message> continue_instruction(const TurnStart& start) {
   for (const Message& message : start.incomplete) {
     if (!trimmed(plain_text(message)).empty()) {
-      return message_of(role::kUser, {TextBlock{std::string(kGoOn), {}}});
+      return message_of(role::kUser, {TextBlock{std::string(kContinuePrompt), {}}});
     }
   }
   return std::nullopt;  // nothing to continue: ask the question again
@@ -153,7 +153,7 @@ Result<Outcome> Turn::run_rounds() {
 // request is repeated with all messages.
 Result<> Turn::answer_once(Reply& reply) {
   for (;;) {
-    auto instruction = go_on_instruction(start_);
+    auto instruction = continue_instruction(start_);
     const bool by_response_id = std::exchange(by_response_id_, true) && !refuses_ids_ && !budget_ &&
                                 !leaves_out_images_ && !instruction;
     const PlanOptions how{.options = options_,

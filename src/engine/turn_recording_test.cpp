@@ -259,7 +259,7 @@ TEST_F(TurnRecordingTest, OfAnInterruptedAnswerAreContinued) {
   ASSERT_TRUE(conversation.ask("go", listener_));
   EXPECT_EQ(artefact(1, "stream.md"), "The beginning ");
   EXPECT_EQ(json::find_member(artefact(1, "fail.json").value_or(""), "code"), "\"io\"");
-  ASSERT_TRUE(conversation.go_on(listener_));
+  ASSERT_TRUE(conversation.continue_turn(listener_));
   EXPECT_EQ(artefact(1, "stream.md"), "The beginning and the end");
   EXPECT_EQ(artefact(1, "answer.md"), "The beginning and the end");
   EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);

@@ -105,7 +105,7 @@ TEST_F(UnansweredTest, ContinuingAnswersTheLastOne) {
   refuse("A");
   refuse("B");
   Conversation conversation(provider_, store_.get(), *get(*store_, session_.info.id), {});
-  ASSERT_TRUE(conversation.go_on(listener_));
+  ASSERT_TRUE(conversation.continue_turn(listener_));
   EXPECT_EQ(last_sent(), "user: B");
   refuse("C");
   Conversation again(provider_, store_.get(), *get(*store_, session_.info.id), {});

@@ -44,7 +44,7 @@ Result<bool> read_blob(Job& job, const BlobHash& hash,
   Result<> taken;
   const auto read = blobs->read_blob(hash, [&](std::string_view piece) {
     taken = sink(piece);
-    return taken ? Flow::go_on : Flow::stop;
+    return taken ? Flow::proceed : Flow::stop;
   });
   REPRISE_TRY(std::move(taken));
   if (!read) {

@@ -57,7 +57,7 @@ Result<Exported> export_session(Source& source, const SessionId& id, const Expor
     note_time(message.created_at);
     written = stop.stop_requested() ? fail(Code::cancelled, "stopped") : writer->message(message);
     ++exported.messages;
-    return written ? Flow::go_on : Flow::stop;
+    return written ? Flow::proceed : Flow::stop;
   };
   REPRISE_ASSIGN(ReadReport report, source.read(id, now.range(), write));
   REPRISE_TRY(written);

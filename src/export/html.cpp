@@ -25,7 +25,7 @@ std::string line_of(std::string_view text) {
   return html_text(terminal_line(text));
 }
 
-std::string fact(std::string_view name, std::string_view value) {
+std::string detail(std::string_view name, std::string_view value) {
   return value.empty() ? "" : cat("<dt>", name, "</dt><dd>", line_of(value), "</dd>\n");
 }
 
@@ -81,15 +81,16 @@ class HtmlWriter final : public Writer {
             "<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
             title, "</title>\n<style>", page_style(), "</style>\n</head>\n<body>\n<h1>", title,
             "</h1>\n<dl>\n");
-    out += fact("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
-    out += fact("mode", info.mode);
-    out += fact("folder", info.working_dir);
-    out += fact("started", is_known(info.created_at) ? time_text(info.created_at) : "");
-    out += fact("last active", is_known(info.updated_at) ? time_text(info.updated_at) : "");
-    out += fact("id", info.id.str());
+    out +=
+        detail("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
+    out += detail("mode", info.mode);
+    out += detail("folder", info.working_dir);
+    out += detail("started", is_known(info.created_at) ? time_text(info.created_at) : "");
+    out += detail("last active", is_known(info.updated_at) ? time_text(info.updated_at) : "");
+    out += detail("id", info.id.str());
     if (info.forked_from) {
-      out += fact("forked from",
-                  cat(info.forked_from->session.str(), " at ", info.forked_from->at.value));
+      out += detail("forked from",
+                    cat(info.forked_from->session.str(), " at ", info.forked_from->at.value));
     }
     out += "</dl>\n";
     if (!session.system_prompt.empty()) {

@@ -58,7 +58,7 @@ Result<Session> with_times(Source& source, Session session) {
   if (!is_known(time_of(session)) && source.capabilities().messages) {
     REPRISE_TRY(source.read(info.id, {}, [&](const Message& one) {
       message = one.created_at;
-      return is_known(message) ? Flow::stop : Flow::go_on;
+      return is_known(message) ? Flow::stop : Flow::proceed;
     }));
   }
   info.created_at = known_time({info.created_at, info.updated_at, message});

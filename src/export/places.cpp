@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 // Without a home folder, the root folder.
 std::optional<fs::path> folder_of_kind(const SourceKind& kind, const ToolVariables& variables) {
-  return usual_place(kind, [&variables](std::string_view name) {
+  return default_location(kind, [&variables](std::string_view name) {
     const auto value = variables(name);
     return value || name != "HOME" ? value : std::optional<std::string>("/");
   });

@@ -192,7 +192,7 @@ Result<> write_transcript(Source& source, const Session& session,
     if (piece.size() >= kTranscriptPiece) {
       written = write_all(opened->get(), std::exchange(piece, ""), file);
     }
-    return written ? Flow::go_on : Flow::stop;
+    return written ? Flow::proceed : Flow::stop;
   }));
   REPRISE_TRY(written);
   piece += transcript_end(now, last ? &*last : nullptr, Detail::full);

@@ -205,9 +205,9 @@ void append_json(std::string& out, TodoStatus status, JsonForm /*form*/) {
 // Prints the source of the price only together with a cost.
 void append_fields(json::ObjectWriter& object, const Usage& usage) {
   for_each(kUsageFields, [&](const auto& field) {
-    const bool is_there = field.name == "price_source" ? usage.cost.has_value()
-                                                       : is_written(field, usage, JsonForm::shown);
-    if (is_there && !field.shown.empty()) {
+    const bool exists = field.name == "price_source" ? usage.cost.has_value()
+                                                     : is_written(field, usage, JsonForm::shown);
+    if (exists && !field.shown.empty()) {
       append_json(object.key(field.shown), usage.*field.member, JsonForm::shown);
     }
   });

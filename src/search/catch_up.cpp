@@ -287,7 +287,7 @@ Result<bool> CatchUp::read_messages(const Task& task) {
     is_checked = message.seq.value + 1 == row.next &&
                  fingerprint(message.created_at, texts_of(message)) == row.fingerprint;
     last_time_ = std::max(last_time_, message.created_at);
-    return is_checked ? Flow::go_on : Flow::stop;
+    return is_checked ? Flow::proceed : Flow::stop;
   };
   REPRISE_TRY(
       source_.read(task.session->id, {.from = Seq{is_checked ? row.next : row.next - 1}}, sink));
@@ -312,7 +312,7 @@ Flow CatchUp::take(const Task& task, Message&& message) {
       return Flow::stop;
     }
   }
-  return report_progress() ? Flow::go_on : Flow::stop;
+  return report_progress() ? Flow::proceed : Flow::stop;
 }
 
 bool CatchUp::report_progress() {

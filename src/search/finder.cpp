@@ -114,8 +114,8 @@ Result<> Finder::search_run(const Run& run, Best& best) {
     if (!row) {
       return {};
     }
-    REPRISE_ASSIGN(const bool go_on, take(run, rows, columns, best));
-    if (!go_on) {
+    REPRISE_ASSIGN(const bool proceed, take(run, rows, columns, best));
+    if (!proceed) {
       return {};
     }
   }

@@ -355,7 +355,7 @@ class Hits {
                       if (next != some.end() && candidates[*next].seq == message.seq) {
                         hits[*next] = hit_of(candidates[*next], *known, message);
                       }
-                      return Flow::go_on;
+                      return Flow::proceed;
                     });
     if (!read && read.error().code != Code::not_found && read.error().code != Code::corrupt) {
       return std::unexpected(read.error());

@@ -103,7 +103,7 @@ Result<LockFile::Hold> IndexFile::lock(std::chrono::milliseconds wait) {
 Result<> IndexFile::rebuild() {
   db_.reset();
   for (const std::string_view part : {"-wal", "-shm", "-journal", ""}) {
-    REPRISE_TRY(remove_if_there(cat(file_.native(), part)));
+    REPRISE_TRY(remove_if_exists(cat(file_.native(), part)));
   }
   REPRISE_TRY(create());
   return connect();

@@ -27,7 +27,8 @@ class FileSearchIndex final : public SearchIndex {
     if (WordIndex* const words = source.source->capabilities().word_index) {
       REPRISE_TRY(forget_source(source.url));
       return words->index_words(search::entry_of, [this](std::int64_t done, std::int64_t total) {
-        return options_.on_progress ? options_.on_progress({"indexing", done, total}) : Flow::go_on;
+        return options_.on_progress ? options_.on_progress({"indexing", done, total})
+                                    : Flow::proceed;
       });
     }
     if (const auto unchanged = search::is_unchanged(file_->db(), source); unchanged && *unchanged) {

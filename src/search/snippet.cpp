@@ -56,8 +56,8 @@ class Marker {
     }
     for (std::size_t i = 0; i < count; ++i) {
       const std::string& word = words_[at + i];
-      const bool may_go_on = phrase.prefix && i + 1 == count;
-      if (may_go_on ? !word.starts_with(phrase.words[i]) : word != phrase.words[i]) {
+      const bool is_prefix = phrase.prefix && i + 1 == count;
+      if (is_prefix ? !word.starts_with(phrase.words[i]) : word != phrase.words[i]) {
         return false;
       }
     }

@@ -6,22 +6,22 @@
 
 namespace reprise {
 
-std::optional<std::string> closing_title(const ClosingTitle& facts) {
-  std::string from_prompt = title_from_prompt(facts.first_prompt);
+std::optional<std::string> closing_title(const ClosingTitle& closing) {
+  std::string from_prompt = title_from_prompt(closing.first_prompt);
   const bool makeshift =
-      facts.title.empty() || facts.title == kInterruptedTitle || facts.title == from_prompt;
-  if (facts.first_prompt.empty() || !makeshift) {
+      closing.title.empty() || closing.title == kInterruptedTitle || closing.title == from_prompt;
+  if (closing.first_prompt.empty() || !makeshift) {
     return std::nullopt;
   }
-  if (facts.interrupted) {
-    return facts.title.empty() ? std::optional(std::string(kInterruptedTitle)) : std::nullopt;
+  if (closing.interrupted) {
+    return closing.title.empty() ? std::optional(std::string(kInterruptedTitle)) : std::nullopt;
   }
-  if (facts.answered && facts.ask) {
-    if (auto generated = facts.ask(); generated && !generated->empty()) {
+  if (closing.answered && closing.ask) {
+    if (auto generated = closing.ask(); generated && !generated->empty()) {
       return *std::move(generated);
     }
   }
-  if (from_prompt.empty() || facts.title == from_prompt) {
+  if (from_prompt.empty() || closing.title == from_prompt) {
     return std::nullopt;
   }
   return from_prompt;
@@ -35,13 +35,13 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
   if (store.capabilities().messages) {
     REPRISE_ASSIGN(first, first_exchange(store, id));
   }
-  ClosingTitle facts{.title = session.info.title,
-                     .first_prompt = first.question,
-                     .answered = !first.answer.empty(),
-                     .interrupted = options.interrupted};
+  ClosingTitle closing{.title = session.info.title,
+                       .first_prompt = first.question,
+                       .answered = !first.answer.empty(),
+                       .interrupted = options.interrupted};
   const ProviderKind* const kind = find_provider_kind(provider.name());
   if (options.ask && (kind == nullptr || kind->has_server())) {
-    facts.ask = [&] {
+    closing.ask = [&] {
       if (options.on_asking) {
         options.on_asking();
       }
@@ -49,7 +49,7 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
       return ask_for_title(provider, options.model, first.question, first.answer, limit.token());
     };
   }
-  return closing_title(facts);
+  return closing_title(closing);
 }
 
 bool discard_if_empty(Store& store, const SessionId& id, Clock& clock) {

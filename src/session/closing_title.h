@@ -20,6 +20,6 @@ struct ClosingTitle {
 };
 
 // The title to set; nullopt to keep the current one.
-std::optional<std::string> closing_title(const ClosingTitle& facts);
+std::optional<std::string> closing_title(const ClosingTitle& closing);
 
 }  // namespace reprise

@@ -29,7 +29,7 @@ Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
       ++seen;
       start = message.seq;
     }
-    return seen == turns ? Flow::stop : Flow::go_on;
+    return seen == turns ? Flow::stop : Flow::proceed;
   }));
   if (seen < turns) {
     return fail(Code::invalid_argument, cat("there are only ", seen, " turns to take back"));
@@ -51,7 +51,7 @@ Result<TurnList> list_turns(Source& source, const SessionId& id) {
       turn.model = message.model;
     }
     store::count_usage(turn.usage, counted, message);
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   all.damage = std::move(report.damage);
   return all;
@@ -66,7 +66,7 @@ Result<std::vector<std::string>> last_prompts(Source& source, const Session& ses
                             if (is_question(message)) {
                               prompts.push_back(question_text(message));
                             }
-                            return prompts.size() >= count ? Flow::stop : Flow::go_on;
+                            return prompts.size() >= count ? Flow::stop : Flow::proceed;
                           }));
   for (const std::string& prompt : session.prompt_history) {
     if (prompts.size() < count && std::ranges::find(prompts, prompt) == prompts.end()) {
@@ -95,7 +95,7 @@ Result<Exchange> last_exchange(Source& source, const SessionId& id) {
     if (message.role == role::kAssistant && last.answer.empty()) {
       last.answer = plain_text(message);
     }
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   return last;
 }
@@ -148,7 +148,7 @@ Result<Exchange> first_exchange(Source& source, const SessionId& id) {
     } else if (message.role == role::kAssistant && !first.question.empty()) {
       first.answer = plain_text(message);
     }
-    return first.answer.empty() ? Flow::go_on : Flow::stop;
+    return first.answer.empty() ? Flow::proceed : Flow::stop;
   }));
   return first;
 }

@@ -170,8 +170,8 @@ class Import {
         view_.set_state(present->info.state);  // unless the first import was interrupted
       }
     } else {
-      REPRISE_ASSIGN(const bool is_there, share(id));
-      if (is_there) {
+      REPRISE_ASSIGN(const bool exists, share(id));
+      if (exists) {
         return imported;
       }
     }
@@ -331,8 +331,8 @@ class Import {
   // The number of leading messages that are equal in the source and in a session of the store.
   Result<Seq> count_shared(const SessionId& there) {
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(there));
-    const bool is_there = present && present->info.state != SessionState::trashed;
-    const Seq head = is_there ? present->info.head : Seq{};
+    const bool exists = present && present->info.state != SessionState::trashed;
+    const Seq head = exists ? present->info.head : Seq{};
     Seq same;
     bool differs = false;
     while (!differs && same < head) {

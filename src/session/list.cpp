@@ -13,7 +13,7 @@ Result<bool> has_author(Source& source, const SessionId& id, const Author& autho
   bool found = false;
   REPRISE_ASSIGN(ReadReport report, source.read(id, {}, [&](const Message& message) {
     found = message.author == author;
-    return found ? Flow::stop : Flow::go_on;
+    return found ? Flow::stop : Flow::proceed;
   }));
   std::ranges::move(report.damage, std::back_inserter(damage));
   return found;

@@ -137,7 +137,7 @@ class StatisticsCollector {
                      if (is_history()) {
                        store::count_usage(sum_, counted_, message);
                      }
-                     return Flow::go_on;
+                     return Flow::proceed;
                    }));
     REPRISE_TRY(stopped);
     REPRISE_TRY(add_beyond(info));

@@ -77,7 +77,7 @@ class ExportTool final : public Tool {
       REPRISE_TRY(for_each_element(one.fd.get(), one.file, form_.member, report_,
                                    [&](const Element& element) {
                                      add(element, part);
-                                     return Flow::go_on;
+                                     return Flow::proceed;
                                    }));
     }
     return {};

@@ -29,7 +29,7 @@ class FileWalk {
       : is_match_(is_match), report_(report) {}
 
   void walk(const fs::path& folder, int depth) {
-    auto entries = store::list_if_there(folder);
+    auto entries = store::list_if_exists(folder);
     if (!entries) {
       return add_damage(report_, {folder.native(), entries.error().message, ""});
     }
@@ -129,15 +129,15 @@ Result<> check_exists(const fs::path& place) {
 }
 
 bool has_folder(const fs::path& folder, ReadReport& report) {
-  const auto is_there = is_folder(folder);
-  if (!is_there) {
-    add_damage(report, {folder.native(), is_there.error().message, ""});
+  const auto exists = is_folder(folder);
+  if (!exists) {
+    add_damage(report, {folder.native(), exists.error().message, ""});
   }
-  return is_there && *is_there;
+  return exists && *exists;
 }
 
 std::string read_sibling(const fs::path& file, std::int64_t bytes_max, ReadReport& report) {
-  auto bytes = if_there(read_file(file, bytes_max));
+  auto bytes = if_exists(read_file(file, bytes_max));
   if (!bytes) {
     add_damage(report, {file.native(), bytes.error().message, ""});
     return "";

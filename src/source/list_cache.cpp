@@ -314,7 +314,7 @@ void ListCache::save(const std::function<bool(std::string_view id)>& is_present)
   const std::string bytes = format();
   const auto write = [&]() -> Result<> {
     if (std::ssize(bytes) > kFileBytesMax) {
-      return remove_if_there(file_);
+      return remove_if_exists(file_);
     }
     REPRISE_TRY(make_private_folders(folder_));
     return replace_file(file_, bytes);

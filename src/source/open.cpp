@@ -18,85 +18,85 @@ constexpr SourceKind kKinds[] = {
     {.name = "claude",
      .title = "Claude Code",
      .form = "claude:[FOLDER]",
-     .usual = {{{"CLAUDE_CONFIG_DIR", ""}, {"HOME", ".claude"}}},
+     .default_locations = {{{"CLAUDE_CONFIG_DIR", ""}, {"HOME", ".claude"}}},
      .is_at = source::is_claude,
      .open = source::open_claude},
     {.name = "codex",
      .title = "Codex",
      .form = "codex:[FOLDER]",
-     .usual = {{{"CODEX_HOME", ""}, {"HOME", ".codex"}}},
+     .default_locations = {{{"CODEX_HOME", ""}, {"HOME", ".codex"}}},
      .is_at = source::is_codex,
      .open = source::open_codex},
     {.name = "gemini",
      .title = "Gemini CLI",
      .form = "gemini:[FOLDER]",
-     .usual = {{{"HOME", ".gemini"}}},
+     .default_locations = {{{"HOME", ".gemini"}}},
      .is_at = source::is_gemini,
      .open = source::open_gemini},
     {.name = "qwen",
      .title = "Qwen Code",
      .form = "qwen:[FOLDER]",
-     .usual = {{{"HOME", ".qwen"}}},
+     .default_locations = {{{"HOME", ".qwen"}}},
      .is_at = source::is_qwen,
      .open = source::open_qwen},
     {.name = "pi",
      .title = "pi",
      .form = "pi:[FOLDER]",
-     .usual = {{{"PI_CODING_AGENT_DIR", ""}, {"HOME", ".pi/agent"}}},
+     .default_locations = {{{"PI_CODING_AGENT_DIR", ""}, {"HOME", ".pi/agent"}}},
      .is_at = source::is_pi,
      .open = source::open_pi},
     {.name = "copilot",
      .title = "Copilot CLI",
      .form = "copilot:[FOLDER]",
-     .usual = {{{"COPILOT_HOME", ""}, {"HOME", ".copilot"}}},
+     .default_locations = {{{"COPILOT_HOME", ""}, {"HOME", ".copilot"}}},
      .is_at = source::is_copilot,
      .open = source::open_copilot},
     {.name = "opencode",
      .title = "opencode",
      .form = "opencode:[FOLDER]",
-     .usual = {{{"XDG_DATA_HOME", "opencode"}}},
+     .default_locations = {{{"XDG_DATA_HOME", "opencode"}}},
      .is_at = source::is_opencode,
      .open = source::open_opencode},
     {.name = "kilo",
      .title = "Kilo",
      .form = "kilo:[FOLDER]",
-     .usual = {{{"XDG_DATA_HOME", "kilo"}}},
+     .default_locations = {{{"XDG_DATA_HOME", "kilo"}}},
      .is_at = source::is_kilo,
      .open = source::open_opencode},
     {.name = "llm",
      .title = "llm",
      .form = "llm:[FOLDER]",
-     .usual = {{{"LLM_USER_PATH", ""}, {"XDG_CONFIG_HOME", "io.datasette.llm"}}},
+     .default_locations = {{{"LLM_USER_PATH", ""}, {"XDG_CONFIG_HOME", "io.datasette.llm"}}},
      .is_at = source::is_llm,
      .open = source::open_llm},
     {.name = "goose",
      .title = "goose",
      .form = "goose:[FOLDER]",
-     .usual = {{{"XDG_DATA_HOME", "goose/sessions"}}},
+     .default_locations = {{{"XDG_DATA_HOME", "goose/sessions"}}},
      .is_at = source::is_goose,
      .open = source::open_goose},
     {.name = "crush",
      .title = "crush",
      .form = "crush:[FOLDER]",
-     .usual = {{{"XDG_DATA_HOME", "crush"}}},
+     .default_locations = {{{"XDG_DATA_HOME", "crush"}}},
      .is_at = source::is_crush,
      .open = source::open_crush},
     {.name = "aichat",
      .title = "aichat",
      .form = "aichat:[FOLDER]",
-     .usual = {{{"AICHAT_CONFIG_DIR", ""}, {"XDG_CONFIG_HOME", "aichat"}}},
+     .default_locations = {{{"AICHAT_CONFIG_DIR", ""}, {"XDG_CONFIG_HOME", "aichat"}}},
      .is_at = source::is_aichat,
      .open = source::open_aichat},
     {.name = "continue",
      .title = "Continue",
      .form = "continue:[FOLDER]",
-     .usual = {{{"CONTINUE_GLOBAL_DIR", ""}, {"HOME", ".continue"}}},
+     .default_locations = {{{"CONTINUE_GLOBAL_DIR", ""}, {"HOME", ".continue"}}},
      .is_at = source::is_continue,
      .open = source::open_continue},
     {.name = "cline",
      .title = "Cline",
      .form = "cline:[FOLDER]",
-     .usual = {{{"HOME", ".cline"}}},
+     .default_locations = {{{"HOME", ".cline"}}},
      .is_at = source::is_cline,
      .open = source::open_cline},
     {.name = "chatgpt",
@@ -156,12 +156,13 @@ const SourceKind* kind_of_scheme(std::string_view scheme) {
 Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view named,
                                           const StoreOptions& options,
                                           const VariableLookup& variable) {
-  const std::optional<fs::path> usual =
-      named.empty() ? usual_place(kind, variable ? variable : process_variable) : fs::path(named);
-  if (!usual) {
+  const std::optional<fs::path> location =
+      named.empty() ? default_location(kind, variable ? variable : process_variable)
+                    : fs::path(named);
+  if (!location) {
     return fail(Code::invalid_argument, cat("no path in the URL: write ", kind.form));
   }
-  REPRISE_ASSIGN(const fs::path place, resolve_path(*usual));
+  REPRISE_ASSIGN(const fs::path place, resolve_path(*location));
   REPRISE_ASSIGN(const FileKind there, kind_of(place));
   if (there == FileKind::none) {
     return fail(Code::not_found,
@@ -185,20 +186,20 @@ std::string source_forms() {
   return forms;
 }
 
-std::optional<fs::path> usual_place(const SourceKind& kind, const VariableLookup& variable) {
-  for (const SourceKind::Usual& usual : kind.usual) {
-    if (usual.variable.empty()) {
+std::optional<fs::path> default_location(const SourceKind& kind, const VariableLookup& variable) {
+  for (const SourceKind::DefaultLocation& location : kind.default_locations) {
+    if (location.variable.empty()) {
       break;
     }
-    if (const auto folder = folder_in(usual.variable, variable)) {
-      return usual.below.empty() ? *folder : *folder / usual.below;
+    if (const auto folder = folder_in(location.variable, variable)) {
+      return location.below.empty() ? *folder : *folder / location.below;
     }
   }
   return std::nullopt;
 }
 
-std::optional<fs::path> usual_place(const SourceKind& kind) {
-  return usual_place(kind, process_variable);
+std::optional<fs::path> default_location(const SourceKind& kind) {
+  return default_location(kind, process_variable);
 }
 
 Result<const SourceKind*> source_kind_of(std::string_view url) {

@@ -69,7 +69,7 @@ TEST_F(WatchedStore, DoesNotCountTheTimeOfSinks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     EXPECT_TRUE(store_->find(id_));
     in_sink += steady_clock::now() - entered;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   const auto all = steady_clock::now() - start;
   const StoreCounts counts = statistics_.counts();

@@ -27,7 +27,7 @@ std::filesystem::path beside(const std::filesystem::path& file, std::string_view
 }
 
 Result<> check_new(const std::filesystem::path& path) {
-  REPRISE_ASSIGN(const bool is_taken, is_there(path));
+  REPRISE_ASSIGN(const bool is_taken, file_exists(path));
   return is_taken ? fail(Code::conflict, cat(path.native(), " already exists")) : Result<>();
 }
 
@@ -58,9 +58,9 @@ Result<std::vector<std::filesystem::directory_entry>> list_folder(
   return entries;
 }
 
-Result<std::vector<std::filesystem::directory_entry>> list_if_there(
+Result<std::vector<std::filesystem::directory_entry>> list_if_exists(
     const std::filesystem::path& folder) {
-  REPRISE_ASSIGN(auto entries, if_there(list_folder(folder)));
+  REPRISE_ASSIGN(auto entries, if_exists(list_folder(folder)));
   return entries ? *std::move(entries) : std::vector<std::filesystem::directory_entry>();
 }
 

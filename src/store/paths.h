@@ -27,7 +27,7 @@ Result<FileKind> kind_of_entry(const std::filesystem::directory_entry& entry);
 Result<std::vector<std::filesystem::directory_entry>> list_folder(
     const std::filesystem::path& folder);
 // The same, but empty if the folder does not exist.
-Result<std::vector<std::filesystem::directory_entry>> list_if_there(
+Result<std::vector<std::filesystem::directory_entry>> list_if_exists(
     const std::filesystem::path& folder);
 
 }  // namespace reprise::store

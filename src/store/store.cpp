@@ -32,7 +32,7 @@ Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadR
   std::vector<Message> messages;
   const MessageSink collect = [&messages](Message&& message) {
     messages.push_back(std::move(message));
-    return Flow::go_on;
+    return Flow::proceed;
   };
   REPRISE_TRY(source.read(id, range, collect));
   return messages;

@@ -284,13 +284,13 @@ TEST(ChatdirStore, AnInterruptedReplacementIsAtomic) {
   const AppendOptions options{.operation = operation_id("cut")};
   std::string old_log;
   std::string new_log;
-  std::string old_facts;
+  std::string old_metadata;
   {
     const auto store = directory.open();
     must(store->create(chat_session(1)));
     must(store->append(id, messages(4), {}));
     old_log = directory.read(directory.messages(id));
-    old_facts = directory.read(metadata);
+    old_metadata = directory.read(metadata);
     must(store->capabilities().rewriting->replace_suffix(id, {2}, {}, options));
     new_log = directory.read(directory.messages(id));
   }
@@ -298,7 +298,7 @@ TEST(ChatdirStore, AnInterruptedReplacementIsAtomic) {
   // The state when only the metadata was written.
   const std::string finished = directory.read(metadata);
   const std::string pending =
-      cat(old_facts.substr(0, old_facts.rfind('}')), R"(,"cut":)", finished, "}\n");
+      cat(old_metadata.substr(0, old_metadata.rfind('}')), R"(,"cut":)", finished, "}\n");
   for (const bool is_renamed : {true, false}) {
     directory.write(metadata, pending);
     directory.write(directory.messages(id), is_renamed ? new_log : old_log);

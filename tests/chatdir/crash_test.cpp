@@ -216,7 +216,7 @@ int read_all_the_time(const ChatDirectory& directory, const SessionId& id) {
     std::vector<std::string> there;
     const auto report = store.read(id, {}, [&there](Message&& message) {
       there.push_back(plain_text(message));
-      return Flow::go_on;
+      return Flow::proceed;
     });
     const auto page = store.list({});
     if (!report || report->damaged != 0 || !page || page->sessions.size() != 1 ||

@@ -240,7 +240,7 @@ TEST(OriginalChat, MayBeWrittenByBothInTurn) {
   Texts expected = kOriginalTexts;
   expected.insert(expected.end(), {"ours 1", "theirs", "ours 2"});
   EXPECT_EQ(texts_of(*store, id), expected);
-  EXPECT_EQ(must(store->read(id, {}, [](Message&&) { return Flow::go_on; })).damaged, 0);
+  EXPECT_EQ(must(store->read(id, {}, [](Message&&) { return Flow::proceed; })).damaged, 0);
 }
 
 TEST(OriginalChat, WithoutMessagesIsListedAsPartial) {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
 std::int64_t damaged(Store& store, const SessionId& id) {
-  return must(store.read(id, {}, [](Message&&) { return Flow::go_on; })).damaged;
+  return must(store.read(id, {}, [](Message&&) { return Flow::proceed; })).damaged;
 }
 
 TEST(TornChat, IsRepairedWithTheNextMessage) {

@@ -203,7 +203,7 @@ TEST_F(RunningTurn, AnUnreadableTurnIsQuarantined) {
   const auto store = open();
   EXPECT_EQ(texts_in(*store).size(), 4U);
   std::vector<Damage> damage =
-      must(store->read(only(*store), {}, [](Message&&) { return Flow::go_on; })).damage;
+      must(store->read(only(*store), {}, [](Message&&) { return Flow::proceed; })).damage;
   EXPECT_EQ(damage.size(), 1U);
   ask(*store, "q");
   must(answer(*store, "q"));

@@ -174,7 +174,7 @@ std::string read_blob(Blobs& blobs, const BlobHash& hash, std::vector<std::size_
   must(blobs.read_blob(hash, [&](std::string_view piece) {
     pieces.push_back(piece.size());
     whole += piece;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   return whole;
 }

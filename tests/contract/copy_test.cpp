@@ -84,7 +84,7 @@ TEST_P(CopyPairs, BringReplacedMessagesAlongOrReportThem) {
   std::vector<std::string> gone;
   must(source_->read(id_, {.from = Seq{1}}, [&gone](Message&& message) {
     gone.push_back(plain_text(message));
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   ASSERT_EQ(gone.size(), 2U);
   must(from->replace_suffix(id_, Seq{1}, {}, {}));

@@ -23,7 +23,7 @@ TEST_P(StoreContract, ExceptionsOfASinkReachTheReader) {
     if (++delivered == 2) {
       throw 42;
     }
-    return Flow::go_on;
+    return Flow::proceed;
   };
   EXPECT_THROW((void)store().read(id, {}, sink), int);
   EXPECT_EQ(delivered, 2);
@@ -99,7 +99,7 @@ TEST_P(StoreContract, ExceptionsOfABlobSinkReachTheReader) {
   std::string bytes;
   ASSERT_TRUE(capabilities().blobs->read_blob(hash, [&](std::string_view piece) {
     bytes += piece;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(bytes, "some bytes");
 }

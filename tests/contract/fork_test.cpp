@@ -34,7 +34,7 @@ bool refuses_all_calls(Store& store, const SessionId& id, const char*& what) {
       {"append", is_refused(store.append(id, {}, {}))},
       {"update", is_refused(store.update(id, {.title = "child's"}))},
       {"create", is_refused(store.create(session("child")))},
-      {"read", is_refused(store.read(id, {}, [](Message&&) { return Flow::go_on; }))},
+      {"read", is_refused(store.read(id, {}, [](Message&&) { return Flow::proceed; }))},
       {"find_partial", !offers.partials || is_refused(offers.partials->find_partial(id))},
       {"add_partial",
        !offers.partials || is_refused(offers.partials->add_partial(id, operation_id("a"), {}))},

@@ -52,7 +52,7 @@ class Life {
 
   // Returns the text of everything that was read.
   std::string live() {
-    for (const auto& part : {&Life::begin, &Life::go_on, &Life::move, &Life::look}) {
+    for (const auto& part : {&Life::begin, &Life::change, &Life::move, &Life::look}) {
       const auto store = case_.open(folder_, {});
       if (store) {
         (this->*part)(**store);
@@ -99,7 +99,7 @@ class Life {
     }
   }
 
-  void go_on(Store& store) {
+  void change(Store& store) {
     if (Partials* const partials = store.capabilities().partials; partials != nullptr) {
       const OperationId answer = operation_id("answer");
       PartialStart start{
@@ -140,7 +140,7 @@ class Life {
     for (const SessionId& id : ids) {
       done(store.read(id, {}, [this](const Message& message) {
         read_ += plain_text(message) + "\n";
-        return Flow::go_on;
+        return Flow::proceed;
       }));
       if (Artefacts* const artefacts = store.capabilities().artefacts; artefacts != nullptr) {
         if (const auto found = artefacts->find_artefact(id, {1}, "input"); found && *found) {

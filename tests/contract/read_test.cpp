@@ -59,7 +59,7 @@ TEST_P(StoreContract, ASinkMayStop) {
     Seqs seen;
     const auto report = store().read(id, {.newest_first = backwards}, [&seen](Message&& message) {
       seen.push_back(message.seq.value);
-      return seen.size() == 3 ? Flow::stop : Flow::go_on;
+      return seen.size() == 3 ? Flow::stop : Flow::proceed;
     });
     ASSERT_TRUE(works(report));
     EXPECT_EQ(seen, backwards ? (Seqs{99, 98, 97}) : (Seqs{0, 1, 2}));
@@ -76,7 +76,7 @@ TEST_P(StoreContract, TheSinkMayUseTheStore) {
     seen.push_back(message.seq.value);
     EXPECT_EQ(stored(id, {.to = {1}}).size(), 1U);
     append(id, {user("while reading")});
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(seen, (Seqs{0, 1, 2})) << "the messages that were there when reading began";
   EXPECT_EQ(found(id).info.head, Seq{6});
@@ -90,7 +90,7 @@ TEST_P(StoreContract, TwoReadersDoNotDisturbEachOther) {
   must(store().read(id, {}, [&](Message&& message) {
     outer.push_back(message);
     EXPECT_EQ(stored(id), all);
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(outer, all);
 }

@@ -52,7 +52,7 @@ TEST_P(StoreContract, ReplacedMessagesAreCounted) {
     std::multiset<std::string> texts;
     must(capabilities().rewriting->read_replaced(id, [&texts](Message&& message) {
       texts.insert(cat(message.seq.value, " ", plain_text(message)));
-      return Flow::go_on;
+      return Flow::proceed;
     }));
     EXPECT_EQ(texts.size(), 7U);
     for (const Message& message : numbered(messages(4, "old"))) {
@@ -61,8 +61,8 @@ TEST_P(StoreContract, ReplacedMessagesAreCounted) {
   }
   EXPECT_TRUE(
       fails(capabilities().rewriting->count_replaced(session_id("nobody")), Code::not_found));
-  EXPECT_TRUE(fails(capabilities().rewriting->read_replaced(session_id("nobody"),
-                                                            [](Message&&) { return Flow::go_on; }),
+  EXPECT_TRUE(fails(capabilities().rewriting->read_replaced(
+                        session_id("nobody"), [](Message&&) { return Flow::proceed; }),
                     Code::not_found));
 }
 
@@ -100,7 +100,7 @@ TEST_P(StoreContract, LongMessagesRemainWholeBeforeAReplacement) {
     std::size_t bytes = 0;
     must(capabilities().rewriting->read_replaced(id, [&bytes](Message&& message) {
       bytes += plain_text(message).size();
-      return Flow::go_on;
+      return Flow::proceed;
     }));
     EXPECT_GT(bytes, std::size_t{5 * 700'000});
   }

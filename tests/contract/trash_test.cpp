@@ -165,7 +165,7 @@ TEST_P(StoreContract, AForkThatSharesNothingDoesNotPreventAPurge) {
 }
 
 bool has_blob(Blobs& blobs, const BlobHash& hash) {
-  return blobs.read_blob(hash, [](std::string_view) { return Flow::go_on; }).has_value();
+  return blobs.read_blob(hash, [](std::string_view) { return Flow::proceed; }).has_value();
 }
 
 Message naming(const BlobHash& hash) {

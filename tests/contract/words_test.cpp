@@ -45,7 +45,7 @@ TEST_P(StoreContract, WordsAreFound) {
   REPRISE_NEEDS(capabilities().word_index && capabilities().trash && capabilities().forking);
   WordIndex& words = *capabilities().word_index;
   const auto find = [&](const WordQuery& query) {
-    EXPECT_TRUE(must(words.index_words(entry_of, [](auto, auto) { return Flow::go_on; })));
+    EXPECT_TRUE(must(words.index_words(entry_of, [](auto, auto) { return Flow::proceed; })));
     return places(must(words.find_words(query, "", 100)));
   };
   EXPECT_EQ(find(query_for({{.words = {"disk"}}})), Locations{});

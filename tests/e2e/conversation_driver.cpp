@@ -45,7 +45,7 @@ Result<std::int64_t> count_questions(Store& store, const SessionId& id) {
   std::int64_t out = 0;
   REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
     out += message.role == role::kUser ? 1 : 0;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   return out;
 }
@@ -63,7 +63,7 @@ Result<> finish(Conversation& conversation, Result<Outcome> outcome) {
     if (!outcome->cut) {
       return {};
     }
-    outcome = conversation.go_on(observer);
+    outcome = conversation.continue_turn(observer);
   }
   return fail(Code::io, "the answer was cut too often");
 }
@@ -86,7 +86,7 @@ Result<> run(const std::vector<std::string_view>& arguments) {
   REPRISE_ASSIGN(auto session, get(store, id));
   Conversation conversation(*provider, &store, session, {.model = "m", .tools = &tools});
   Observer observer;
-  auto unfinished = conversation.go_on(observer);
+  auto unfinished = conversation.continue_turn(observer);
   if (unfinished || unfinished.error().code != Code::invalid_argument) {
     REPRISE_TRY(finish(conversation, std::move(unfinished)));
   }

@@ -52,7 +52,7 @@ TEST(ExportHtml, IsAPageWithEveryMessage) {
   EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
 }
 
-TEST(ExportHtml, BeginsWithEveryFactOfTheSession) {
+TEST(ExportHtml, BeginsWithTheDetailsOfTheSession) {
   Session session = exported_session();
   session.info.mode = "review";
   session.info.created_at = *parse_time("2026-01-02T03:04:05Z");

@@ -277,7 +277,7 @@ std::map<std::string, std::pair<int, int>> count_texts(const std::string& url) {
 }
 
 // Everything that exited with 0 is on the promoted server; processes that gave up have waited for
-// it first, and have spilled their messages.
+// it first, and have written their messages to the outbox.
 TEST(PostgresFailoverOfPrograms, WaitsForTheStandby) {
   const Pair pair;
   const TemporaryFolder home;

@@ -177,7 +177,7 @@ TEST_P(PostgresFaults, ReadingContinuesWhereItWas) {
       proxy_.set(GetParam().fault);
     }
     seen.push_back(plain_text(message));
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_TRUE(proxy_.has_happened());
   ASSERT_EQ(seen.size(), 6002U);
@@ -207,7 +207,7 @@ TEST_P(PostgresFaults, ReadersMayUseTheStore) {
       EXPECT_TRUE(works(store().update(id_, {.title = "read"})));
       EXPECT_TRUE(proxy_.has_happened());
     }
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(seen, 2002U);
   EXPECT_EQ(must(get(store(), id_)).info.title, "read");
@@ -237,7 +237,7 @@ TEST(PostgresSlowReader, ReadingGoesOn) {
       std::this_thread::sleep_for(kTime * 1.2);
       proxy.come_back();
     }
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(seen, 2000U);
 }

@@ -45,15 +45,15 @@ class Watched final : public Store {
   std::function<void()> before_;
 };
 
-class PostgresSpill : public testing::Test {
+class PostgresOutbox : public testing::Test {
  protected:
-  PostgresSpill() { must(store_->create(session("s"))); }
+  PostgresOutbox() { must(store_->create(session("s"))); }
 
   Outcome ask(Conversation& conversation, std::string_view question) {
     TurnObserver nobody;
     return must(conversation.ask(question, nobody));
   }
-  std::unique_ptr<Outbox> make_spill() {
+  std::unique_ptr<Outbox> make_outbox() {
     return store::outbox::make_outbox_file(folder_.path() / "spill", "postgres://here");
   }
   // Imports all outbox files when the server is available again.
@@ -75,12 +75,12 @@ class PostgresSpill : public testing::Test {
   std::unique_ptr<Provider> provider_ = must(make_provider("echo", {}));
 };
 
-TEST_F(PostgresSpill, AServerThatComesBackGetsTheMessages) {
-  const auto spill = make_spill();
+TEST_F(PostgresOutbox, AServerThatComesBackGetsTheMessages) {
+  const auto outbox = make_outbox();
   StoreStatistics statistics;
   {
     Conversation conversation(*provider_, store_.get(), must(get(*store_, id_)),
-                              {.outbox = spill.get(), .statistics = &statistics});
+                              {.outbox = outbox.get(), .statistics = &statistics});
     EXPECT_TRUE(ask(conversation, "one").saved);
     proxy_.go_away();
     EXPECT_FALSE(ask(conversation, "two").saved);
@@ -104,7 +104,7 @@ TEST_F(PostgresSpill, AServerThatComesBackGetsTheMessages) {
 }
 
 // The commit succeeds, its response is lost, and the server is unavailable afterwards.
-TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
+TEST_F(PostgresOutbox, ALostCommitAndItsOutboxAreOneMessage) {
   for (const int lost : {1, 2}) {  // the question, the answer
     const Seq before = must(get(*direct_, id_)).info.head;
     int appends = 0;
@@ -121,10 +121,10 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
         proxy_.go_away();
       });
     });
-    auto spill = make_spill();
+    auto outbox = make_outbox();
     {
       Conversation conversation(*provider_, &watched, must(get(*store_, id_)),
-                                {.outbox = spill.get()});
+                                {.outbox = outbox.get()});
       EXPECT_FALSE(ask(conversation, cat("question ", lost)).saved);
     }
     ending.join();
@@ -134,16 +134,16 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
     EXPECT_EQ(must(direct_->capabilities().partials->find_partial(id_)), std::nullopt);
     EXPECT_EQ(replay_outbox().outcome, CopyOutcome::unchanged);
     EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
-    spill->all_stored();
+    outbox->all_stored();
     must(store_->find(id_));  // connects again
   }
 }
 
-TEST_F(PostgresSpill, ASessionContinuedByOthersIsForked) {
-  const auto spill = make_spill();
+TEST_F(PostgresOutbox, ASessionContinuedByOthersIsForked) {
+  const auto outbox = make_outbox();
   {
     Conversation conversation(*provider_, store_.get(), must(get(*store_, id_)),
-                              {.outbox = spill.get()});
+                              {.outbox = outbox.get()});
     EXPECT_TRUE(ask(conversation, "one").saved);
     proxy_.go_away();
     EXPECT_FALSE(ask(conversation, "two").saved);

@@ -109,7 +109,7 @@ TEST_F(PostgresPool, AReadingThreadGetsASecondConnectionWhileOthersWait) {
       });
       wait_until_asleep(thread.get_future().get());
     }
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   waiting.clear();
   std::vector<std::string> order;

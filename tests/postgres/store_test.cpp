@@ -255,7 +255,7 @@ TEST(PostgresStore, ADamagedMessageCostsOnlyItself) {
     const auto report =
         must(store->read(session_id("s"), {.newest_first = newest_first}, [&](Message&& message) {
           read.push_back(std::move(message));
-          return Flow::go_on;
+          return Flow::proceed;
         }));
     EXPECT_EQ(report.damaged, 2);
     EXPECT_EQ(report.damage.size(), 2U);
@@ -278,7 +278,7 @@ TEST(PostgresStore, MissingMessagesAreCountedOnceAndTheOthersReadOnce) {
     const auto report =
         must(store->read(session_id("s"), {.newest_first = newest_first}, [&](Message&& message) {
           read.push_back(message.seq.value);
-          return Flow::go_on;
+          return Flow::proceed;
         }));
     EXPECT_EQ(report.damaged, 1603);
     EXPECT_EQ(read.size(), 1397U);

@@ -81,7 +81,7 @@ TEST_F(PostgresVerify, HeadsAndPositionsOutOfRangeAreDamage) {
     EXPECT_THAT(found(), Contains(HasSubstr(reason)));
     EXPECT_EQ(must(store_->list({})).damage.size(), 1U);
     const ReadReport report =
-        must(store_->read(session_id("child"), {}, [](Message&&) { return Flow::go_on; }));
+        must(store_->read(session_id("child"), {}, [](Message&&) { return Flow::proceed; }));
     ASSERT_FALSE(report.damage.empty());
     EXPECT_EQ(report.damage.front().reason, reason);
     EXPECT_TRUE(fails(store_->append(session_id("child"), {user("f")}, {}), Code::corrupt));

@@ -33,7 +33,7 @@ std::string grants_for(const std::string& role) {
 const WordQuery kWord{.phrases = {{.words = {"word"}}}};
 std::size_t found_after_indexing(WordIndex& words) {
   const auto entry_of = [](const Message&) { return WordEntry{.parts = {{"word"}}}; };
-  EXPECT_TRUE(must(words.index_words(entry_of, [](auto, auto) { return Flow::go_on; })));
+  EXPECT_TRUE(must(words.index_words(entry_of, [](auto, auto) { return Flow::proceed; })));
   return must(words.find_words(kWord, "", 1000)).size();
 }
 

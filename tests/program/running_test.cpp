@@ -120,7 +120,7 @@ TEST_F(ProgramTest, AnImageThatWaitsStaysWhenAnotherSessionOfItIsPurged) {
   std::string bytes;
   must(store->capabilities().blobs->read_blob(hash, [&](std::string_view piece) {
     bytes += piece;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(bytes, png);
   EXPECT_EQ(run({"--store", url, "verify"}).code, 0);

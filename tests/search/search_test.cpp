@@ -476,7 +476,7 @@ TEST_P(SearchTest, KilledWhileIndexing) {
                                                   if (++calls == round * 170) {
                                                     ::raise(SIGKILL);
                                                   }
-                                                  return Flow::go_on;
+                                                  return Flow::proceed;
                                                 }}));
       const auto own = is_postgres() ? must(open_store(url_)) : nullptr;
       must(index->catch_up({url_, own ? own.get() : store_.get()}));

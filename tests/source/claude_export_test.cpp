@@ -48,13 +48,13 @@ TEST_F(ClaudeExportTest, MessagesWithTheirBlocks) {
   EXPECT_EQ(session("c1").info.provider, "anthropic");
 }
 
-TEST_F(ClaudeExportTest, FactsOfASession) {
+TEST_F(ClaudeExportTest, MetadataOfASession) {
   write("conversations.json",
         {"[{'uuid':'c1','name':'Named','model':'claude-x','created_at':'2026-01-02T03:04:05Z',"
          "'updated_at':'2026-01-03T03:04:05Z','chat_messages':[",
          message("m1", "human", "{'type':'text','text':'Why?'}"), "]}]"});
   open("claude-export");
-  EXPECT_EQ(facts("c1"), "Named|anthropic|claude-x||2026-01-02T03:04:05Z|2026-01-03T03:04:05Z");
+  EXPECT_EQ(metadata("c1"), "Named|anthropic|claude-x||2026-01-02T03:04:05Z|2026-01-03T03:04:05Z");
 }
 
 TEST_F(ClaudeExportTest, ParentsMakeBranches) {

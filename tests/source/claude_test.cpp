@@ -242,7 +242,7 @@ TEST(ClaudeFile, ASmallOneIsDeliveredAsItWasIndexed) {
       if (++count == 1) {
         std::filesystem::resize_file(file, 10);
       }
-      return Flow::go_on;
+      return Flow::proceed;
     };
     const ReadReport report = must(source->read(must(SessionId::parse(kId)), {}, take));
     const bool is_small = lines == 40;

@@ -74,7 +74,7 @@ TEST_F(CopilotTest, AFileToImportIsRead) {
   EXPECT_EQ(transcript("mine"),
             (Lines{"user: Why?", "assistant: Hm. | call ls 1:c {\"a\":1} | call cat 1:d {}",
                    "tool: 1:c = a.txt", "tool: 1:d failed: no"}));
-  EXPECT_EQ(facts("mine"), "Mine||m|/home/a/x|2026-11-20T10:00:00Z|2026-11-20T10:00:04Z");
+  EXPECT_EQ(metadata("mine"), "Mine||m|/home/a/x|2026-11-20T10:00:00Z|2026-11-20T10:00:04Z");
 }
 
 TEST_F(CopilotTest, SubAgentsInTheSameFileAreSessionsOfTheirOwn) {
@@ -105,8 +105,10 @@ TEST_F(CopilotTest, SubAgentsAtTheSameTimeHaveTheirOwnModelTimesAndUsage) {
       transcript(cat(kId, ":a1")),
       (Lines{"*user: One | [image/png data:image/png;base64,iVBORw0KGgo=]", "assistant: First."}));
   EXPECT_EQ(transcript(cat(kId, ":a2")), (Lines{"*user: Two", "assistant: Second."}));
-  EXPECT_EQ(facts(cat(kId, ":a1")), "One||m1|/home/a/x|2026-11-20T10:00:02Z|2026-11-20T10:00:07Z");
-  EXPECT_EQ(facts(cat(kId, ":a2")), "Two||m2|/home/a/x|2026-11-20T10:00:03Z|2026-11-20T10:00:08Z");
+  EXPECT_EQ(metadata(cat(kId, ":a1")),
+            "One||m1|/home/a/x|2026-11-20T10:00:02Z|2026-11-20T10:00:07Z");
+  EXPECT_EQ(metadata(cat(kId, ":a2")),
+            "Two||m2|/home/a/x|2026-11-20T10:00:03Z|2026-11-20T10:00:08Z");
   EXPECT_EQ(session(kId).usage.input.value, 0);
   EXPECT_EQ(session(cat(kId, ":a1")).usage.input.value, 7);
   EXPECT_EQ(session(cat(kId, ":a2")).usage.input.value, 8);

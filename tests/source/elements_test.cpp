@@ -27,7 +27,7 @@ class Elements : public testing::Test {
       found.push_back(element.json["t"].text());
       EXPECT_EQ(bytes.substr(static_cast<std::size_t>(element.at), element.json.raw().size()),
                 element.json.raw());
-      return Flow::go_on;
+      return Flow::proceed;
     }));
     for (const Damage& damage : report.damage) {
       found.push_back(cat("!", damage.reason));

@@ -51,7 +51,7 @@ std::string spell(Contents& contents, Source& source, const SessionInfo& info) {
   }
   const auto report = source.read(info.id, {}, [&text](Message&& message) {
     text += message_to_json(message) + "\n";
-    return Flow::go_on;
+    return Flow::proceed;
   });
   if (report) {
     take(contents, report->damage);

@@ -142,7 +142,7 @@ TEST_F(GooseTest, AnExportIsRead) {
   open("goose", "export.json");
   EXPECT_EQ(sessions(), Lines{"20260102_1 Named (2)"});
   EXPECT_EQ(transcript("20260102_1"), (Lines{"user: Why?", "assistant: So."}));
-  EXPECT_EQ(facts("20260102_1"), "Named|p|m|/x|2026-01-02T03:04:05Z|2026-01-02T03:05:05Z");
+  EXPECT_EQ(metadata("20260102_1"), "Named|p|m|/x|2026-01-02T03:04:05Z|2026-01-02T03:05:05Z");
   EXPECT_EQ(session("20260102_1").usage.input.value, 7);
 }
 

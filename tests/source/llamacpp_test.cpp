@@ -40,7 +40,7 @@ TEST_F(LlamacppTest, TheBranchOfTheCurrentNodeWhateverTheOrder) {
 }
 
 // The times are those of the first and last message, whatever their order in the file.
-TEST_F(LlamacppTest, FactsOfASession) {
+TEST_F(LlamacppTest, MetadataOfASession) {
   write(
       "a.json",
       {"{'conv':{'id':'c1','name':'Talk','lastModified':1763600001000,'currNode':'a1'},'messages':"
@@ -48,7 +48,7 @@ TEST_F(LlamacppTest, FactsOfASession) {
        "'model':'qwen'},{'id':'u1','timestamp':1763600003000,'parent':null,'role':'user',"
        "'content':'Why?'}]}"});
   open("llamacpp", "a.json");
-  EXPECT_EQ(facts("c1"), "Talk|llamacpp|qwen||2025-11-20T00:53:23Z|2025-11-20T00:53:25Z");
+  EXPECT_EQ(metadata("c1"), "Talk|llamacpp|qwen||2025-11-20T00:53:23Z|2025-11-20T00:53:25Z");
 }
 
 TEST_F(LlamacppTest, CallsFilesAndOlderThoughts) {

@@ -15,12 +15,13 @@ const SourceKind& kind(std::string_view name) {
   return *std::ranges::find(source_kinds(), name, &SourceKind::name);
 }
 
-TEST_F(OpenSource, TheUsualPlaceIsThatOfTheFirstVariableThatIsSet) {
+TEST_F(OpenSource, TheDefaultLocationIsThatOfTheFirstVariableThatIsSet) {
   const auto with = [](const std::map<std::string, std::string, std::less<>>& variables) {
-    return usual_place(kind("claude"), [&](std::string_view name) -> std::optional<std::string> {
-      const auto found = variables.find(name);
-      return found == variables.end() ? std::nullopt : std::optional(found->second);
-    });
+    return default_location(
+        kind("claude"), [&](std::string_view name) -> std::optional<std::string> {
+          const auto found = variables.find(name);
+          return found == variables.end() ? std::nullopt : std::optional(found->second);
+        });
   };
   EXPECT_EQ(with({{"HOME", "/home/a"}}), path("/home/a/.claude"));
   EXPECT_EQ(with({{"HOME", "/home/a"}, {"CLAUDE_CONFIG_DIR", "/c"}}), path("/c"));
@@ -28,9 +29,10 @@ TEST_F(OpenSource, TheUsualPlaceIsThatOfTheFirstVariableThatIsSet) {
 }
 
 TEST_F(OpenSource, CopilotHasAVariable) {
-  EXPECT_EQ(usual_place(kind("copilot"),
-                        [](std::string_view name) { return std::optional(std::string(name)); }),
-            path("COPILOT_HOME"));
+  EXPECT_EQ(
+      default_location(kind("copilot"),
+                       [](std::string_view name) { return std::optional(std::string(name)); }),
+      path("COPILOT_HOME"));
 }
 
 // Many files of the folder are no sessions.

@@ -227,7 +227,7 @@ TEST_F(ExportedJsonTest, ComesBackWhole) {
   std::string bytes;
   must(second->capabilities().blobs->read_blob(blob, [&](std::string_view piece) {
     bytes += piece;
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(bytes, "image");
   EXPECT_EQ(must(import_session(*exported, "exported", *second, page.sessions.front())).outcome,

@@ -94,14 +94,14 @@ std::map<std::string, std::string> SourceTest::snapshot() const {
   for (const auto& entry : fs::recursive_directory_iterator(place())) {
     struct stat status = {};
     EXPECT_EQ(::lstat(entry.path().c_str(), &status), 0);
-    std::string facts = cat(status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec, " ", status.st_mode,
+    std::string state = cat(status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec, " ", status.st_mode,
                             " ", status.st_ino, " ");
     if (entry.is_regular_file()) {
       std::ostringstream bytes;
       bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
-      facts += bytes.str();
+      state += bytes.str();
     }
-    all.emplace(entry.path().native(), std::move(facts));
+    all.emplace(entry.path().native(), std::move(state));
   }
   return all;
 }
@@ -131,7 +131,7 @@ Session SourceTest::session(std::string_view id) {
   return must(get(source(), must(SessionId::parse(id))));
 }
 
-std::string SourceTest::facts(std::string_view id) {
+std::string SourceTest::metadata(std::string_view id) {
   const SessionInfo info = session(id).info;
   return cat(info.title, "|", info.provider, "|", info.model, "|", info.working_dir, "|",
              format_time(info.created_at), "|", format_time(info.updated_at));
@@ -139,7 +139,7 @@ std::string SourceTest::facts(std::string_view id) {
 
 std::vector<Damage> SourceTest::damage(std::string_view id) {
   return must(source().read(must(SessionId::parse(id)), {},
-                            [](const Message&) { return Flow::go_on; }))
+                            [](const Message&) { return Flow::proceed; }))
       .damage;
 }
 

@@ -31,7 +31,7 @@ class SourceTest : public testing::Test {
   std::vector<std::string> sessions(bool branches = false);
   Session session(std::string_view id);
   // "TITLE|PROVIDER|MODEL|FOLDER|CREATED|UPDATED".
-  std::string facts(std::string_view id);
+  std::string metadata(std::string_view id);
   std::vector<Damage> damage(std::string_view id);
 
  private:

@@ -221,7 +221,7 @@ TEST_P(SqliteDamage, ReadersDeliverTheSameAndReportDamage) {
   EXPECT_EQ(count, compare(*open_at(target)));
   std::size_t reported = 0;
   for (const auto& [id, messages] : stored_) {
-    if (const auto read = store->read(session_id(id), {}, [](Message&&) { return Flow::go_on; });
+    if (const auto read = store->read(session_id(id), {}, [](Message&&) { return Flow::proceed; });
         read) {
       reported += read->damage.size();
     }
@@ -257,8 +257,8 @@ TEST(SqliteDamaged, AnEmptyResultIsNoRepair) {
     }
   }
   must(replace_file(file, bytes));
-  must(remove_if_there(fs::path(file) += "-wal"));
-  must(remove_if_there(fs::path(file) += "-shm"));
+  must(remove_if_exists(fs::path(file) += "-wal"));
+  must(remove_if_exists(fs::path(file) += "-shm"));
   const fs::path target = folder.path() / "repaired.db";
   {
     const auto store = open_at(file, {.access = Access::read});

@@ -115,7 +115,7 @@ class HotJournal : public testing::Test {
       std::vector<Damage> damage;
       const auto report = must(store.read(info.id, {}, [&](Message&& message) {
         lines.push_back(cat(info.id.str(), "|", message.seq.value, "|", plain_text(message)));
-        return Flow::go_on;
+        return Flow::proceed;
       }));
       EXPECT_EQ(report.damaged, 0);
     }

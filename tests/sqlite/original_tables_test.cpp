@@ -59,7 +59,7 @@ class OriginalTables : public testing::Test {
     std::string bytes;
     must(store.capabilities().blobs->read_blob(hash, [&](std::string_view piece) {
       bytes += piece;
-      return Flow::go_on;
+      return Flow::proceed;
     }));
     return bytes;
   }
@@ -142,9 +142,9 @@ TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
   EXPECT_EQ(hash, must(sha256(std::string(9000, 'x'))));
   EXPECT_EQ(blob(*source, *hash), std::string(9000, 'x'));
   EXPECT_EQ(blob(*source, must(sha256(std::string(300'000, 'y')))), std::string(300'000, 'y'));
-  EXPECT_TRUE(fails(
-      source->capabilities().blobs->read_blob(must(sha256("z")), [](auto) { return Flow::go_on; }),
-      Code::not_found));
+  EXPECT_TRUE(fails(source->capabilities().blobs->read_blob(must(sha256("z")),
+                                                            [](auto) { return Flow::proceed; }),
+                    Code::not_found));
 
   const auto target = open_at(folder_.path() / "new.db");
   EXPECT_EQ(must(copy_session(*source, *target, a_)).losses, Rows{});

@@ -77,7 +77,7 @@ void OriginalDatabase::expect_oddities(Store& store) {
   std::vector<Message> found;
   const auto report = must(store.read(session_id("s-1"), {}, [&](Message&& message) {
     found.push_back(std::move(message));
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   ASSERT_EQ(found.size(), 7U);
   EXPECT_EQ(plain_text(found[0]), "Hello!");

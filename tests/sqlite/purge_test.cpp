@@ -206,7 +206,7 @@ TEST_F(SqlitePurge, KeepsBlobsOfForksByTheOriginal) {
     must(store->capabilities().trash->purge(session_id("one")));
     must(store->capabilities().trash->purge(session_id("two")));
     EXPECT_TRUE(
-        works(store->capabilities().blobs->read_blob(hash, [](auto) { return Flow::go_on; })));
+        works(store->capabilities().blobs->read_blob(hash, [](auto) { return Flow::proceed; })));
     EXPECT_EQ(damage(), std::vector<std::string>{});
     must(store->capabilities().trash->purge(session_id("three")));
     EXPECT_EQ(PlainDatabase(file_).rows("SELECT count(*) FROM reprise_blobs").at(0), "0");

@@ -212,7 +212,7 @@ TEST_F(SqliteStoreTest, ReadsASnapshotWhileASuffixIsReplaced) {
       must(store->capabilities().rewriting->replace_suffix(kId, Seq{2}, messages(1, "newer"), {}));
     }
     seen.push_back(plain_text(message));
-    return Flow::go_on;
+    return Flow::proceed;
   });
   ASSERT_TRUE(works(report));
   ASSERT_EQ(seen.size(), 1000U);

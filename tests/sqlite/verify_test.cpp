@@ -117,7 +117,7 @@ TEST(SqliteRepair, HeadsAndPositionsOutOfRangeAreDamage) {
     const auto store = open_at(file);
     for (const bool newest_first : {false, true}) {
       const ReadReport report = must(store->read(session_id("s"), {.newest_first = newest_first},
-                                                 [](Message&&) { return Flow::go_on; }));
+                                                 [](Message&&) { return Flow::proceed; }));
       EXPECT_EQ(report.damaged, 1);
     }
     EXPECT_EQ(must(store->list({})).damage.size(), 1U);
@@ -145,8 +145,8 @@ TEST(SqliteRepair, APositionOutOfRangeOfTheOriginalIsNoHead) {
   for (const Access access : {Access::read, Access::write}) {
     const auto store = open_at(file, {.access = access});
     EXPECT_EQ(must(get(*store, session_id("s"))).info.head, Seq{1});
-    EXPECT_EQ(must(store->read(session_id("s"), {}, [](Message&&) { return Flow::go_on; })).damaged,
-              1);
+    EXPECT_EQ(
+        must(store->read(session_id("s"), {}, [](Message&&) { return Flow::proceed; })).damaged, 1);
     EXPECT_FALSE(must(store->capabilities().repair->verify()).damage.empty());
   }
   EXPECT_EQ(must(open_at(file)->append(session_id("s"), {user("next")}, {})).first, Seq{1});

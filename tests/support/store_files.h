@@ -27,7 +27,7 @@ inline constexpr std::string_view kDatabaseFile = "database";
 
 inline constexpr std::array<StoreFile, 7> kStoreFiles = {{
     {"chat_log", "chats/chat/01990000-0000-7000-8000-000000000001/messages.jsonl", "chatdir"},
-    {"chat_facts", "chats/chat/01990000-0000-7000-8000-000000000001/reprise.json", "chatdir"},
+    {"chat_metadata", "chats/chat/01990000-0000-7000-8000-000000000001/reprise.json", "chatdir"},
     {"chat_archive", "chats/archive/fyi9s-0-m4g-pa8-1/chat.zip", "chatdir"},
     {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json", "sessions"},
     {"chain", "conversations.json", "chain"},

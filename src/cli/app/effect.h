@@ -45,7 +45,7 @@ struct AskInstead {
 struct AskAgain {
   TabId tab;
 };
-struct GoOn {
+struct ContinueTurn {
   TabId tab;
 };
 struct StopTurn {
@@ -167,10 +167,11 @@ struct Redraw {};
 
 using Effect =
     std::variant<OpenEditor, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead, AskAgain,
-                 GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile, CopyText,
-                 ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
-                 LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored, RestoreStored,
-                 RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed, ClearClosed>;
+                 ContinueTurn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile,
+                 CopyText, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend,
+                 Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored,
+                 RestoreStored, RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed,
+                 ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

@@ -77,7 +77,7 @@ Result<HistoryPart> read_history(ChatSession& session, Seq before, std::int64_t 
   EntryMaker maker(session.author());
   const auto sink = [&maker](const Message& message) {
     maker.add(message);
-    return Flow::go_on;
+    return Flow::proceed;
   };
   REPRISE_ASSIGN(const ReadReport report,
                  session.store()->read(session.id(), {.from = from, .to = before}, sink));

@@ -139,10 +139,10 @@ struct SessionWorker::Performer {
                         return conversation.retry(observer, std::move(stop));
                       });
   }
-  void operator()(const GoOn& go_on) {
-    worker.start_turn(go_on.tab,
+  void operator()(const ContinueTurn& continued) {
+    worker.start_turn(continued.tab,
                       [](Conversation& conversation, TurnObserver& observer, std::stop_token stop) {
-                        return conversation.go_on(observer, std::move(stop));
+                        return conversation.continue_turn(observer, std::move(stop));
                       });
   }
   void operator()(const RunSlash& request) {

@@ -58,7 +58,7 @@ Result<std::vector<Block>> blocks_of_last_question(ChatSession& session) {
   }
   REPRISE_TRY(session.store()->read(session.id(), {.newest_first = true}, [&](Message&& message) {
     if (!is_question(message)) {
-      return Flow::go_on;
+      return Flow::proceed;
     }
     blocks = std::move(message.blocks);
     return Flow::stop;

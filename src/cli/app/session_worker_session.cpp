@@ -97,7 +97,7 @@ Result<> SessionWorker::list_questions(LiveSession& live, const ListQuestions& r
         listed.questions.emplace_back(message.seq,
                                       terminal_line(grapheme_prefix(text, kQuestionShown)));
       }
-      return Flow::go_on;
+      return Flow::proceed;
     };
     REPRISE_TRY(store->read(live.session().id(), {}, sink));
   }

@@ -110,7 +110,7 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
   begin_turn(tab);
   tab.top.reset();
   if (verb == SlashVerb::go_on) {
-    effects.emplace_back(GoOn{.tab = tab.id});
+    effects.emplace_back(ContinueTurn{.tab = tab.id});
     return;
   }
   // Removes the old answer immediately.

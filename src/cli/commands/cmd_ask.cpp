@@ -118,7 +118,7 @@ class Ask final : public Command {
                          .title = title_from_prompt(prompt),
                          .stream = !no_stream_,
                          .dry_run = dry_run_,
-                         .go_on = go_on_,
+                         .continue_turn = go_on_,
                          .approver = ask_for_consent(context, consents),
                          .stop = interrupts.token()};
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
@@ -158,7 +158,7 @@ class Ask final : public Command {
     }
     TurnObserver& observer = events == nullptr ? static_cast<TurnObserver&>(text) : *events;
     auto outcome = go_on_
-                       ? started.conversation->go_on(observer, interrupts.token())
+                       ? started.conversation->continue_turn(observer, interrupts.token())
                        : started.conversation->ask(std::move(blocks), observer, interrupts.token());
     text.finish();
     if (!outcome) {

@@ -94,8 +94,8 @@ class Chat final : public Command {
     // a stored session may name its provider
     const bool is_stored = request.newest || request.sel || request.choose;
     if (!is_stored && context.console().can_ask() && !context.globals().json) {
-      REPRISE_ASSIGN(const bool go_on, offer_provider(context, request.flags));
-      if (!go_on) {
+      REPRISE_ASSIGN(const bool proceed, offer_provider(context, request.flags));
+      if (!proceed) {
         return Exit::failed;
       }
     }

@@ -18,7 +18,7 @@ namespace {
 
 namespace outbox = store::outbox;
 
-constexpr std::string_view kSpill = "spill:";
+constexpr std::string_view kOutboxScheme = "spill:";
 
 class CopyCommand final : public Command {
  public:
@@ -31,7 +31,7 @@ class CopyCommand final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    if (from_.starts_with(kSpill)) {
+    if (from_.starts_with(kOutboxScheme)) {
       return replay_outboxes(context);
     }
     REPRISE_ASSIGN(const std::unique_ptr<Source> source, context.stores().open_source_at(from_));
@@ -75,10 +75,10 @@ class CopyCommand final : public Command {
       return context.console().wrong_usage(
           "spill: is always copied as a whole; leave the sessions out");
     }
-    REPRISE_ASSIGN(
-        const auto files,
-        find_outbox_files(context.config().outbox_folder(),
-                          std::string_view(from_).substr(kSpill.size()), without_password(to_)));
+    REPRISE_ASSIGN(const auto files,
+                   find_outbox_files(context.config().outbox_folder(),
+                                     std::string_view(from_).substr(kOutboxScheme.size()),
+                                     without_password(to_)));
     REPRISE_ASSIGN(const std::unique_ptr<Store> target,
                    context.stores().open_at(to_, {.access = Access::write}));
     json::ArrayWriter array(rows_);

@@ -220,13 +220,13 @@ class Doctor final : public Command {
         tables(context);
       }
     }
-    spilled(context, url);
+    check_outbox(context, url);
     const StoreCounts counts = context.stores().watch().statistics().counts();
     add("store_calls", statistics_line(counts));
   }
 
   // Conversations on this machine that could not be saved to a server.
-  void spilled(Context& context, const std::string& url) {
+  void check_outbox(Context& context, const std::string& url) {
     const auto count = count_waiting(context.config().outbox_folder(), url);
     if (!count) {
       add_problem("spilled", count.error().message, "check the path and its permissions");
@@ -406,7 +406,7 @@ class Doctor final : public Command {
   // Other tools' histories that can be imported.
   void histories(Context& context) {
     for (const SourceKind& kind : source_kinds()) {
-      const auto place = usual_place(
+      const auto place = default_location(
           kind, [&](std::string_view name) { return context.environment().find(name); });
       std::error_code none;
       if (place && fs::exists(*place, none)) {

@@ -118,7 +118,7 @@ class ImportCommand final : public Command {
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> all;
     if (is_auto) {
-      all = find_usual(context);
+      all = find_in_default_locations(context);
     } else {
       REPRISE_ASSIGN(all, open_named(context));
     }
@@ -191,10 +191,10 @@ class ImportCommand final : public Command {
   }
 
   // Warns about histories that cannot be read and skips them.
-  std::vector<FoundSource> find_usual(Context& context) const {
+  std::vector<FoundSource> find_in_default_locations(Context& context) const {
     std::vector<FoundSource> all;
     for (const SourceKind& kind : source_kinds()) {
-      const auto place = usual_place(
+      const auto place = default_location(
           kind, [&](std::string_view name) { return context.environment().find(name); });
       std::error_code error;
       if (!place || !fs::exists(*place, error)) {

@@ -82,7 +82,7 @@ class Setup final : public Command {
     context_->console().err().write(cat(terminal_line(text), "\n"));
   }
 
-  // The line entered; `usual` if it is empty.
+  // The line entered; `suggestion` if it is empty.
   Result<std::string> ask(std::string_view question, std::string_view suggestion) {
     const Input input =
         source_->read(cat(question, suggestion.empty() ? "" : cat(" [", suggestion, "]"), ": "),
@@ -311,11 +311,11 @@ class Setup final : public Command {
       return {};
     };
     const std::string section = cat("providers.", name, ".");
-    const bool is_usual = answers.env_key == answers.candidate.provider.key_variable;
+    const bool is_default = answers.env_key == answers.candidate.provider.key_variable;
     REPRISE_TRY(set("provider", name));
     REPRISE_TRY(set(section + "model", answers.model));
     REPRISE_TRY(set(section + "base_url", answers.candidate.base_url));
-    REPRISE_TRY(set(section + "env_key", is_usual ? "" : answers.env_key));
+    REPRISE_TRY(set(section + "env_key", is_default ? "" : answers.env_key));
     REPRISE_TRY(set(section + "key_command", answers.key_command));
     REPRISE_TRY(check_config(after, file.string()));
     REPRISE_TRY(make_private_folders(file.parent_path()));

@@ -32,7 +32,7 @@ Result<std::vector<std::string>> response_ids(Source& source, const Session& ses
                           &ResponseLink::response_id) == session.response_chain.end()) {
       add(message.response_id);
     }
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   return ids;
 }
@@ -45,7 +45,7 @@ std::optional<std::string> read_named(BlobReader& blobs, const BlobHash& hash, B
   std::string bytes;
   const auto read = blobs.read_blob(hash, [&](std::string_view piece) {
     bytes += piece;
-    return part == BlobPart::all ? Flow::go_on : Flow::stop;
+    return part == BlobPart::all ? Flow::proceed : Flow::stop;
   });
   if (!read) {
     report.damage.push_back({std::string(where), read.error().message, ""});
@@ -200,7 +200,7 @@ class Show final : public Command {
       context.console().out().write(view ? view_message(message, *view)
                                          : transcript_message(message, detail));
       last = std::move(message);
-      return context.console().out().failed() ? Flow::stop : Flow::go_on;
+      return context.console().out().failed() ? Flow::stop : Flow::proceed;
     };
     REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, range(now), write));
     const Message* const end = last ? &*last : nullptr;
@@ -242,7 +242,7 @@ class Show final : public Command {
           take_blobs(source, Detail::shortened, message, blobs);
           context.console().print_json_piece(cat(first ? "" : ",", message_document(message)));
           first = false;
-          return context.console().out().failed() ? Flow::stop : Flow::go_on;
+          return context.console().out().failed() ? Flow::stop : Flow::proceed;
         }));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (now.answer && !now.answer->message.blocks.empty()) {

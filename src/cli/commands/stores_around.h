@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds existing stores in the working folder, its parents, and the usual places.
+// Finds existing stores in the working folder, its parents, and the default locations.
 
 #include "cli/program/context.h"  // IWYU pragma: export
 

@@ -17,7 +17,7 @@ Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
   return SearchIndex::open(
       search_index_file(context), {.on_progress = [&context](const Progress& progress) {
         context.console().progress(progress.work, progress.done, progress.total);
-        return Flow::go_on;
+        return Flow::proceed;
       }});
 }
 
@@ -47,7 +47,7 @@ Result<std::string> search_url(Context& context) {
 std::vector<FoundHistory> find_histories(Context& context, std::string_view only) {
   std::vector<FoundHistory> found;
   for (const SourceKind& kind : source_kinds()) {
-    const auto place = usual_place(
+    const auto place = default_location(
         kind, [&context](std::string_view name) { return context.environment().find(name); });
     if ((!only.empty() && kind.name != only) || !place) {
       continue;

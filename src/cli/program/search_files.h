@@ -23,8 +23,8 @@ std::string search_url(std::string_view url, const ProcessEnvironment& environme
 // The name of the settings' store.
 Result<std::string> search_url(Context& context);
 
-// The readable histories of other tools in their usual places; with `only` (a kind's name), of that
-// tool. Warns of those that cannot be read.
+// The readable histories of other tools in their default locations; with `only` (a kind's name), of
+// that tool. Warns of those that cannot be read.
 struct FoundHistory {
   std::string url;  // as commands accept it: "claude:"
   std::unique_ptr<Source> source;

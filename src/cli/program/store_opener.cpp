@@ -240,7 +240,7 @@ std::string source_url(std::string_view url, const ProcessEnvironment& environme
   });
   const auto place = kind == source_kinds().end()
                          ? std::nullopt
-                         : usual_place(*kind, [&environment](std::string_view name) {
+                         : default_location(*kind, [&environment](std::string_view name) {
                              return environment.find(name);
                            });
   return place ? cat(url, place->native()) : std::string(url);

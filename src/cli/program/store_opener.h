@@ -104,7 +104,7 @@ class StoreOpener {
   std::unique_ptr<Source> source_;
 };
 
-// Expands a tool's history without a place ("claude:") to its usual place; other URLs are
+// Expands a tool's history without a place ("claude:") to its default location; other URLs are
 // unchanged.
 std::string source_url(std::string_view url, const ProcessEnvironment& environment);
 

@@ -31,8 +31,8 @@ Repl::Repl(const ReplParts& parts, ChatSession session)
 
 Exit Repl::run() {
   greet();
-  Next next = Next::go_on;
-  while (next == Next::go_on) {
+  Next next = Next::proceed;
+  while (next == Next::proceed) {
     const Input input = parts_.source.read(parts_.person ? "> " : "", parts_.interrupts.token());
     if (input.kind == Input::Kind::text) {
       next = step(input);
@@ -89,7 +89,7 @@ void Repl::greet() {
 
 Repl::Next Repl::step(const Input& input) {
   if (trimmed(input.text).empty()) {
-    return Next::go_on;
+    return Next::proceed;
   }
   stopped_at_.reset();
   parts_.source.remember(input.text);
@@ -113,7 +113,7 @@ Repl::Next Repl::command(std::string_view line) {
   const Result<Slash> slash = parse_slash(line);
   if (!slash) {
     fail_step(slash.error());
-    return Next::go_on;
+    return Next::proceed;
   }
   if (slash->verb == SlashVerb::quit) {
     return Next::leave;
@@ -132,7 +132,7 @@ Repl::Next Repl::command(std::string_view line) {
     return turn([&](Conversation& conversation, TurnObserver& observer) {
       return slash->verb == SlashVerb::retry
                  ? conversation.retry(observer, parts_.interrupts.token())
-                 : conversation.go_on(observer, parts_.interrupts.token());
+                 : conversation.continue_turn(observer, parts_.interrupts.token());
     });
   }
   const Result<std::string> shown = session_.run(*slash, parts_.interrupts.token());
@@ -141,31 +141,31 @@ Repl::Next Repl::command(std::string_view line) {
   }
   if (!shown) {
     fail_step(shown.error());
-    return Next::go_on;
+    return Next::proceed;
   }
   // With --json, standard output has only events.
   Output& out =
       parts_.events == nullptr ? parts_.context.console().out() : parts_.context.console().err();
   out.write(*shown);
   (void)out.flush();  // a failure is reported at the end
-  return Next::go_on;
+  return Next::proceed;
 }
 
 Repl::Next Repl::attach(const std::string& file) {
   Context& context = parts_.context;
   if (file == "-") {
     attached_.clear();
-    return Next::go_on;
+    return Next::proceed;
   }
   const bool is_url = file.find("://") != std::string::npos;
   auto block = attach_file(is_url ? file : context.config().path_named(file).string());
   if (!block) {
     fail_step(block.error());
-    return Next::go_on;
+    return Next::proceed;
   }
   attached_.push_back(*std::move(block));
   context.console().notice(cat("attached ", file, "; it is sent with the next message"));
-  return Next::go_on;
+  return Next::proceed;
 }
 
 // Copies through the terminal's clipboard.
@@ -187,7 +187,7 @@ Repl::Next Repl::copy_answer() {
     (void)out.flush();  // a failure is reported at the end
     context.console().notice("copied, if the terminal allows it");
   }
-  return Next::go_on;
+  return Next::proceed;
 }
 
 Repl::Next Repl::turn(const Turn& ask, std::string_view question) {
@@ -212,13 +212,13 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
                        advice.empty() ? "" : "; ", advice));
   }
   if (outcome && !outcome->cut) {
-    return Next::go_on;
+    return Next::proceed;
   }
   fail_step(outcome ? outcome->cut.value_or(Error{}) : outcome.error());
   if (const std::string advice = session_.advice_after(outcome); !advice.empty()) {
     parts_.context.console().notice(advice);
   }
-  return Next::go_on;
+  return Next::proceed;
 }
 
 // Handles a signal. Shows `advice` if the loop continues.
@@ -233,7 +233,7 @@ Repl::Next Repl::on_stop(std::string_view advice) {
   stopped_at_ = now;
   parts_.interrupts.reset();
   parts_.context.console().notice(advice);
-  return Next::go_on;
+  return Next::proceed;
 }
 
 void Repl::fail_step(const Error& error) {

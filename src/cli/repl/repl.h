@@ -38,7 +38,7 @@ class Repl {
   bool starts_another() const { return starts_another_; }
 
  private:
-  enum class Next : std::uint8_t { go_on, leave };
+  enum class Next : std::uint8_t { proceed, leave };
   using Turn = std::function<Result<Outcome>(Conversation& conversation, TurnObserver& observer)>;
 
   void greet();

@@ -131,7 +131,7 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
   };
   auto info = find();
   const bool is_here = info.has_value();
-  if (!info && info.error().code == Code::not_found && request.go_on) {
+  if (!info && info.error().code == Code::not_found && request.continue_turn) {
     return fail(unreachable.code, cat(unreachable.message,
                                       "; the answer to continue is not on this machine: try"
                                       " again when the server is back"));

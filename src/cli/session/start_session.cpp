@@ -190,8 +190,9 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
   return session;
 }
 
-Result<Session> go_on_with(Context& context, const Prepared& with, const StartedSession& started,
-                           Session session, ConversationOptions& options) {
+Result<Session> continue_session(Context& context, const Prepared& with,
+                                 const StartedSession& started, Session session,
+                                 ConversationOptions& options) {
   // Its mode is applied again if its store has no prompts.
   if (with.mode == nullptr && started.store != nullptr && !started.store->capabilities().messages) {
     warn_of_mode(context, with.settings, session.info.mode);
@@ -277,7 +278,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   REPRISE_ASSIGN(started->provider,
                  make_provider(choice.name, provider_options(*settings, choice)));
   started->model = choice.model;
-  if (settings->spill.value_or(true)) {
+  if (settings->outbox.value_or(true)) {
     started->outbox =
         make_outbox(context.config().outbox_folder(), context.config().store_url(*settings));
   }
@@ -288,9 +289,10 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   options.statistics = &context.stores().watch().statistics();
   options.earlier = std::move(found.earlier);
   const Prepared with{*settings, request, mode, choice, unreachable.has_value()};
-  REPRISE_ASSIGN(Session session, found.session ? go_on_with(context, with, *started,
-                                                             *std::move(found.session), options)
-                                                : begin_new(context, with, *started, options));
+  REPRISE_ASSIGN(Session session,
+                 found.session
+                     ? continue_session(context, with, *started, *std::move(found.session), options)
+                     : begin_new(context, with, *started, options));
   if (started->store != nullptr && !request.dry_run) {
     apply_retention(context, *started->store, *settings);
     if (started->resumed) {

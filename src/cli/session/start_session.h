@@ -50,7 +50,7 @@ struct StartRequest {
   std::string title;  // for a new session
   bool stream = true;
   bool dry_run = false;         // create nothing
-  bool go_on = false;           // continue an answer: nothing can be continued in a new session
+  bool continue_turn = false;   // continue an answer: nothing can be continued in a new session
   bool has_pdf_by_url = false;  // the question has a PDF that the provider must fetch
   Approver approver = {};
   std::stop_token stop = {};

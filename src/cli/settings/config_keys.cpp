@@ -93,7 +93,7 @@ std::vector<ConfigKey> all_keys() {
        true},
       {"insecure", kTop, Reach::trusted, &Settings::insecure,
        "allow unencrypted keys and passwords"},
-      {"spill", kTop, Reach::trusted, &Settings::spill,
+      {"spill", kTop, Reach::trusted, &Settings::outbox,
        "store locally what a server did not accept"},
       {"slow_call_ms",
        kTop,

@@ -127,10 +127,10 @@ bool is_in_trusted_folder(const Settings& settings, const fs::path& file) {
   return root && is_trusted(*root, settings.trust);
 }
 
-// The provider's usual variable is used for the provider's own server anyway; for another server,
+// The provider's default variable is used for the provider's own server anyway; for another server,
 // only if the file's folder is trusted.
-void bind_usual_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
-                    Defaults& defaults) {
+void bind_default_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
+                      Defaults& defaults) {
   if (!defaults.env_key.empty() && defaults.env_key != provider.key_variable) {
     return;
   }
@@ -161,16 +161,16 @@ std::string refusal(const Settings& settings, const ContextChoice& choice, const
              "in its folder");
 }
 
-// What a file that came with the code chooses, unless it is usual; "" for nothing.
+// What a file that came with the code chooses, unless it is the default; "" for nothing.
 std::string choices(const Settings& settings, const Defaults& defaults) {
-  constexpr std::string_view kUsualProvider = "openai-chat";
+  constexpr std::string_view kDefaultProvider = "openai-chat";
   std::string out;
-  if ((defaults.provider != kUsualProvider || !defaults.base_url.empty()) &&
+  if ((defaults.provider != kDefaultProvider || !defaults.base_url.empty()) &&
       !was_given(settings, "provider", "REPRISE_PROVIDER")) {
     out = cat("the provider ", defaults.provider,
               defaults.base_url.empty() ? "" : cat(" at ", http::host_of(defaults.base_url)));
   }
-  if (defaults.system && defaults.system != store::context::kUsualPrompt) {
+  if (defaults.system && defaults.system != store::context::kDefaultPrompt) {
     out += cat(out.empty() ? "" : " and ", "the system prompt");
   }
   return out;
@@ -224,7 +224,7 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(place));
   settings.context_file = file;
   const NamedProvider provider = provider_of(settings, file, defaults);
-  bind_usual_key(settings, file, provider, defaults);
+  bind_default_key(settings, file, provider, defaults);
   settings.is_context_untrusted = choice.was_searched && !is_in_trusted_folder(settings, file);
   if (const std::string chosen = choices(settings, defaults);
       settings.is_context_untrusted && !chosen.empty()) {
@@ -275,7 +275,7 @@ fs::path hash_file(const fs::path& state_folder, const BlobHash& of_path) {
 // A checked-out project may name any file of it.
 Result<> check_replaceable(const Settings& settings, const fs::path& file,
                            const fs::path& hash_file) {
-  REPRISE_ASSIGN(const auto existing, if_there(read_file(file)));
+  REPRISE_ASSIGN(const auto existing, if_exists(read_file(file)));
   if (!existing) {
     return {};
   }
@@ -296,7 +296,7 @@ Result<> check_replaceable(const Settings& settings, const fs::path& file,
 Result<> save_answer(const Settings& settings, const fs::path& state_folder,
                      std::string_view text) {
   REPRISE_ASSIGN(const fs::path file, answer_file(settings));
-  // The usual file holds nothing but answers.
+  // The default file holds nothing but answers.
   if (!settings.is_context_untrusted ||
       settings.save_path == json::text_in(store::context::default_of("save_path_default"))) {
     return replace_file(file, text);

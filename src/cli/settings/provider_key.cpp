@@ -66,7 +66,7 @@ std::string description(const SetKey& set) {
              : cat(name, " belongs to ", http::host_of(set.url));
 }
 
-// The provider's usual variable may be unset, as a server may need no key.
+// The provider's default variable may be unset, as a server may need no key.
 Result<std::string> read_key(const ProcessEnvironment& environment,
                              const ProviderSettings& settings, const NamedProvider& provider) {
   if (!settings.env_key) {

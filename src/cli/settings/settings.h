@@ -59,7 +59,7 @@ struct Settings {
   std::optional<std::string> title;  // how closed sessions get titles: "model" or "first words"
   std::optional<bool> insecure;      // secrets may be sent in clear text
   std::optional<bool> stream;
-  std::optional<bool> spill;  // false: do not spill unsent messages to this machine
+  std::optional<bool> outbox;  // false: unstored messages are not written to this machine
   std::optional<std::int64_t> slow_call_ms;
   std::optional<std::string> save_path;  // each answer is also written to this file
   std::vector<std::string> trust;

@@ -20,14 +20,14 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
 
   // Decides by the number of the call, from 0, whether it fails.
   std::function<bool(int)> fails = [](int) { return false; };
-  bool after_the_fact = false;  // a failing create or append is applied nevertheless
-  int os_errno = 28;            // no space left on the device
+  bool fails_after_write = false;  // a failing create or append is applied nevertheless
+  int os_errno = 28;               // no space left on the device
   std::atomic<int> calls = 0;
   Capabilities& capabilities_for_test() { return capabilities_; }
 
   Result<> create(const Session& session) override {
     const auto allowed = check();
-    if (allowed || after_the_fact) {
+    if (allowed || fails_after_write) {
       REPRISE_TRY(inner_.create(session));
     }
     return allowed;
@@ -47,7 +47,7 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
   Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                           AppendOptions options) override {
     const auto allowed = check();
-    if (allowed || after_the_fact) {
+    if (allowed || fails_after_write) {
       auto appended = inner_.append(id, std::move(messages), std::move(options));
       REPRISE_TRY(allowed);  // applied, but reported as failed
       return appended;

@@ -138,7 +138,7 @@ std::vector<fs::path> cline_sidecar_files(const fs::path& messages) {
 
 // Reads that file, which may be missing.
 Result<> take_meta(const fs::path& messages, Session& session) {
-  REPRISE_ASSIGN(const auto text, if_there(read_document(cline_sidecar_files(messages).front())));
+  REPRISE_ASSIGN(const auto text, if_exists(read_document(cline_sidecar_files(messages).front())));
   if (!text || !is_json_object(**text)) {
     return {};
   }

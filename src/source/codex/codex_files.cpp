@@ -103,7 +103,7 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
     found.add(file, true, report);
   }
   const fs::path index = place / "session_index.jsonl";
-  const auto opened = if_there(open_foreign(index));
+  const auto opened = if_exists(open_foreign(index));
   Result<> read = opened ? Result<>() : std::unexpected(opened.error());
   if (const std::optional<Fd> none; const auto& fd = opened ? *opened : none) {
     read = for_each_record(fd->get(), {.file = index}, false, report, [&](const Record& record) {

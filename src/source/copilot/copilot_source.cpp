@@ -269,7 +269,7 @@ class Copilot final : public JsonlTool {
   // A name set by the user is in a YAML file of one level beside the events.
   Result<> resolve(Located& located, ReadReport& /*report*/) const override {
     REPRISE_ASSIGN(const auto metadata,
-                   if_there(read_file(sidecar_files(located).front(), kMetadataBytesMax)));
+                   if_exists(read_file(sidecar_files(located).front(), kMetadataBytesMax)));
     constexpr std::string_view kName = "\nname:";
     const std::string text = cat("\n", metadata.value_or(""));
     const std::size_t at = text.find(kName);

@@ -206,7 +206,7 @@ Result<std::optional<fs::path>> crush_database(const fs::path& place) {
     return place;
   }
   for (const fs::path& file : {place / "crush.db", place / ".crush" / "crush.db"}) {
-    REPRISE_ASSIGN(const bool has_file, is_there(file));
+    REPRISE_ASSIGN(const bool has_file, file_exists(file));
     if (has_file) {
       return file;
     }
@@ -231,7 +231,7 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
     const std::string path = one["path"].text();
     const std::string data = one["data_dir"].text();
     const fs::path folder = data.empty() ? fs::path(path) / ".crush" : fs::path(data);
-    if (is_there(folder / "crush.db").value_or(true)) {  // listing it reports the error
+    if (file_exists(folder / "crush.db").value_or(true)) {  // listing it reports the error
       projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
     }
   });
@@ -242,7 +242,7 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
 
 Result<bool> is_crush(const fs::path& place) {
   REPRISE_ASSIGN(const auto database, crush_database(place));
-  return database ? is_database_with(*database, kCrushMarks) : is_there(place / "projects.json");
+  return database ? is_database_with(*database, kCrushMarks) : file_exists(place / "projects.json");
 }
 
 Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOptions& /*options*/) {
@@ -252,7 +252,7 @@ Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOpt
   if (database) {
     projects.push_back(project_of(*database));
   } else {
-    REPRISE_ASSIGN(const bool has_list, is_there(place / "projects.json"));
+    REPRISE_ASSIGN(const bool has_list, file_exists(place / "projects.json"));
     if (!has_list) {
       return fail(Code::not_found, cat("no history of crush at ", place.native()));
     }

@@ -317,7 +317,7 @@ Result<std::unique_ptr<Source>> open_goose(const fs::path& place, const StoreOpt
   ReadReport report;
   if (has_folder) {
     REPRISE_ASSIGN(const fs::path folder, folder_of_sessions(place));
-    REPRISE_ASSIGN(const bool has_database, is_there(folder / "sessions.db"));
+    REPRISE_ASSIGN(const bool has_database, file_exists(folder / "sessions.db"));
     database = has_database ? std::optional(folder / "sessions.db") : std::nullopt;
     files = jsonl_files(folder, report);
   } else {

@@ -84,7 +84,7 @@ class FolderStorage final : public Storage {
 
   Result<std::vector<Todo>> todos(const std::string& session) override {
     REPRISE_ASSIGN(const auto text,
-                   if_there(read_document(folder_ / "todo" / (session + ".json"))));
+                   if_exists(read_document(folder_ / "todo" / (session + ".json"))));
     const auto list = text ? RawJson::parse(**text) : Result<RawJson>();
     return list ? todos_of(JsonView(list->text())) : std::vector<Todo>();
   }

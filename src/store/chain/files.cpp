@@ -30,7 +30,7 @@ auto find_row(auto& document, const SessionId& id) {
 
 // False for a file that does not exist or cannot be parsed.
 Result<bool> has_row(const fs::path& file, const SessionId& id) {
-  REPRISE_ASSIGN(const bool has_file, is_there(file));
+  REPRISE_ASSIGN(const bool has_file, file_exists(file));
   if (!has_file) {
     return false;
   }
@@ -94,7 +94,7 @@ fs::path ChainFiles::trash_of(const SessionId& /*id*/) const {
 }
 
 Result<std::vector<fs::path>> ChainFiles::trashed() const {
-  REPRISE_ASSIGN(const bool has_trash, is_there(trash()));
+  REPRISE_ASSIGN(const bool has_trash, file_exists(trash()));
   return has_trash ? std::vector{trash()} : std::vector<fs::path>{};
 }
 

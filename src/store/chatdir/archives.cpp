@@ -35,7 +35,7 @@ Result<> link_older(const MovingNames& names) {
 }
 
 Result<LogPoint> point_of_chat(const fs::path& chat) {
-  REPRISE_ASSIGN(const auto point, if_there(point_at_end(chat / kMessagesFile)));
+  REPRISE_ASSIGN(const auto point, if_exists(point_at_end(chat / kMessagesFile)));
   return point.value_or(LogPoint{});
 }
 
@@ -90,7 +90,7 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
   if (!place) {
     return std::unexpected(no_session(id));
   }
-  REPRISE_ASSIGN(const bool is_archived, is_there(names.archive));
+  REPRISE_ASSIGN(const bool is_archived, file_exists(names.archive));
   if (place->spot != Spot::archive && is_archived) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
                                     place->folder.native(), " exists, too"));

@@ -165,7 +165,7 @@ Result<fs::path> new_replaced_folder(const fs::path& chat, Step step) {
   REPRISE_TRY(make_private_folders(name.parent_path()));
   fs::path free = name;
   for (int number = 1;; ++number) {
-    REPRISE_ASSIGN(const bool is_used, is_there(free));
+    REPRISE_ASSIGN(const bool is_used, file_exists(free));
     if (!is_used) {
       return free;
     }
@@ -199,7 +199,7 @@ struct ChatEntries {
 
 // The entries below a folder of the chat; links to folders are not followed.
 Result<> add_entries(const fs::path& chat, const fs::path& folder, ChatEntries& all) {
-  REPRISE_ASSIGN(const auto entries, list_if_there(chat / folder));
+  REPRISE_ASSIGN(const auto entries, list_if_exists(chat / folder));
   if (entries.empty() && !folder.empty()) {
     all.others.push_back(cat(folder.native(), ", an empty folder"));
   }
@@ -295,7 +295,7 @@ Result<> ChatdirStore::save_artefact(const SessionId& id, Step step, std::string
   }
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
-    REPRISE_ASSIGN(const bool has_replaced, is_there(chat.place().folder / kReplacedFile));
+    REPRISE_ASSIGN(const bool has_replaced, file_exists(chat.place().folder / kReplacedFile));
     if (is_replaced && has_replaced) {
       return std::move(refused);  // so that copying a chat does not stop at it
     }
@@ -353,7 +353,7 @@ Result<std::optional<std::string>> ChatdirStore::find_artefact(const SessionId& 
   }
   return chats_.with(id, [&](Chat& chat) -> Result<std::optional<std::string>> {
     for (const fs::path& path : paths) {
-      REPRISE_ASSIGN(auto bytes, if_there(read_file(chat.place().folder / path)));
+      REPRISE_ASSIGN(auto bytes, if_exists(read_file(chat.place().folder / path)));
       if (bytes) {
         return bytes;
       }

@@ -143,7 +143,7 @@ bool take(const Fd& folder) {
 
 // Removes what a process left that died during a backup.
 Result<> remove_abandoned(const fs::path& making) {
-  REPRISE_ASSIGN(const bool is_taken, is_there(making));
+  REPRISE_ASSIGN(const bool is_taken, file_exists(making));
   if (!is_taken) {
     return {};
   }

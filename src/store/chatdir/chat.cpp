@@ -73,7 +73,7 @@ namespace {
 // holds the chat's lock, under which all of its files are written.
 void sweep_folders(const fs::path& folder) {
   sweep_temporary_files(folder, [](std::string_view) { return true; });
-  const auto entries = list_if_there(folder);
+  const auto entries = list_if_exists(folder);
   if (!entries) {
     return;  // only a cleanup
   }
@@ -135,13 +135,13 @@ Result<Chat::ReadMetadata> Chat::metadata() {
     }
   }
   ReadMetadata read{.metadata = nullptr, .stamp = {}, .damage = {}};
-  REPRISE_ASSIGN(auto opened, if_there(open_file(file(kMetadataFile), O_RDONLY)));
+  REPRISE_ASSIGN(auto opened, if_exists(open_file(file(kMetadataFile), O_RDONLY)));
   std::optional<std::string> bytes;
   if (opened) {
     REPRISE_ASSIGN(const struct stat status, status_of(opened->get(), file(kMetadataFile)));
     read.open = std::make_shared<const Fd>(*std::move(opened));
     read.stamp = stamp_of(status);
-    REPRISE_ASSIGN(bytes, if_there(read_file(file(kMetadataFile))));
+    REPRISE_ASSIGN(bytes, if_exists(read_file(file(kMetadataFile))));
   }
   auto metadata =
       bytes ? metadata_from_json(id_, *bytes)
@@ -198,7 +198,7 @@ Result<LogState> Chat::state() {
   if (log != nullptr) {
     return log->state();
   }
-  REPRISE_ASSIGN(auto peeked, if_there(peek_state(file(kMessagesFile))));
+  REPRISE_ASSIGN(auto peeked, if_exists(peek_state(file(kMessagesFile))));
   if (!peeked) {
     return LogState::of_nothing();
   }
@@ -254,7 +254,7 @@ Result<std::vector<Damage>> Chat::damage() {
   if (metadata.damage) {
     damage.push_back(*std::move(metadata.damage));
   }
-  REPRISE_ASSIGN(const bool has_messages, is_there(file(kMessagesFile)));
+  REPRISE_ASSIGN(const bool has_messages, file_exists(file(kMessagesFile)));
   if (!has_messages) {
     damage.push_back({id_.str(), cat("has no ", kMessagesFile), ""});
   }
@@ -267,7 +267,7 @@ Result<bool> Chat::is_damage(const LogState& state) const {
   if (is_written_to) {
     return false;
   }
-  REPRISE_ASSIGN(const auto now, if_there(point_at_end(file(kMessagesFile))));
+  REPRISE_ASSIGN(const auto now, if_exists(point_at_end(file(kMessagesFile))));
   return now && now->end == state.size;
 }
 
@@ -335,7 +335,7 @@ Result<> Chat::renew(const OperationId& answer, const Lease& lease) {
 // The log including the operations of replaced messages; created if it is missing. The caller holds
 // the lock.
 Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
-  REPRISE_ASSIGN(const auto opened, if_there(this->log()));
+  REPRISE_ASSIGN(const auto opened, if_exists(this->log()));
   if (!opened) {
     REPRISE_TRY(open_file(file(kMessagesFile), O_WRONLY | O_CREAT, 0600));
     REPRISE_TRY(sync_folder(place_.folder));

@@ -179,7 +179,7 @@ Result<ToolNames> ChatWriter::names_for(Seq before, const std::vector<Message>& 
         names.try_emplace(id, std::move(name));
       }
     }
-    return unresolved.empty() ? Flow::stop : Flow::go_on;
+    return unresolved.empty() ? Flow::stop : Flow::proceed;
   };
   const ReadRange range{
       .from = {before.value - kCallSearchMax}, .to = before, .newest_first = true};
@@ -265,7 +265,7 @@ Result<std::int64_t> ChatWriter::rewrite(int out, Seq to) const {
       written = write_all(out, line, file);
       end += static_cast<std::int64_t>(line.size());
     }
-    return written ? Flow::go_on : Flow::stop;
+    return written ? Flow::proceed : Flow::stop;
   };
   REPRISE_TRY(read_messages(*log_, {.to = to}, ignore_torn, "", write));
   REPRISE_TRY(std::move(written));

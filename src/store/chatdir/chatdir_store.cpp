@@ -146,7 +146,7 @@ Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQu
                                    std::vector<SessionInfo>& matching,
                                    std::vector<Damage>& damage) {
   REPRISE_ASSIGN(const bool has_chat, listed.place.spot == Spot::archive
-                                          ? is_there(chats_.layout().chat(listed.id))
+                                          ? file_exists(chats_.layout().chat(listed.id))
                                           : Result<bool>(false));
   if (has_chat) {
     return {};  // the chat hides the archive

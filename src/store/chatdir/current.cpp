@@ -77,7 +77,7 @@ std::string with_model(std::string_view old, const SessionInfo& info) {
 }
 
 Result<> remove_name(const Layout& layout) {
-  REPRISE_TRY(remove_if_there(layout.current_file()));
+  REPRISE_TRY(remove_if_exists(layout.current_file()));
   return sync_folder(layout.chats());
 }
 
@@ -97,7 +97,7 @@ Result<> name_current(const Layout& layout, const SessionId& id) {
 
 Result<std::optional<SessionId>> find_current(const Layout& layout) {
   const fs::path file = layout.current_file();
-  REPRISE_ASSIGN(const auto name, if_there(read_name(file)));
+  REPRISE_ASSIGN(const auto name, if_exists(read_name(file)));
   if (!name) {
     return std::nullopt;
   }

@@ -52,7 +52,7 @@ Result<Time> birth_of(const fs::path& path) {
 Result<Time> beginning_of(const fs::path& chat) {
   REPRISE_ASSIGN(Time beginning, birth_of(chat));
   for (const fs::path& folder : {chat, chat / "steps"}) {
-    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       REPRISE_ASSIGN(const auto status, find_status(entry.path()));
       if (status) {
@@ -79,13 +79,13 @@ Result<std::string> title_of(const fs::path& messages) {
   std::string title;
   const auto visit = [&title](Message&& message) {
     if (message.role != role::kUser) {
-      return Flow::go_on;
+      return Flow::proceed;
     }
     const std::string text = plain_text(message);
     std::string_view rest = trimmed(text);
     rest = trimmed(rest.substr(0, rest.find_first_of("\r\n")));
     title = trimmed(grapheme_prefix(rest, kTitleCharactersMax));
-    return title.empty() ? Flow::go_on : Flow::stop;
+    return title.empty() ? Flow::proceed : Flow::stop;
   };
   const auto read = read_first(messages, kTitleSearchEnd, ignore_torn, "", visit);
   // A damaged file has no title; reading the messages reports the damage.

@@ -21,7 +21,7 @@ bool may_hold_chat(const fs::path& folder, FileKind kind) {
 }
 
 Result<Spot> trash_spot(const fs::path& folder) {
-  REPRISE_ASSIGN(const bool is_packed, is_there(folder / kZipFile));
+  REPRISE_ASSIGN(const bool is_packed, file_exists(folder / kZipFile));
   return is_packed ? Spot::trashed_archive : Spot::trash;
 }
 
@@ -51,7 +51,7 @@ std::string step_folder_name(Step step) {
 
 Result<bool> is_chat_directory(const fs::path& folder) {
   const Layout layout(folder);
-  REPRISE_ASSIGN(const bool has_current, is_there(layout.current_file()));
+  REPRISE_ASSIGN(const bool has_current, file_exists(layout.current_file()));
   if (has_current) {
     return true;
   }
@@ -100,7 +100,7 @@ Result<std::vector<Layout::Listed>> Layout::list(Spot spot) const {
   const fs::path folder = spot == Spot::chats     ? chats()
                           : spot == Spot::archive ? archives()
                                                   : trash();
-  REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+  REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
   std::vector<Listed> found;
   for (const fs::directory_entry& entry : entries) {
     auto id = id_of(entry.path().filename().native(), spot);

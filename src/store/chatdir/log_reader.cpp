@@ -31,7 +31,7 @@ class Delivery {
   Flow operator()(const MessageLog::Place& place, Result<Line> line) {
     if (!line) {
       add(place, line.error().message);
-      return Flow::go_on;
+      return Flow::proceed;
     }
     if (line->lossy) {
       add(place, "text that is not valid Unicode, shown as U+FFFD");

@@ -125,7 +125,7 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   REPRISE_ASSIGN(const Tail tail, tail_before(fd_.get(), file_, state_.end));
   state_.tail = tail.hash;
   state_.ends_line = tail.ends_line;
-  return Flow::go_on;
+  return Flow::proceed;
 }
 
 // false at the end of the record.
@@ -161,7 +161,7 @@ Result<bool> MessageLog::has_hole_at_end(Reading& reading, const std::optional<P
 Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std::size_t& shown,
                               const Visit& visit) const {
   if (!visit || in_batch_) {
-    return Flow::go_on;
+    return Flow::proceed;
   }
   const std::size_t unread = places_.size() - (read && shown < places_.size() ? 1 : 0);
   for (; shown < unread; ++shown) {
@@ -172,7 +172,7 @@ Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std:
       return Flow::stop;
     }
   }
-  return read && shown < places_.size() ? visit(places_[shown++], *std::move(read)) : Flow::go_on;
+  return read && shown < places_.size() ? visit(places_[shown++], *std::move(read)) : Flow::proceed;
 }
 
 bool MessageLog::continues_batch(const Piece& piece) const {
@@ -297,7 +297,7 @@ bool MessageLog::knows_request(const std::string& request) const {
 }
 
 Result<> MessageLog::remember(const fs::path& replaced) {
-  REPRISE_ASSIGN(const auto fd, if_there(open_regular(replaced)));
+  REPRISE_ASSIGN(const auto fd, if_exists(open_regular(replaced)));
   if (!fd) {
     return {};
   }

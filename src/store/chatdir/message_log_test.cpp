@@ -55,7 +55,7 @@ class MessageLogTest : public testing::Test {
     const auto report = read_messages(log, range, is_damage, "m", [&](Message&& message) {
       loaded.texts.push_back(plain_text(message));
       loaded.seqs.push_back(message.seq.value);
-      return Flow::go_on;
+      return Flow::proceed;
     });
     EXPECT_TRUE(report) << (report ? "" : report.error().message);
     for (const Damage& damage : report->damage) {
@@ -291,7 +291,7 @@ TEST_F(MessageLogTest, ABatchWithAHoleIsTorn) {
     Texts shown;
     const auto visit = [&shown](const MessageLog::Place&, Result<Line> line) {
       shown.push_back(line ? plain_text(line->message) : "damage");
-      return Flow::go_on;
+      return Flow::proceed;
     };
     EXPECT_TRUE(MessageLog::open(file_, visit));
     EXPECT_EQ(shown, Texts{"a"}) << at;

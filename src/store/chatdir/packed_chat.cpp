@@ -226,7 +226,7 @@ Result<> pack_chat(const Packed& packed, const fs::path& folder) {
   REPRISE_TRY(write_zip(files, zip, Packing::deflated));
   if (!check_zip(zip)) {
     // A very high compression ratio would be taken for a zip bomb: store without compression.
-    REPRISE_TRY(remove_if_there(zip));
+    REPRISE_TRY(remove_if_exists(zip));
     REPRISE_TRY(write_zip(files, zip, Packing::stored));
     REPRISE_TRY(check_zip(zip));
   }

@@ -41,7 +41,7 @@ Result<ReadReport> check_chat(Chat& chat, VerifyReport& report) {
   std::int64_t messages = 0;
   auto read = chat.read({}, [&messages](Message&&) {
     ++messages;
-    return Flow::go_on;
+    return Flow::proceed;
   });
   report.messages += messages;
   if (read) {
@@ -81,7 +81,7 @@ class NewLog {
 };
 
 Result<> write_messages(const fs::path& from, const fs::path& to) {
-  REPRISE_ASSIGN(const auto opened, if_there(MessageLog::open(from)));
+  REPRISE_ASSIGN(const auto opened, if_exists(MessageLog::open(from)));
   if (!opened) {
     return replace_file(to, "");
   }
@@ -148,7 +148,7 @@ void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
   }
   const auto read = read_packed(listed.id, listed.place, {}, [&report](Message&&) {
     ++report.messages;
-    return Flow::go_on;
+    return Flow::proceed;
   });
   if (read) {
     take(read->damage, report);
@@ -158,7 +158,7 @@ void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
 Result<> copy_left(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(copy_other_files(from, to));
   for (const std::string_view name : {kMessagesFile, kMetadataFile}) {
-    REPRISE_ASSIGN(const auto bytes, if_there(read_file(from / name)));
+    REPRISE_ASSIGN(const auto bytes, if_exists(read_file(from / name)));
     if (bytes) {
       REPRISE_TRY(replace_file(to / name, *bytes));
     }

@@ -32,7 +32,7 @@ Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   // Errors are ignored: it may be a link, or not name a chat.
   const auto current = find_current(chats.layout());
   snapshot.current = current ? *current : std::nullopt;
-  REPRISE_ASSIGN(snapshot.model, if_there(read_file(chats.layout().model_file())));
+  REPRISE_ASSIGN(snapshot.model, if_exists(read_file(chats.layout().model_file())));
   return snapshot;
 }
 
@@ -42,10 +42,10 @@ Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
   const bool is_packed = listed.place.is_packed();
   const fs::path& folder = listed.place.folder;
   ChatSnapshot chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
-  REPRISE_ASSIGN(chat.record, if_there(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
+  REPRISE_ASSIGN(chat.record, if_exists(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
   REPRISE_ASSIGN(chat.metadata,
-                 if_there(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
-  REPRISE_ASSIGN(const auto answer, if_there(identify(folder / kAnswerFile)));
+                 if_exists(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
+  REPRISE_ASSIGN(const auto answer, if_exists(identify(folder / kAnswerFile)));
   chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
   return chat;
 }

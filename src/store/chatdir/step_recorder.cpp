@@ -193,7 +193,7 @@ Result<bool> is_any_in_record(Source& messages, Artefacts& artefacts, const Sess
   if (!answers.empty()) {
     REPRISE_TRY(messages.read(id, {}, [&](const Message& message) {
       found = message.role == role::kAssistant && answers.contains(plain_text(message));
-      return found ? Flow::stop : Flow::go_on;
+      return found ? Flow::stop : Flow::proceed;
     }));
   }
   return found;
@@ -216,7 +216,7 @@ Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId
           std::erase_if(
               lost, [&prompt_text](const auto& prompt) { return prompt.second == prompt_text; });
         }
-        return Flow::go_on;
+        return Flow::proceed;
       }));
   std::set<Step> used = answered_from(next, entries);
   if (turn.replaces) {

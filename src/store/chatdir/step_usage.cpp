@@ -105,7 +105,7 @@ Result<Usage> usage_of_steps(const fs::path& chat) {
   Usage sum;
   for (const std::string_view steps :
        {std::string_view("steps"), std::string_view("step"), kReplacedFolder}) {
-    const auto entries = list_if_there(chat / steps);
+    const auto entries = list_if_exists(chat / steps);
     if (!entries && is_fault(entries.error())) {
       return std::unexpected(entries.error());
     }

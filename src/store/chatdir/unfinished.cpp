@@ -28,12 +28,12 @@ fs::path doing_file(const Layout& layout) {
 
 Result<> remove_marker(const MovingNames& names) {
   REPRISE_TRY(remove_tree(names.leaving));
-  REPRISE_TRY(remove_if_there(names.doing));
+  REPRISE_TRY(remove_if_exists(names.doing));
   return sync_folder(folder_of(names.doing));
 }
 
 Result<> move_to_leaving(const MovingNames& names, const fs::path& folder) {
-  REPRISE_ASSIGN(const bool has_folder, is_there(folder));
+  REPRISE_ASSIGN(const bool has_folder, file_exists(folder));
   if (!has_folder) {
     return {};
   }
@@ -51,13 +51,13 @@ Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
 
 Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
   const MovingNames names(layout, packed.id);
-  REPRISE_ASSIGN(const bool has_new, is_there(names.new_archive));
+  REPRISE_ASSIGN(const bool has_new, file_exists(names.new_archive));
   if (has_new) {
     // The new archive already includes an older one of the same chat.
     REPRISE_TRY(move_to_leaving(names, names.archive));
     REPRISE_TRY(move_file(names.new_archive, names.archive));
   }
-  REPRISE_ASSIGN(const bool has_chat, is_there(names.chat));
+  REPRISE_ASSIGN(const bool has_chat, file_exists(names.chat));
   REPRISE_ASSIGN(const bool was_changed,
                  has_chat ? is_changed(names, packed.log) : Result<bool>(false));
   if (!was_changed) {
@@ -69,8 +69,8 @@ Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
 
 Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
   const MovingNames names(layout, id);
-  REPRISE_ASSIGN(const bool has_new, is_there(names.new_chat));
-  REPRISE_ASSIGN(const bool has_chat, is_there(names.chat));
+  REPRISE_ASSIGN(const bool has_new, file_exists(names.new_chat));
+  REPRISE_ASSIGN(const bool has_chat, file_exists(names.chat));
   if (has_new && has_chat) {
     REPRISE_TRY(remove_marker(names));
     return remove_tree(names.new_chat);
@@ -106,7 +106,7 @@ Result<> announce(const Layout& layout, const Unfinished& unfinished) {
 }
 
 Result<std::optional<Unfinished>> find_unfinished(const Layout& layout) {
-  REPRISE_ASSIGN(const auto bytes, if_there(read_file(doing_file(layout), kDoingBytesMax)));
+  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(doing_file(layout), kDoingBytesMax)));
   if (!bytes) {
     return std::nullopt;
   }
@@ -160,7 +160,7 @@ Result<bool> is_only_copy(const Layout& layout, const fs::path& made, const Sess
 
 Result<> remove_stranded(const Layout& layout) {
   for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
-    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
       const auto made = id_in(name, kNew);
@@ -189,7 +189,7 @@ Result<Stranded> find_stranded(const Layout& layout) {
   }
   const std::optional<Unfinished> moving = unfinished ? *std::move(unfinished) : std::nullopt;
   for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
-    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
       const auto made = id_in(name, kNew);

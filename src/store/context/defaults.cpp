@@ -71,7 +71,7 @@ class DefaultsReader {
   Defaults& out_;
 };
 
-bool is_usual(std::string_view name, const std::string& value) {
+bool is_default_value(std::string_view name, const std::string& value) {
   const RawJson default_value = json::take(default_of(name));
   return value == text_of(&default_value);
 }
@@ -89,7 +89,7 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
   // The defaults of the format are OpenAI's. With another provider, they stand for that provider's
   // own.
   for (auto [name, value] : {std::pair{"base_url", &out.base_url}, {"env_key", &out.env_key}}) {
-    if (is_usual(name, *value)) {
+    if (is_default_value(name, *value)) {
       value->clear();
     }
   }
@@ -105,7 +105,7 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
 }  // namespace
 
 Result<Defaults> read_defaults(const fs::path& file) {
-  REPRISE_ASSIGN(const auto bytes, if_there(read_file(file)));
+  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(file)));
   if (!bytes) {
     return defaults_in(file, {});
   }
@@ -124,7 +124,7 @@ Result<> create_context_file(const fs::path& file, std::string_view model) {
   }
   Document document;
   json::set_field(document.extra, "model", RawJson::string(model));
-  json::set_field(document.extra, "system", RawJson::string(kUsualPrompt));
+  json::set_field(document.extra, "system", RawJson::string(kDefaultPrompt));
   REPRISE_ASSIGN(const Origin origin, origin_of(file));
   REPRISE_ASSIGN(const std::string bytes, encode(origin, document));
   REPRISE_TRY(write_all(made->get(), bytes, file));

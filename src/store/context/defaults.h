@@ -11,7 +11,7 @@
 namespace reprise::store::context {
 
 // The prompt of new files.
-inline constexpr std::string_view kUsualPrompt = "You are a helpful assistant.";
+inline constexpr std::string_view kDefaultPrompt = "You are a helpful assistant.";
 
 struct Defaults {
   std::string provider;  // see provider_name()
@@ -23,7 +23,7 @@ struct Defaults {
   std::optional<std::int64_t> max_tokens;
   bool stream = true;
   std::string save_path;  // "" for none
-  std::string env_key;    // "" for the provider's usual one
+  std::string env_key;    // "" for the provider's default
   // The settings that could not be read and have their defaults, one line each. If `is_damaged`,
   // the first line is about the whole file.
   std::vector<std::string> faults;

@@ -68,9 +68,9 @@ fs::path ContextFiles::partial_in_trash(const SessionId& id) const {
 // An answer in the trash without the trashed session is left over from a session that was restored.
 Result<fs::path> ContextFiles::partial_file(const SessionId& id) const {
   fs::path in_trash = partial_in_trash(id);
-  REPRISE_ASSIGN(bool is_used, is_there(in_trash));
+  REPRISE_ASSIGN(bool is_used, file_exists(in_trash));
   if (is_used) {
-    REPRISE_ASSIGN(is_used, is_there(trash_of(id)));
+    REPRISE_ASSIGN(is_used, file_exists(trash_of(id)));
   }
   return is_used ? std::move(in_trash) : pending_file();
 }
@@ -96,7 +96,7 @@ fs::path ContextFiles::trash_of(const SessionId& id) const {
 
 Result<std::vector<fs::path>> ContextFiles::trashed() const {
   std::vector<fs::path> all;
-  REPRISE_ASSIGN(const auto entries, list_if_there(trash()));
+  REPRISE_ASSIGN(const auto entries, list_if_exists(trash()));
   for (const auto& entry : entries) {
     if (entry.path().extension() == ".json") {
       all.push_back(entry.path());

@@ -15,12 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kUsual = ".ai/openai.json";
+constexpr std::string_view kDefaultFile = ".ai/openai.json";
 constexpr std::string_view kNewer = ".ai/config.json";
 
 // Parent folders may belong to others and be unreadable: treat their files as absent.
 Result<bool> is_accessible(const fs::path& path) {
-  const auto there = is_there(path);
+  const auto there = file_exists(path);
   const bool is_closed = !there && there.error().os_errno == EACCES;
   return is_closed ? Result<bool>(false) : there;
 }
@@ -36,8 +36,8 @@ Result<fs::path> file_in(const fs::path& folder) {
   if (newer && *newer) {
     return folder / kNewer;
   }
-  REPRISE_ASSIGN(const bool has_usual, is_accessible(folder / kUsual));
-  return has_usual ? folder / kUsual : fs::path();
+  REPRISE_ASSIGN(const bool has_default, is_accessible(folder / kDefaultFile));
+  return has_default ? folder / kDefaultFile : fs::path();
 }
 
 Result<fs::path> project_in(const fs::path& folder) {
@@ -118,7 +118,7 @@ Result<fs::path> find_context_file(const fs::path& folder) {
     return file;
   }
   REPRISE_ASSIGN(const fs::path root, nearest(from, project_in));
-  return (root.empty() ? from : root) / kUsual;
+  return (root.empty() ? from : root) / kDefaultFile;
 }
 
 }  // namespace reprise

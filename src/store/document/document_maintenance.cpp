@@ -45,7 +45,7 @@ bool is_damaged(const Document& document) {
 // Renames the files beside a single-file store, before the store's file itself is renamed.
 Result<> move_beside(const fs::path& temporary, const fs::path& target) {
   const std::string begin = cat(temporary.filename().native(), ".");
-  REPRISE_ASSIGN(const auto entries, list_if_there(folder_of(temporary)));
+  REPRISE_ASSIGN(const auto entries, list_if_exists(folder_of(temporary)));
   for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename().native();
     if (name.starts_with(begin)) {
@@ -57,7 +57,7 @@ Result<> move_beside(const fs::path& temporary, const fs::path& target) {
 
 Result<> remove_with_beside(const fs::path& temporary) {
   const std::string begin = cat(temporary.filename().native(), ".");
-  REPRISE_ASSIGN(const auto entries, list_if_there(folder_of(temporary)));
+  REPRISE_ASSIGN(const auto entries, list_if_exists(folder_of(temporary)));
   for (const fs::directory_entry& entry : entries) {
     if (entry.path().filename().native().starts_with(begin)) {
       REPRISE_TRY(remove_tree(entry.path()));
@@ -80,7 +80,7 @@ Result<> appear(
     filled = move_beside(temporary, target);
   }
   // The store may have only a pending turn beside its file.
-  const auto has_file = is_there(temporary);
+  const auto has_file = file_exists(temporary);
   if (filled && !has_file) {
     filled = std::unexpected(has_file.error());
   }
@@ -236,7 +236,7 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
   State state;
   REPRISE_ASSIGN(std::vector<fs::path> files, files_.files());
   if (const fs::path pending = files_.pending_file(); !pending.empty()) {
-    REPRISE_ASSIGN(const bool holds_turn, is_there(pending));
+    REPRISE_ASSIGN(const bool holds_turn, file_exists(pending));
     if (holds_turn) {
       files.push_back(pending);
     }
@@ -247,7 +247,7 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
     if (kind != FileKind::file) {
       continue;
     }
-    REPRISE_ASSIGN(const auto identity, if_there(identify(file)));
+    REPRISE_ASSIGN(const auto identity, if_exists(identify(file)));
     if (identity) {
       state.emplace(file, *identity);
     }
@@ -282,7 +282,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
       // The file may move before the next attempt, so an earlier copy of it is removed.
       copy.busy.insert(file);
       copy.state.erase(file);
-      REPRISE_TRY(remove_if_there(inside(copy.place, file)));
+      REPRISE_TRY(remove_if_exists(inside(copy.place, file)));
       continue;
     }
     const bool is_held = file == files_.pending_file();

@@ -252,7 +252,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
 }
 
 Result<Documents::Draft> Documents::draft_at(const fs::path& file) {
-  REPRISE_ASSIGN(const auto loaded, if_there(load(file)));
+  REPRISE_ASSIGN(const auto loaded, if_exists(load(file)));
   return loaded ? Draft{*loaded->document, loaded->identity} : Draft{};
 }
 
@@ -297,7 +297,7 @@ Result<std::vector<Remnant>> Documents::remnants() const {
   const std::string suffix = cat(".", kQuarantineSuffix);
   std::vector<Remnant> found;
   for (const fs::path& folder : places()) {
-    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
       const auto at = name.rfind(suffix);

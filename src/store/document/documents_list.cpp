@@ -19,7 +19,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
   std::set<SessionId> seen;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   for (const fs::path& file : files) {
-    REPRISE_ASSIGN(const auto loaded, if_there(load(file)));
+    REPRISE_ASSIGN(const auto loaded, if_exists(load(file)));
     if (!loaded) {
       continue;  // it was moved meanwhile
     }

@@ -40,7 +40,7 @@ Result<> Documents::sync_places(const fs::path& file, const StoredSession& store
     before.info.state = stored.state_before_trash;
   }
   const fs::path folder = folder_of(files_.place(before));
-  REPRISE_ASSIGN(const bool has_folder, is_there(folder));
+  REPRISE_ASSIGN(const bool has_folder, file_exists(folder));
   return has_folder && folder != folder_of(file) ? sync_folder(folder) : Result<>();
 }
 
@@ -64,7 +64,7 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
   REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
   REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
   REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
-  REPRISE_ASSIGN(const auto now, if_there(identify(from.file)));
+  REPRISE_ASSIGN(const auto now, if_exists(identify(from.file)));
   if (!now || *now != from.loaded.identity) {
     return false;
   }
@@ -149,7 +149,7 @@ Result<> Documents::check_partial_place(const SessionId& id) const {
 
 Result<> Documents::restore_partial(const fs::path& trashed) const {
   const fs::path in_use = files_.pending_file();
-  REPRISE_ASSIGN(const bool has_moved, is_there(trashed));
+  REPRISE_ASSIGN(const bool has_moved, file_exists(trashed));
   if (in_use.empty() || trashed == in_use || !has_moved) {
     return {};
   }

@@ -107,7 +107,7 @@ Result<Documents::Draft> Documents::draft_of(const Found& found) {
     return Draft{*found.loaded.document, found.loaded.identity};
   }
   Draft draft;
-  REPRISE_ASSIGN(const auto loaded, if_there(load(found.file)));
+  REPRISE_ASSIGN(const auto loaded, if_exists(load(found.file)));
   if (loaded) {
     draft = {*loaded->document, loaded->identity};
   }

@@ -65,7 +65,7 @@ Result<bool> Documents::write(const Target& target, Document document) {
   bool is_target = true;
   FileIdentity written;
   const auto check = [&](const fs::path& temporary) -> Result<> {
-    REPRISE_ASSIGN(const auto now, if_there(identify(file)));
+    REPRISE_ASSIGN(const auto now, if_exists(identify(file)));
     is_target = now == target.identity;
     if (!is_target) {
       return fail(Code::conflict, cat(file.native(), " was replaced by another program"));

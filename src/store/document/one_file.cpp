@@ -32,8 +32,8 @@ fs::path OneFile::place(const Session& session) const {
 // counts.
 Result<std::optional<fs::path>> OneFile::find_file(const SessionId& id) const {
   const fs::path trash = trash_of(id);
-  REPRISE_ASSIGN(const bool in_trash, is_there(trash));
-  REPRISE_ASSIGN(const bool has_file, is_there(file_));
+  REPRISE_ASSIGN(const bool in_trash, file_exists(trash));
+  REPRISE_ASSIGN(const bool has_file, file_exists(file_));
   if (!has_file) {
     return in_trash ? std::optional(trash) : std::nullopt;
   }
@@ -50,7 +50,7 @@ Result<std::optional<fs::path>> OneFile::find_file(const SessionId& id) const {
 
 Result<std::vector<fs::path>> OneFile::files() const {
   REPRISE_ASSIGN(std::vector<fs::path> all, trashed());
-  REPRISE_ASSIGN(const bool has_file, is_there(file_));
+  REPRISE_ASSIGN(const bool has_file, file_exists(file_));
   if (has_file) {
     all.insert(all.begin(), file_);
   }
@@ -58,9 +58,10 @@ Result<std::vector<fs::path>> OneFile::files() const {
 }
 
 Result<> check_one_file(const OneFile& files, const fs::path& named, const StoreOptions& options) {
-  REPRISE_ASSIGN(const bool has_file, is_there(files.root()));
+  REPRISE_ASSIGN(const bool has_file, file_exists(files.root()));
   const fs::path pending = files.pending_file();
-  REPRISE_ASSIGN(const bool holds_turn, pending.empty() ? Result<bool>(false) : is_there(pending));
+  REPRISE_ASSIGN(const bool holds_turn,
+                 pending.empty() ? Result<bool>(false) : file_exists(pending));
   if (options.access == Access::read && !has_file && !holds_turn) {
     return fail(Code::not_found, cat("there is no file ", named.string()));
   }

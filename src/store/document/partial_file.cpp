@@ -100,7 +100,7 @@ std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
 // It is renewed every few seconds, so only the tail of a long answer has to be read.
 Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
   constexpr std::int64_t kTailBytesMin = 64 << 10;
-  REPRISE_ASSIGN(const auto in, if_there(open_file(file, O_RDONLY)));
+  REPRISE_ASSIGN(const auto in, if_exists(open_file(file, O_RDONLY)));
   if (!in) {
     return std::nullopt;
   }
@@ -118,7 +118,7 @@ Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId&
 }
 
 Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId& answer) {
-  REPRISE_ASSIGN(const auto bytes, if_there(read_file(file)));
+  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(file)));
   const std::string text = bytes.value_or("");
   const std::string start = line_start(answer);
   std::vector<Block> blocks;
@@ -137,7 +137,7 @@ Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId&
 }
 
 Result<> remove_partial(const fs::path& file) {
-  return remove_if_there(file);
+  return remove_if_exists(file);
 }
 
 }  // namespace reprise::store

@@ -134,7 +134,7 @@ Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file,
 }
 
 Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file) {
-  REPRISE_ASSIGN(const auto bytes, if_there(read_file(file)));
+  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(file)));
   const std::string_view line = first_line(bytes ? std::string_view(*bytes) : "");
   if (json::find_member(line, "turn").empty()) {
     return std::nullopt;  // the file has pieces of an answer whose turn is in the session's file

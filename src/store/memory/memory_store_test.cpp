@@ -71,7 +71,7 @@ TEST(MemoryStore, ReadersKeepTheirSnapshot) {
       EXPECT_TRUE(store->capabilities().rewriting->replace_suffix(session.info.id, {0}, {}, {}));
       EXPECT_TRUE(store->capabilities().trash->purge(session.info.id));
     }
-    return Flow::go_on;
+    return Flow::proceed;
   }));
   EXPECT_EQ(seen, 3);
 }

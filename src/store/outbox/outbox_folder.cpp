@@ -81,7 +81,7 @@ class OutboxFile final : public Outbox {
     auto written = write_new(bytes);
     if (!written) {
       // A leftover file does no harm.
-      (void)remove_if_there(path_);
+      (void)remove_if_exists(path_);
       return std::unexpected(std::move(written).error());
     }
     file_ = *std::move(written);
@@ -144,7 +144,7 @@ std::unique_ptr<Outbox> make_outbox_file(fs::path folder, std::string store) {
 }
 
 Result<std::vector<fs::path>> find_outboxes(const fs::path& folder) {
-  REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+  REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : entries) {
     if (entry.path().native().ends_with(kEnding)) {

@@ -184,10 +184,10 @@ TEST_F(OutboxFileTest, AFailedLineIsTruncatedBeforeTheNext) {
   struct rlimit tight = before;
   tight.rlim_cur = fs::file_size(only_file()) + 100;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
-  const auto spilled = outbox->add(whole_session(), step("op2", 1, std::string(1000, 'x')));
+  const auto added = outbox->add(whole_session(), step("op2", 1, std::string(1000, 'x')));
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  ASSERT_FALSE(spilled);
-  EXPECT_EQ(spilled.error().code, Code::io);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, Code::io);
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
   ASSERT_TRUE(outbox->add(whole_session(), step("op3", 1, "three")));
   const auto read = read_outbox(only_file());

@@ -71,7 +71,7 @@ class Database {
   // The version of the tables when they were opened; older ones are read without migration.
   std::int64_t version() const { return shared_->tables.version; }
   bool is_distributed() const { return shared_->engine.is_distributed; }
-  bool has_words() const { return shared_->engine.has_words; }
+  bool has_word_index() const { return shared_->engine.has_word_index; }
   bool has_additions() const { return shared_->tables.has_additions(); }
   bool has_addition(std::int64_t number) const {
     return shared_->tables.additions.contains(number);

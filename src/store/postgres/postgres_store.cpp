@@ -52,7 +52,7 @@ Result<Creation> make_fork(Connection& connection, const Key& parent, const Fork
 // The capabilities with this database: older tables have no index of words.
 Capabilities PostgresStore::capabilities_here() {
   Capabilities all = store::capabilities_of(*this, {.lists_by_author = true});
-  if (!database_.has_words()) {
+  if (!database_.has_word_index()) {
     all.word_index = nullptr;
   }
   return all;

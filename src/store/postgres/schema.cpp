@@ -348,12 +348,12 @@ Result<TablesVersion> find_version(Connection& connection) {
 
 Result<Engine> find_engine(Connection& connection) {
   REPRISE_ASSIGN(const auto found, connection.run({{kFindCitus}, {kFindWordsAccess}}));
-  Engine engine{.has_words = !found[1].empty()};
+  Engine engine{.has_word_index = !found[1].empty()};
   if (!found[0].empty()) {
     REPRISE_ASSIGN(const Rows distributed, connection.run_one({kFindDistribution}));
     engine.is_distributed = !distributed.empty();
-    engine.has_words =
-        engine.has_words && (!engine.is_distributed || distributed.integer(0, "words") == 3);
+    engine.has_word_index =
+        engine.has_word_index && (!engine.is_distributed || distributed.integer(0, "words") == 3);
   }
   return engine;
 }

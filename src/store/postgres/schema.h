@@ -54,7 +54,7 @@ struct TablesVersion {
 Result<TablesVersion> find_version(Connection& connection);
 struct Engine {
   bool is_distributed = false;  // the tables are distributed over several nodes
-  bool has_words = false;       // words are indexed, and this role may use the index
+  bool has_word_index = false;  // words are indexed, and this role may use the index
 };
 Result<Engine> find_engine(Connection& connection);
 // unsupported for a version newer than this program's.

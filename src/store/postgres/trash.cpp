@@ -75,7 +75,7 @@ Result<> PostgresStore::purge(const SessionId& id) {
     for (const std::string_view statement : kPurge) {
       queries.push_back({statement, values_of(key)});
     }
-    if (database_.has_words()) {
+    if (database_.has_word_index()) {
       for (const std::string_view statement : kPurgeWords) {
         queries.push_back({statement, values_of(key)});
       }

@@ -140,7 +140,7 @@ class Verification {
       }
       hash = next.text(0, "hash");
       const auto parsed = BlobHash::parse(hash);
-      const auto read = parsed ? blobs_.read_blob(*parsed, [](auto) { return Flow::go_on; })
+      const auto read = parsed ? blobs_.read_blob(*parsed, [](auto) { return Flow::proceed; })
                                : Result<>(std::unexpected(parsed.error()));
       if (!read) {
         add(cat("blob ", hash), read.error().message);

@@ -48,7 +48,7 @@ class Vector {
     }
     ++position_;  // a phrase does not extend into the next part
   }
-  void add_fact(std::string_view attribute) { find(attribute); }
+  void add_attribute(std::string_view attribute) { find(attribute); }
 
   std::string text(std::string_view tenant) {
     std::string out;
@@ -169,7 +169,7 @@ std::string tenant_marker(std::string_view tenant) {
 std::string vector_of(const WordEntry& entry, std::string_view tenant) {
   Vector vector;
   for (const std::string& attribute : entry.attributes) {
-    vector.add_fact(attribute);
+    vector.add_attribute(attribute);
   }
   for (std::size_t part = 0; part < std::min(entry.parts.size(), kLabels.size()); ++part) {
     vector.add_part(entry.parts[part], part);

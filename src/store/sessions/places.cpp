@@ -40,7 +40,7 @@ fs::path folder_in(const fs::path& root, const Kind& kind) {
 
 // The sorted names in a folder; empty if it does not exist.
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
-  REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+  REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
   std::vector<std::string> names;
   names.reserve(entries.size());
   for (const fs::directory_entry& entry : entries) {
@@ -76,7 +76,7 @@ std::vector<fs::path> Places::folders() const {
 Result<std::optional<fs::path>> Places::find(const SessionId& id) const {
   for (const Kind& kind : kKinds) {
     fs::path file = folder_in(root_, kind) / cat(id.str(), kSuffix);
-    REPRISE_ASSIGN(const bool is_here, is_there(file));
+    REPRISE_ASSIGN(const bool is_here, file_exists(file));
     if (is_here) {
       return file;
     }

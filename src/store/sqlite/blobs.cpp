@@ -100,8 +100,8 @@ Result<> collect_blobs(Connection& connection, Clock& clock) {
 }
 
 Result<std::int64_t> count_unnamed_blobs(Connection& connection) {
-  REPRISE_ASSIGN(const bool is_there, has_table(connection, kPinsTable));
-  if (!is_there) {
+  REPRISE_ASSIGN(const bool exists, has_table(connection, kPinsTable));
+  if (!exists) {
     return 0;
   }
   return connection.integer(

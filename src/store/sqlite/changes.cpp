@@ -69,8 +69,8 @@ std::int64_t hash_of(std::string_view text) {
 // 0 if the row no longer exists.
 Result<std::int64_t> session_name(Connection& connection, std::int64_t row) {
   REPRISE_ASSIGN(Statement found, connection.query("SELECT id FROM sessions WHERE rowid = ?", row));
-  REPRISE_ASSIGN(const bool is_there, found.step());
-  return is_there ? hash_of(found.bytes("id")) : 0;
+  REPRISE_ASSIGN(const bool exists, found.step());
+  return exists ? hash_of(found.bytes("id")) : 0;
 }
 
 // A hash of the session to which the message was appended.
@@ -82,10 +82,10 @@ Result<std::int64_t> message_name(Connection& connection, std::int64_t row) {
                        "s.id = m.session_id"
                        " WHERE m.id = ?",
                        row));
-  REPRISE_ASSIGN(const bool is_there, found.step());
-  return is_there ? hash_of(cat(found.bytes("session"), " ", found.integer("seq"), " ",
-                                found.integer("created_us")))
-                  : 0;
+  REPRISE_ASSIGN(const bool exists, found.step());
+  return exists ? hash_of(cat(found.bytes("session"), " ", found.integer("seq"), " ",
+                              found.integer("created_us")))
+                : 0;
 }
 
 Result<std::vector<SessionId>> read_trash(Connection& connection) {

@@ -69,7 +69,7 @@ Result<> copy_pages(Connection& source, const path& empty) {
 
 Result<> build_database(const path& named, const path& beside, const Fill& fill) {
   REPRISE_ASSIGN(const path target, resolve_folder_of(named));
-  REPRISE_ASSIGN(const bool is_taken, is_there(target));
+  REPRISE_ASSIGN(const bool is_taken, file_exists(target));
   if (is_taken) {
     return fail(Code::conflict, cat(target.string(), " already exists: choose another name"));
   }

@@ -51,7 +51,7 @@ Result<> check_files(const path& file, Access access) {
 }
 
 Result<bool> is_empty_or_missing(const path& file) {
-  REPRISE_ASSIGN(const bool has_file, is_there(file));
+  REPRISE_ASSIGN(const bool has_file, file_exists(file));
   std::error_code error;
   const auto size = has_file ? std::filesystem::file_size(file, error) : 0;
   return error ? std::unexpected(os_error("access", file, error.value())) : Result<bool>(size == 0);
@@ -85,7 +85,7 @@ Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreO
   if (kind == FileKind::other) {
     return fail(Code::invalid_argument, cat(file.string(), " is not a file; choose another"));
   }
-  REPRISE_ASSIGN(const bool has_file, is_there(file));
+  REPRISE_ASSIGN(const bool has_file, file_exists(file));
   if (!has_file) {
     if (options.access == Access::read) {
       return fail(Code::not_found, cat("no store at ", file.string()), ENOENT);
@@ -190,7 +190,7 @@ void Database::forget_idle() {
 }
 
 Result<bool> Database::lacks_shared_memory() const {
-  REPRISE_ASSIGN(const bool has_memory, is_there(store::beside(file_, "-shm")));
+  REPRISE_ASSIGN(const bool has_memory, file_exists(store::beside(file_, "-shm")));
   return has_memory ? Result<bool>(false) : has_log_format(file_);
 }
 

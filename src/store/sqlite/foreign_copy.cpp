@@ -30,7 +30,7 @@ constexpr std::string_view kSuperJournalMark = "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7
 
 // Identifies the state of a file.
 struct FileStamp {
-  bool is_there = false;
+  bool exists = false;
   std::int64_t bytes = 0;
   std::uint64_t inode = 0;
   std::int64_t changed_s = 0;
@@ -45,7 +45,7 @@ Result<Fd> open_unnoticed(const fs::path& file) {
 }
 
 Result<FileStamp> mark_of(const fs::path& file, std::size_t header_bytes) {
-  REPRISE_ASSIGN(const auto fd, if_there(open_unnoticed(file)));
+  REPRISE_ASSIGN(const auto fd, if_exists(open_unnoticed(file)));
   if (!fd) {
     return FileStamp{};
   }
@@ -76,11 +76,11 @@ Result<FileStamps> stamps_of(const fs::path& file) {
 }
 
 bool has_log(const FileStamps& stamps) {
-  return stamps.log.is_there && stamps.log.bytes > 0;
+  return stamps.log.exists && stamps.log.bytes > 0;
 }
 
 bool is_hot(const FileStamp& journal) {
-  return journal.is_there && !journal.header.empty() && journal.header[0] != '\0';
+  return journal.exists && !journal.header.empty() && journal.header[0] != '\0';
 }
 
 bool is_one_state(const FileStamps& before, const FileStamps& after) {
@@ -107,7 +107,7 @@ Result<> copy_by_pieces(int from, int to, const fs::path& source, const fs::path
 }
 
 Result<> copy_one(const fs::path& from, const fs::path& to) {
-  REPRISE_ASSIGN(const auto source, if_there(open_unnoticed(from)));
+  REPRISE_ASSIGN(const auto source, if_exists(open_unnoticed(from)));
   if (!source) {
     return {};
   }
@@ -146,7 +146,7 @@ Result<bool> names_super_journal(const fs::path& journal) {
 Result<> copy_all(const fs::path& file, const fs::path& to, const FileStamps& stamps) {
   REPRISE_TRY(copy_one(file, to));
   for (const std::string_view suffix : {"-wal", "-journal"}) {
-    REPRISE_TRY(remove_if_there(store::beside(to, suffix)));
+    REPRISE_TRY(remove_if_exists(store::beside(to, suffix)));
   }
   if (has_log(stamps)) {
     return copy_one(store::beside(file, "-wal"), store::beside(to, "-wal"));
@@ -171,7 +171,7 @@ Result<> copy_foreign_files(const fs::path& file, const fs::path& to) {
   auto wait = kFirstWait;
   for (int tries = 0; tries < kCopyTries; ++tries) {
     REPRISE_ASSIGN(const FileStamps before, stamps_of(file));
-    if (!before.database.is_there) {
+    if (!before.database.exists) {
       return fail(Code::not_found, cat("no database at ", file.native()), ENOENT);
     }
     REPRISE_TRY(copy_all(file, to, before));

@@ -88,8 +88,8 @@ class SharedFile {
   sqlite3_file* file_;
 };
 
-Result<> copy_file_if_there(const fs::path& from, const fs::path& to) {
-  REPRISE_ASSIGN(const auto source, if_there(open_file(from, O_RDONLY)));
+Result<> copy_file_if_exists(const fs::path& from, const fs::path& to) {
+  REPRISE_ASSIGN(const auto source, if_exists(open_file(from, O_RDONLY)));
   if (!source) {
     return {};
   }
@@ -108,7 +108,7 @@ Result<> copy_files(const fs::path& file, const fs::path& to, std::chrono::milli
   }
   REPRISE_TRY(shared.copy_to(to));
   for (const std::string_view suffix : {"-journal", "-wal"}) {
-    REPRISE_TRY(copy_file_if_there(store::beside(file, suffix), store::beside(to, suffix)));
+    REPRISE_TRY(copy_file_if_exists(store::beside(file, suffix), store::beside(to, suffix)));
   }
   return {};
 }

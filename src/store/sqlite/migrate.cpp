@@ -251,7 +251,7 @@ Result<> change_after_copy(Connection& connection, Shape before, Time now) {
   if (!changed) {
     const auto after = shape_of(connection);
     if (after && *after == before) {
-      (void)remove_if_there(copy);  // harmless if it cannot be removed
+      (void)remove_if_exists(copy);  // harmless if it cannot be removed
     }
   }
   return changed;

@@ -43,8 +43,8 @@ Result<> name_result_blobs(Connection& connection, std::vector<Block>& blocks) {
     if (row.empty()) {
       continue;
     }
-    REPRISE_ASSIGN(const bool is_there, has_table(connection, kResultBlobsTable));
-    if (!is_there) {
+    REPRISE_ASSIGN(const bool exists, has_table(connection, kResultBlobsTable));
+    if (!exists) {
       return {};
     }
     REPRISE_ASSIGN(
@@ -59,8 +59,8 @@ Result<> name_result_blobs(Connection& connection, std::vector<Block>& blocks) {
 }
 
 Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, const BlobHash& hash) {
-  REPRISE_ASSIGN(const bool is_there, has_table(connection, kResultBlobsTable));
-  if (!is_there) {
+  REPRISE_ASSIGN(const bool exists, has_table(connection, kResultBlobsTable));
+  if (!exists) {
     return std::nullopt;
   }
   const std::lock_guard guard(mutex_);
@@ -98,8 +98,8 @@ Result<std::optional<std::string>> ResultBlobs::piece(Connection& connection, st
 }
 
 Result<std::optional<std::string>> find_snapshot(Connection& connection, const SessionId& id) {
-  REPRISE_ASSIGN(const bool is_there, has_table(connection, kSnapshotsTable));
-  if (!is_there) {
+  REPRISE_ASSIGN(const bool exists, has_table(connection, kSnapshotsTable));
+  if (!exists) {
     return std::nullopt;
   }
   REPRISE_ASSIGN(
@@ -145,11 +145,11 @@ Result<> move_snapshot_to_artefacts(Connection& connection, const SessionId& id)
 }
 
 Result<bool> save_snapshot(Connection& connection, const SessionId& id, std::string_view bytes) {
-  REPRISE_ASSIGN(const bool is_there, has_table(connection, kSnapshotsTable));
+  REPRISE_ASSIGN(const bool exists, has_table(connection, kSnapshotsTable));
   const std::string_view messages = json::find_member(bytes, "messages");
   std::int64_t tokens = 0;
   std::string created_at;
-  if (!is_there || !messages.starts_with('[') ||
+  if (!exists || !messages.starts_with('[') ||
       !json::Scanner(json::find_member(bytes, "token_count")).integer(tokens) ||
       !json::Scanner(json::find_member(bytes, "created_at")).string(created_at)) {
     return false;

@@ -42,8 +42,8 @@ Result<> delete_session(Connection& connection, const SessionId& id, Clock& cloc
   REPRISE_TRY(ensure_additions(connection, clock.now()));
   REPRISE_TRY(release_blobs(connection, id, clock));
   for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
-    REPRISE_ASSIGN(const bool is_there, has_table(connection, table));
-    if (is_there) {
+    REPRISE_ASSIGN(const bool exists, has_table(connection, table));
+    if (exists) {
       REPRISE_TRY(
           connection.run(cat("DELETE FROM main.", table, " WHERE session_id = ?"), id.str()));
     }
@@ -78,8 +78,8 @@ Result<bool> PurgeSteps::step(Connection& connection) {
       {"reprise_prompts", "prompts", std::string(kOwn)},
   }};
   for (const Rows& rows : all) {
-    REPRISE_ASSIGN(const bool is_there, has_table(connection, rows.table));
-    if (!is_there) {
+    REPRISE_ASSIGN(const bool exists, has_table(connection, rows.table));
+    if (!exists) {
       continue;
     }
     REPRISE_ASSIGN(const bool more, delete_rows(connection, rows));

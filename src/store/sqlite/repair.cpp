@@ -118,8 +118,8 @@ Result<> Repairing::fill() {
   REPRISE_TRY(copy_sessions());
   REPRISE_TRY(copy_messages());
   for (const Table& table : own_tables()) {
-    const auto is_there = table.name == kPinsTable ? has_table(source_, table.name) : true;
-    if (!is_there || *is_there) {  // errors are reported when it is copied
+    const auto exists = table.name == kPinsTable ? has_table(source_, table.name) : true;
+    if (!exists || *exists) {  // errors are reported when it is copied
       REPRISE_TRY(copy_table(table.name));
     }
   }

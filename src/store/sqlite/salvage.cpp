@@ -29,7 +29,7 @@ constexpr std::size_t kHashDigits = 64;
 
 // Unreadable blocks become zeros.
 Result<> copy_readable(const fs::path& from, const fs::path& to) {
-  REPRISE_ASSIGN(const auto source, if_there(open_file(from, O_RDONLY)));
+  REPRISE_ASSIGN(const auto source, if_exists(open_file(from, O_RDONLY)));
   if (!source) {
     return {};
   }
@@ -96,8 +96,8 @@ Result<> copy_by_sqlite(const fs::path& from, OpenMode mode, const fs::path& to,
 Result<PageFile> open_pages(const fs::path& file, std::chrono::milliseconds timeout) {
   REPRISE_ASSIGN(const PrivateFolder folder, PrivateFolder::make());
   const fs::path image = folder.path() / "image.db";
-  REPRISE_ASSIGN(const bool has_memory, is_there(store::beside(file, "-shm")));
-  REPRISE_ASSIGN(const bool has_log, is_there(store::beside(file, "-wal")));
+  REPRISE_ASSIGN(const bool has_memory, file_exists(store::beside(file, "-shm")));
+  REPRISE_ASSIGN(const bool has_log, file_exists(store::beside(file, "-wal")));
   if (has_memory || !has_log) {
     const auto copied = copy_by_sqlite(file, OpenMode::read, image, timeout);
     if (copied) {

@@ -83,7 +83,7 @@ Result<bool> Writer::empty_log(milliseconds patience) {
       return (code & 0xff) == SQLITE_BUSY ? Result<>() : std::unexpected(connection.error(code));
     }
     // SQLite does not sync after truncating the log: a power cut would restore its contents.
-    REPRISE_ASSIGN(const auto log, if_there(open_file(store::beside(file_, "-wal"), O_RDWR)));
+    REPRISE_ASSIGN(const auto log, if_exists(open_file(store::beside(file_, "-wal"), O_RDWR)));
     return log ? sync_file(log->get(), file_) : Result<>();
   };
   REPRISE_TRY(run_exclusively(work));

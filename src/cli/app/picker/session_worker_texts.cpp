@@ -67,7 +67,7 @@ Result<std::vector<PickerRow>> SessionWorker::find_texts(const SearchTexts& requ
                                       .note = cat("indexing: ", grouped(progress.done), " of ",
                                                   grouped(progress.total), " messages")});
       }
-      return has_jobs() || leaving_.stop_requested() ? Flow::stop : Flow::go_on;
+      return has_jobs() || leaving_.stop_requested() ? Flow::stop : Flow::proceed;
     };
     REPRISE_ASSIGN(search_, SearchIndex::open(search_index_file(parts_.context), {tell}));
   }

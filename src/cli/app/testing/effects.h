@@ -36,7 +36,9 @@ struct EffectWords {
     return cat("AskInstead", tab_words(one.tab), " '", one.text, "'");
   }
   std::string operator()(const AskAgain& one) const { return cat("AskAgain", tab_words(one.tab)); }
-  std::string operator()(const GoOn& one) const { return cat("GoOn", tab_words(one.tab)); }
+  std::string operator()(const ContinueTurn& one) const {
+    return cat("ContinueTurn", tab_words(one.tab));
+  }
   std::string operator()(const Ring&) const { return "Ring"; }
   std::string operator()(const StopTurn& one) const { return cat("StopTurn", tab_words(one.tab)); }
   std::string operator()(const RunSlash& one) const {
