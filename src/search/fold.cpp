@@ -38,6 +38,16 @@ constexpr CodeRange kUnspaced[] = {
     {0x20000, 0x3FFFF},  // Han
 };
 
+// The folded form of letters and digits; 0 for other bytes.
+constexpr auto kAsciiWord = [] {
+  std::array<char, 256> folded{};
+  for (const char c : std::string_view("0123456789abcdefghijklmnopqrstuvwxyz")) {
+    folded[static_cast<unsigned char>(c)] = c;
+    folded[static_cast<unsigned char>(c >= 'a' ? c - 'a' + 'A' : c)] = c;
+  }
+  return folded;
+}();
+
 bool is_unspaced(char32_t code_point) {
   if (code_point < kUnspaced[0].first) {
     return false;
@@ -133,18 +143,8 @@ bool Words::next() {
 
 void Words::take_word() {
   is_pair_ = false;
-  while (at_ < text_.size()) {
-    const char c = text_[at_];
-    if (static_cast<unsigned char>(c) < 0x80) {
-      if (!is_ascii_alnum(c)) {
-        break;
-      }
-      if (folded_.size() < kWordBytesMax) {
-        folded_ += ascii_lower(c);
-      }
-      ++at_;
-      continue;
-    }
+  take_ascii();
+  while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x80) {
     const auto [code_point, bytes] = utf8::decode(text_.substr(at_));
     if (!is_word_part(code_point) || is_unspaced(code_point)) {
       break;
@@ -153,8 +153,28 @@ void Words::take_word() {
       append_folded(folded_, code_point);
     }
     at_ += bytes;
+    take_ascii();
   }
   end_ = at_;
+}
+
+// Takes letters and digits, many at once since most text consists of them.
+void Words::take_ascii() {
+  std::array<char, kWordBytesMax> folded;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::size_t size = 0;
+  std::size_t at = at_;
+  for (; at < text_.size(); ++at) {
+    const char c = kAsciiWord[static_cast<unsigned char>(text_[at])];
+    if (c == '\0') {
+      break;
+    }
+    if (size < folded.size()) {
+      folded[size++] = c;
+    }
+  }
+  at_ = at;
+  folded_.append(folded.data(),
+                 std::min(size, kWordBytesMax - std::min(kWordBytesMax, folded_.size())));
 }
 
 // Call after the character before `second` was consumed; combining marks are not counted.

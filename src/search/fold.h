@@ -31,6 +31,7 @@ class Words {
 
  private:
   void take_word();
+  void take_ascii();
   void take_pair(std::size_t second);
 
   std::string_view text_;

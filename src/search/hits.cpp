@@ -308,10 +308,8 @@ class Hits {
     const auto key = key_of(candidate);
     auto known = known_.find(key);
     if (known == known_.end()) {
-      std::string brief = short_id(owner.id);
-      if (candidate.store == 0 || !found.has_unique_short_id) {
-        REPRISE_ASSIGN(brief, short_id_of(candidate, owner));
-      }
+      REPRISE_ASSIGN(std::string brief, found.has_unique_short_id ? short_id(owner.id)
+                                                                  : short_id_of(candidate, owner));
       Known one{std::move(found.session), std::move(brief), owner.source, Seq{}};
       known = known_.emplace(key, std::move(one)).first;
     }
@@ -432,21 +430,24 @@ class Hits {
 
   Result<std::string> short_id_of(const Candidate& candidate, const Owner& owner) {
     return candidate.store > 0 ? unique_short_id(*sources_[owner.source].source, owner.id)
-                               : indexed_short_id(owner.row, owner.id);
+                               : indexed_short_id(candidate, owner, short_id(owner.id));
   }
 
   // Uses the index: asking the source would read all its ids.
-  Result<std::string> indexed_short_id(std::int64_t source, const SessionId& id) {
-    std::vector<SessionId> ids = {id};
-    const std::string brief = short_id(id);
-    REPRISE_ASSIGN(auto rows, db_.query("SELECT id FROM sessions WHERE source = ? AND short_id = ?"
-                                        " AND id <> ?",
-                                        source, brief, id.str()));
-    REPRISE_TRY(rows.each([&]() -> Result<> {
-      REPRISE_ASSIGN(SessionId other, SessionId::parse(rows.text("id")));
-      ids.push_back(std::move(other));
-      return {};
-    }));
+  Result<std::string> indexed_short_id(const Candidate& candidate, const Owner& owner,
+                                       std::string brief) {
+    REPRISE_ASSIGN(const std::vector<std::string> others,
+                   db_.texts("SELECT id FROM sessions WHERE source = ? AND short_id = ?"
+                             " AND key <> ?",
+                             owner.row, brief, candidate.session));
+    if (others.empty()) {
+      return brief;
+    }
+    std::vector<SessionId> ids = {owner.id};
+    for (const std::string& other : others) {
+      REPRISE_ASSIGN(SessionId id, SessionId::parse(other));
+      ids.push_back(std::move(id));
+    }
     return short_ids(ids).front();
   }
 

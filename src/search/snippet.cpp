@@ -24,19 +24,15 @@ class Marker {
  public:
   explicit Marker(const std::vector<Phrase>& phrases) : phrases_(phrases) {}
 
-  std::vector<Mark> marks_in(std::string_view text) {
-    words_.clear();
-    spans_.clear();
-    for (Words words(text); words.next();) {
-      words_.push_back(words.folded());
-      spans_.push_back({words.begin(), words.end()});
-    }
+  std::vector<Mark> marks_in(std::string_view text) const {
     std::vector<Mark> marks;
-    for (std::size_t at = 0; at < words_.size(); ++at) {
+    for (Words words(text); words.next();) {
       for (std::size_t i = 0; i < phrases_.size(); ++i) {
-        if (!phrases_[i].without && stands_at(phrases_[i], at)) {
-          const std::size_t last = at + phrases_[i].words.size() - 1;
-          marks.push_back({spans_[at].begin, end_of(phrases_[i], last, text), i});
+        if (phrases_[i].without || !is_word(phrases_[i], 0, words)) {
+          continue;
+        }
+        if (const auto end = end_of(phrases_[i], words, text)) {
+          marks.push_back({words.begin(), *end, i});
         }
       }
     }
@@ -44,40 +40,35 @@ class Marker {
   }
 
  private:
-  struct Span {
-    std::size_t begin;
-    std::size_t end;
-  };
-
-  bool stands_at(const Phrase& phrase, std::size_t at) const {
-    const std::size_t count = phrase.words.size();
-    if (at + count > words_.size()) {
-      return false;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string& word = words_[at + i];
-      const bool is_prefix = phrase.prefix && i + 1 == count;
-      if (is_prefix ? !word.starts_with(phrase.words[i]) : word != phrase.words[i]) {
-        return false;
-      }
-    }
-    return true;
+  // Whether the current word is the phrase's word at this index.
+  static bool is_word(const Phrase& phrase, std::size_t at, const Words& words) {
+    const bool is_prefix = phrase.prefix && at + 1 == phrase.words.size();
+    const std::string& word = words.folded();
+    return is_prefix ? word.starts_with(phrase.words[at]) : word == phrase.words[at];
   }
 
-  // If only one character of a bigram matches, only that one is marked.
-  std::size_t end_of(const Phrase& phrase, std::size_t last, std::string_view text) const {
-    const auto [begin, end] = spans_[last];
-    const std::string& word = phrase.words.back();
-    if (phrase.prefix && end - begin > word.size() && text.substr(begin).starts_with(word) &&
-        static_cast<unsigned char>(word.front()) >= 0xE0) {
-      return begin + word.size();
+  // The end of a phrase that begins at the current word; nullopt if the words after it differ. If
+  // only one character of a bigram matches, only that one is marked.
+  static std::optional<std::size_t> end_of(const Phrase& phrase, const Words& first,
+                                           std::string_view text) {
+    std::optional<Words> copy;
+    for (std::size_t at = 1; at < phrase.words.size(); ++at) {
+      Words& next = copy ? *copy : copy.emplace(first);
+      if (!next.next() || !is_word(phrase, at, next)) {
+        return std::nullopt;
+      }
     }
-    return end;
+    const Words& last = copy ? *copy : first;
+    const std::string& word = phrase.words.back();
+    if (phrase.prefix && last.end() - last.begin() > word.size() &&
+        text.substr(last.begin()).starts_with(word) &&
+        static_cast<unsigned char>(word.front()) >= 0xE0) {
+      return last.begin() + word.size();
+    }
+    return last.end();
   }
 
   const std::vector<Phrase>& phrases_;
-  std::vector<std::string> words_;
-  std::vector<Span> spans_;
 };
 
 std::size_t distinct(std::span<const Mark> marks) {
@@ -128,14 +119,19 @@ std::size_t word_begin(std::string_view text, std::size_t at, std::size_t limit)
   return std::min(at, limit);
 }
 
+bool is_blank(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
 // Appends on one line, with runs of blanks collapsed.
 void append_line(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
-      out += c;
-    } else if (!out.ends_with(' ')) {
+  for (const auto* at = text.begin(); at != text.end();) {
+    const auto* const blank = std::find_if(at, text.end(), is_blank);
+    out.append(at, blank);
+    if (blank != text.end() && !out.ends_with(' ')) {
       out += ' ';
     }
+    at = std::find_if_not(blank, text.end(), is_blank);
   }
 }
 
@@ -187,7 +183,7 @@ bool has_phrases(const Texts& texts, const std::vector<Phrase>& phrases,
   for (Phrase& phrase : all) {
     phrase.without = false;
   }
-  Marker marker(all);
+  const Marker marker(all);
   std::set<std::size_t> found;
   for (std::size_t part = 0; part < kParts; ++part) {
     if (only && part != static_cast<std::size_t>(*only)) {
@@ -210,7 +206,7 @@ Snippet snippet_of(const Texts& texts, const std::vector<Phrase>& phrases,
   Snippet best;
   std::vector<Mark> best_marks;
   std::size_t most = 0;
-  Marker marker(phrases);
+  const Marker marker(phrases);
   for (std::size_t i = 0; i < kParts; ++i) {
     const auto part = static_cast<SearchPart>(i);
     if ((only && part != *only) || texts.parts.at(i).empty()) {
