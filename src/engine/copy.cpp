@@ -57,17 +57,15 @@ bool ends_stored_turn(const Message& message) {
 
 class Copy {
  public:
-  Copy(Source& source, Store& target, SessionId id, std::stop_token stop,
-       const ProgressSink& progress)
+  Copy(Source& source, Store& target, SessionId id, const CopyOptions& options)
       : source_(source),
         target_(target),
         id_(std::move(id)),
         can_(target.capabilities()),
-        stop_(std::move(stop)),
-        progress_(progress) {}
+        options_(options) {}
 
   Result<CopiedSession> run() {
-    REPRISE_ASSIGN(SessionNow now, watch_now(source_, id_, stop_));
+    REPRISE_ASSIGN(SessionNow now, watch_now(source_, id_, options_.stop));
     take_answer(now);
     const Session& session = now.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
@@ -170,11 +168,11 @@ class Copy {
     Seq at_target = shared_target_;
     std::vector<Message> last;  // delayed by one batch: only the last one waits for the disk
     do {                        // at least once: all messages of a session may be damaged
-      if (stop_.stop_requested()) {
+      if (options_.stop.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
       }
-      if (progress_) {
-        progress_({"copying", at.value, source_head.value});
+      if (options_.progress) {
+        options_.progress({"copying", at.value, source_head.value});
       }
       REPRISE_ASSIGN(std::vector<Message> batch, next_batch(at, source_head));
       for (Message& message : batch) {
@@ -196,7 +194,8 @@ class Copy {
     if (last.empty() && has_started_) {  // all of its messages are damaged
       REPRISE_TRY(target_.update(id_, {}));
     }
-    REPRISE_TRY(append(std::move(last), Durability::disk));
+    REPRISE_TRY(append(std::move(last),
+                       can_.beginning != nullptr ? options_.durability : Durability::disk));
     is_ahead_ = at_target < target_head_;
     return {};
   }
@@ -513,8 +512,7 @@ class Copy {
   Store& target_;
   SessionId id_;
   const Capabilities& can_;  // of the target
-  std::stop_token stop_;
-  const ProgressSink& progress_;
+  const CopyOptions& options_;
   Seq target_head_;
   Seq shared_;                     // messages before it are shared with the parent, in the source
   Seq shared_target_;              // the same in the target
@@ -546,8 +544,8 @@ std::string_view to_string(CopyOutcome outcome) {
 }
 
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
-                                   std::stop_token stop, const ProgressSink& progress) {
-  return Copy(source, target, id, std::move(stop), progress).run();
+                                   const CopyOptions& options) {
+  return Copy(source, target, id, options).run();
 }
 
 }  // namespace reprise

@@ -33,9 +33,15 @@ struct CopiedSession {
   std::vector<std::string> damage;  // subset of losses: unreadable parts of the source
 };
 
-// `progress` counts messages. After an error (a failing store, cancelled) the copy can be resumed
-// by calling this again.
+struct CopyOptions {
+  std::stop_token stop = {};
+  ProgressSink progress = {};  // counts messages
+  // Durability::os: the caller's next write to the session makes the messages durable. Only for
+  // stores with the capability `beginning`; others write to disk.
+  Durability durability = Durability::disk;
+};
+// After an error (a failing store, cancelled) the copy can be resumed by calling this again.
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
-                                   std::stop_token stop = {}, const ProgressSink& progress = {});
+                                   const CopyOptions& options = {});
 
 }  // namespace reprise

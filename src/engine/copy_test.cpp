@@ -51,6 +51,7 @@ class SmallStore final : public Store {
   const Capabilities& capabilities() const override { return capabilities_; }
 
   void fail_at(int append) { fail_at_ = append; }
+  void set_beginning(Beginning* beginning) { capabilities_.beginning = beginning; }
   // Durabilities of the appends so far.
   const std::vector<Durability>& durabilities() const { return durabilities_; }
 
@@ -158,10 +159,11 @@ TEST_F(Copying, CarriesEverything) {
 TEST_F(Copying, ReportsProgress) {
   add(*source_, id_, 0, 2500, "text ");
   std::vector<std::int64_t> done;
-  ASSERT_TRUE(copy_session(*source_, *target_, id_, {}, [&done](const Progress& progress) {
+  const auto note = [&done](const Progress& progress) {
     EXPECT_EQ(progress.total, 2500);
     done.push_back(progress.done);
-  }));
+  };
+  ASSERT_TRUE(copy_session(*source_, *target_, id_, {.progress = note}));
   EXPECT_GT(done.size(), 1U);
   EXPECT_TRUE(std::ranges::is_sorted(done));
 }
@@ -596,11 +598,32 @@ TEST_F(CopyingForks, HaveTheUsageOfTheSource) {
   expect_same(own);
 }
 
+// Elsewhere, another write to the session need not make its messages durable.
+TEST_F(Copying, LeavesTheSyncToItsCallerInStoresThatBeginSessions) {
+  class Begins final : public Beginning {
+   public:
+    explicit Begins(Store& store) : store_(store) {}
+    Result<> begin(const Session& session) override { return store_.create(session); }
+
+   private:
+    Store& store_;
+  };
+  add(*source_, id_, 0, 3, "text ");
+  for (const bool begins : {false, true}) {
+    SmallStore target(open_memory_store(), {});
+    Begins beginning(target);
+    target.set_beginning(begins ? &beginning : nullptr);
+    ASSERT_TRUE(copy_session(*source_, target, id_, {.durability = Durability::os}));
+    EXPECT_THAT(target.durabilities(), ElementsAre(begins ? Durability::os : Durability::disk));
+  }
+}
+
 TEST_F(Copying, StopsWhenAsked) {
   add(*source_, id_, 0, 3, "text ");
   const std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(copy_session(*source_, *target_, id_, stop.get_token()).error().code, Code::cancelled);
+  EXPECT_EQ(copy_session(*source_, *target_, id_, {.stop = stop.get_token()}).error().code,
+            Code::cancelled);
 }
 
 TEST_F(Copying, AnUnknownSessionIsAnError) {

@@ -179,7 +179,10 @@ class Import {
     for (int forks = 0;; ++forks) {
       view_.show_as(id, fork);
       stored_.push_back(id);
-      REPRISE_ASSIGN(const CopiedSession copied, copy_session(view_, target_, id, stop_));
+      REPRISE_ASSIGN(const CopiedSession copied,
+                     copy_session(view_, target_, id,
+                                  // note_seen() makes them durable
+                                  {.stop = stop_, .durability = Durability::os}));
       imported.id = id;
       imported.messages += copied.messages;
       imported.damage = copied.damage;
@@ -382,7 +385,7 @@ class Import {
 // Restores a session that Reprise exported.
 Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId& id,
                                  const std::stop_token& stop) {
-  REPRISE_ASSIGN(CopiedSession copied, copy_session(source, target, id, stop));
+  REPRISE_ASSIGN(CopiedSession copied, copy_session(source, target, id, {.stop = stop}));
   return ImportedSession{.outcome = copied.outcome,
                          .messages = copied.messages,
                          .id = id,

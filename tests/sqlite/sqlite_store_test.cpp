@@ -66,6 +66,23 @@ TEST_F(SqliteStoreTest, KeepsItsLogShort) {
   EXPECT_EQ(fs::file_size(path("-wal")), 0U);
 }
 
+TEST_F(SqliteStoreTest, SharesTheCheckpointsOfLargeTransactions) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  const auto append = [&](int times, std::size_t bytes) {
+    std::uintmax_t longest = 0;
+    for (int i = 0; i < times; ++i) {
+      must(store->append(kId, {user(std::string(bytes, 'x'))}, {.durability = Durability::os}));
+      longest = std::max(longest, fs::file_size(path("-wal")));
+    }
+    return longest;
+  };
+  EXPECT_GT(append(12, 1'000'000), 11U << 20U);
+  EXPECT_LT(append(24, 1'000'000), 20U << 20U);
+  append(80, 100'000);
+  EXPECT_LT(append(80, 100'000), 6U << 20U) << "what large transactions took is given back";
+}
+
 TEST_F(SqliteStoreTest, CheckpointsALongLogAtTheEnd) {
   {
     const auto store = open_at(path());

@@ -55,7 +55,8 @@ class CopyCommand final : public Command {
       const auto progress = [&](const Progress& of_session) {
         context.console().progress(of_session.work, before + of_session.done, all);
       };
-      auto copied = copy_session(*source, *target, info.id, interrupts.token(), progress);
+      auto copied = copy_session(*source, *target, info.id,
+                                 {.stop = interrupts.token(), .progress = progress});
       before += info.head.value;
       if (!copied && copied.error().code == Code::cancelled) {
         return std::unexpected(std::move(copied).error());

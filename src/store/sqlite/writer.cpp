@@ -31,7 +31,10 @@ constexpr std::size_t kGroupMax = 512;
 constexpr microseconds kGatherMax{200};
 constexpr int kLogPagesMax = 1000;       // 4 MB: then the log is checkpointed
 constexpr int kLogPagesRetained = 2000;  // a longer log file is truncated then
-constexpr int kLogPagesAtEnd = 256;      // what the last writer may leave in the log
+constexpr int kLogPagesLarge = 4000;     // the same if most of the log is of large transactions
+constexpr int kLogPagesLargeRetained = kLogPagesLarge + kLogPagesMax;
+constexpr int kLargePages = 64;      // of a large transaction, at least
+constexpr int kLogPagesAtEnd = 256;  // what the last writer may leave in the log
 constexpr std::uintmax_t kLogHeaderBytes = 32;
 constexpr int kLogPagesToRetry = 500;  // after readers blocked a checkpoint
 
@@ -171,9 +174,8 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
     for (const auto& wake : wakes) {  // woken threads need the mutex
       wake->notify_one();
     }
-    if (connection_ && connection_->log_pages() >= checkpoint_at_) {
-      checkpoint(connection_->log_pages() <= kLogPagesRetained ? SQLITE_CHECKPOINT_RESTART
-                                                               : SQLITE_CHECKPOINT_TRUNCATE);
+    if (connection_) {
+      checkpoint_if_long();
     }
     guard.lock();
   }
@@ -187,17 +189,21 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
   }
 }
 
-// All waiting jobs, or one that must run alone.
+// All waiting jobs, or one that runs alone.
 Writer::Group Writer::take_group() {
   Group group;
+  const bool is_large = log_is_of_large();
   while (!queue_.empty() && group.size() < kGroupMax) {
     Job* const next = queue_.front();
-    if (next->alone && !group.empty()) {
+    // Without a sync to share, a group of large jobs costs more: each savepoint copies the pages
+    // that its statements change.
+    const bool runs_alone = next->alone || (is_large && next->durability == Durability::os);
+    if (runs_alone && !group.empty()) {
       break;
     }
     queue_.pop_front();
     group.push_back(next);
-    if (next->alone) {
+    if (runs_alone) {
       break;
     }
   }
@@ -349,6 +355,29 @@ Result<> Writer::run_jobs(const Group& group) {
   return {};
 }
 
+// Whether most of the log was added by large transactions, as in an import or a copy.
+bool Writer::log_is_of_large() const {
+  return connection_ && large_pages_ > connection_->log_pages() / 2;
+}
+
+// Called after a group. A checkpoint syncs twice, so large transactions, which follow each other,
+// share one.
+void Writer::checkpoint_if_long() {
+  int written = 0;
+  int highest = 0;
+  sqlite3_db_status(connection_->handle(), SQLITE_DBSTATUS_CACHE_WRITE, &written, &highest, 1);
+  large_pages_ += written >= kLargePages && written < kLogPagesMax ? written : 0;
+  const int pages = connection_->log_pages();
+  const bool is_large = log_is_of_large();
+  if (pages < std::max(is_large ? kLogPagesLarge : kLogPagesMax, checkpoint_at_)) {
+    return;
+  }
+  longest_log_ = std::max(longest_log_, pages);
+  checkpoint(longest_log_ <= (is_large ? kLogPagesLargeRetained : kLogPagesRetained)
+                 ? SQLITE_CHECKPOINT_RESTART
+                 : SQLITE_CHECKPOINT_TRUNCATE);
+}
+
 // The lock is held. Readers only postpone a checkpoint. A log restarted in the same file
 // (SQLITE_CHECKPOINT_RESTART) is written and synced faster than one that has to grow again. Returns
 // SQLite's code.
@@ -359,7 +388,9 @@ int Writer::checkpoint(int mode, milliseconds patience) {
   connection_->set_busy_timeout(busy_timeout_);
   if (code == SQLITE_OK) {
     connection_->set_log_pages(0);
+    large_pages_ = 0;
     keeps_log_ = mode == SQLITE_CHECKPOINT_RESTART;
+    longest_log_ = keeps_log_ ? longest_log_ : 0;
     checkpoint_at_ = kLogPagesMax;
   } else {
     checkpoint_at_ = connection_->log_pages() + kLogPagesToRetry;

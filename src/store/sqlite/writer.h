@@ -71,6 +71,8 @@ class Writer {
   Result<> name_log();
   Result<LockFile::Hold> lock(Clock::time_point deadline);
   Result<> set_durability(Durability durability);
+  bool log_is_of_large() const;
+  void checkpoint_if_long();
   int checkpoint(int mode, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 
   const std::filesystem::path file_;
@@ -90,6 +92,8 @@ class Writer {
   bool log_is_doubtful_ = false;
   bool log_has_name_ = false;  // the log's name is durable
   bool keeps_log_ = false;     // the file may be longer than its contents
+  int large_pages_ = 0;        // pages in the log that large transactions added
+  int longest_log_ = 0;        // in pages, since the file was truncated
   int checkpoint_at_;
 };
 
