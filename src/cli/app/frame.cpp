@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/app/render.h"
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/markdown/wrap.h"
 
 namespace reprise::cli::app {
@@ -16,6 +18,50 @@ constexpr std::size_t kSideTodoColumns = 36;
 constexpr std::size_t kBelowTodoRows = 6;
 constexpr std::size_t kRowsForGap = 10;
 constexpr std::size_t kQuestionBytesMax = 8192;
+
+Line todo_line(const Todo& todo, std::size_t columns) {
+  std::string_view mark = "[ ] ";
+  std::string_view words = todo.content;
+  Style style = kPlain;
+  if (todo.status == TodoStatus::completed) {
+    mark = "[x] ";
+    style = kDim;
+  } else if (todo.status == TodoStatus::in_progress) {
+    mark = "[~] ";
+    words = todo.active_form.empty() ? words : todo.active_form;
+    style = {.colour = Colour::cyan, .bold = true};
+  }
+  const std::string text = cat(mark, terminal_line(words.substr(0, 1000)));
+  if (display_width(text) <= columns) {
+    return {{text, style}};
+  }
+  return {{cat(width_prefix(text, columns - 1), "…"), style}};
+}
+
+// At most `rows` lines of at most `columns` columns, including the todo in progress. Empty if there
+// are no todos or no room.
+std::vector<Line> todo_panel(const std::vector<Todo>& todos, std::size_t rows,
+                             std::size_t columns) {
+  std::vector<Line> out;
+  if (todos.empty() || rows == 0 || columns < 8) {
+    return out;
+  }
+  const auto done = std::ranges::count(todos, TodoStatus::completed, &Todo::status);
+  out.push_back({{cat("Todos ", done, "/", todos.size()), kDim}});
+  const std::size_t room = rows - 1;
+  const auto running = std::ranges::find(todos, TodoStatus::in_progress, &Todo::status);
+  const auto next = running != todos.end()
+                        ? running
+                        : std::ranges::find(todos, TodoStatus::pending, &Todo::status);
+  // Shows one completed todo before the current one if there is room.
+  auto first = static_cast<std::size_t>(next - todos.begin());
+  first = first > 0 && room > 1 ? first - 1 : first;
+  first = std::min(first, todos.size() - std::min(todos.size(), room));
+  for (std::size_t i = first; i < todos.size() && out.size() < rows; ++i) {
+    out.push_back(todo_line(todos[i], columns));
+  }
+  return out;
+}
 
 // At most `rows` lines if possible; always includes the keys to answer with.
 std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width, std::size_t rows) {

@@ -17,10 +17,4 @@ void render_picker(Screen& screen, const State& state, const Picker& picker);
 void render_tabs(Screen& screen, const State& state);
 void render_status(Screen& screen, const State& state, std::size_t row);
 
-// The todos of a session as lines, beside the transcript or below it. Pure.
-
-// At most `rows` lines of at most `columns` columns, including the todo in progress. Empty if there
-// are no todos or no room.
-std::vector<Line> todo_panel(const std::vector<Todo>& todos, std::size_t rows, std::size_t columns);
-
 }  // namespace reprise::cli::app
