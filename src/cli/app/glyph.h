@@ -1,10 +1,13 @@
 #pragma once
 
-// A character in the form that ncurses can display.
+// A character in the form that ncurses can display, and the characters of several parts (joined
+// emoji, flags, skin tones) that it cannot store: it displays their first part, and they are
+// written over it afterwards.
 
 #include <array>
-#include <cstddef>
-#include <string_view>
+#include <map>
+
+#include "cli/app/screen.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 
@@ -23,5 +26,10 @@ struct Glyph {
 
 // `text` is one character of valid UTF-8 with a width of `columns`.
 Glyph glyph_of(std::string_view text, int columns);
+
+// For each row with such characters, the ANSI sequences that write them: cursor movements and
+// attributes. A terminal that does not join the parts writes too many columns, so the following
+// cells are rewritten; where there is no room for that, only the first part is shown.
+std::map<std::size_t, std::string> joined_rows(const Screen& screen, bool colours);
 
 }  // namespace reprise::cli::app

@@ -18,7 +18,6 @@
 #include <ncurses.h>
 
 #include "cli/app/glyph.h"
-#include "cli/app/joined.h"
 #include "cli/app/terminal_keys.h"
 #include "cli/output/clipboard.h"
 
