@@ -12,23 +12,40 @@
 //      and nothing more of it is stored. The outbox gets what was not stored by then; without one
 //      the error says how much that is.
 //  (4) A new session is stored with its first message, or by store_session().
-//  (5) A store without messages gets the ids of the answers that end turns (record_responses.h),
+//  (5) A store without messages gets the ids of the answers that end turns (ResponseLog),
 //      and its session with the first of them, since it could not be continued before.
 
 #include <atomic>  // IWYU pragma: export
 #include <deque>   // IWYU pragma: export
 #include <map>     // IWYU pragma: export
 
-#include "engine/history.h"           // IWYU pragma: export
-#include "engine/lease.h"             // IWYU pragma: export
-#include "engine/record_responses.h"  // IWYU pragma: export
-#include "engine/request_start.h"     // IWYU pragma: export
-#include "reprise/capabilities.h"     // IWYU pragma: export
-#include "reprise/conversation.h"     // IWYU pragma: export
-#include "reprise/store.h"            // IWYU pragma: export
-#include "store/usage_sum.h"          // IWYU pragma: export
+#include "engine/history.h"        // IWYU pragma: export
+#include "engine/lease.h"          // IWYU pragma: export
+#include "engine/request_start.h"  // IWYU pragma: export
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "reprise/conversation.h"  // IWYU pragma: export
+#include "reprise/store.h"         // IWYU pragma: export
+#include "store/usage_sum.h"       // IWYU pragma: export
 
 namespace reprise {
+
+// Writes to a store without messages: the ids of the answers that end turns, in order, each one
+// once. Failed writes are retried under the same operation id before the next one.
+class ResponseLog {
+ public:
+  // `responses` must outlive it.
+  explicit ResponseLog(Responses& responses) : responses_(responses) {}
+
+  void add(const Message& answer, OperationId operation);
+  // Stores pending answers; after an error some are still pending.
+  Result<> flush(const Session& session);
+  void clear() { waiting_.clear(); }
+  bool is_empty() const { return waiting_.empty(); }
+
+ private:
+  Responses& responses_;
+  std::deque<std::pair<Message, OperationId>> waiting_;
+};
 
 // What is stored in one step.
 struct RecordEntry {

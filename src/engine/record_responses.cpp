@@ -1,4 +1,4 @@
-#include "engine/record_responses.h"
+// What a store without messages gets: the ids of the answers that end turns.
 
 #include <algorithm>
 
