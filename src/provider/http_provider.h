@@ -34,12 +34,4 @@ std::string spell(const http::Request& sent, const ProviderOptions& options);
 // Sets the default base URL. invalid_argument for options that would make an invalid request.
 Result<> check_options(const ProviderKind& kind, ProviderOptions& options);
 
-// timeout when the page has not arrived by the deadline, unsupported by a server without a list.
-Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Request& sent,
-                                   std::chrono::steady_clock::time_point deadline,
-                                   const Recipient& recipient, const std::stop_token& stop);
-
-// Adds models with similar names to the error.
-Error with_suggestions(Error error, std::string_view model, const std::vector<ModelInfo>& offered);
-
 }  // namespace reprise::provider

@@ -3,6 +3,7 @@
 // The list of a server's models: {"data":[{"id":…}]} in all protocols.
 
 #include "base/http.h"
+#include "provider/refusal.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
@@ -37,5 +38,13 @@ class ShortAnswer final : public http::Receiver {
   std::string body_;
   bool late_ = false;
 };
+
+// timeout when the page has not arrived by the deadline, unsupported by a server without a list.
+Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Request& sent,
+                                   std::chrono::steady_clock::time_point deadline,
+                                   const Recipient& recipient, const std::stop_token& stop);
+
+// Adds models with similar names to the error.
+Error with_suggestions(Error error, std::string_view model, const std::vector<ModelInfo>& offered);
 
 }  // namespace reprise::provider
