@@ -1,11 +1,41 @@
 #include "store/own_process.h"
 
-#include "base/own_process.h"
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+
 #include "reprise/capabilities.h"
 #include "store/provide.h"
 
 namespace reprise::store {
 namespace {
+
+std::atomic<std::uint64_t>& fork_count() {
+  static std::atomic<std::uint64_t> count = 0;
+  return count;
+}
+
+// If the handler cannot be registered for lack of memory, only the pid is compared.
+std::uint64_t forks_so_far() {
+  static const int registered =
+      ::pthread_atfork(nullptr, nullptr, [] { fork_count().fetch_add(1); });
+  (void)registered;
+  return fork_count().load();
+}
+
+// The process that an object was created in. A forked child has copies of all objects of its
+// parent, but none of its threads, and shares its open files, locks and connections: it must not
+// use them.
+class OwnProcess {
+ public:
+  // False in a forked child, even if its PID namespace gives it the pid of its parent. Lock-free.
+  bool is_here() const { return forks_ == fork_count().load() && pid_ == ::getpid(); }
+
+ private:
+  pid_t pid_ = ::getpid();
+  std::uint64_t forks_ = forks_so_far();  // fork count when the object was created
+};
 
 Result<> check(const OwnProcess& process) {
   if (process.is_here()) {
