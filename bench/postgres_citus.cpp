@@ -2,7 +2,6 @@
 // that are distributed in the same way on the same cluster.
 
 #include "bare_postgres.h"
-#include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
 #include "postgres_rows.h"
@@ -11,7 +10,7 @@ namespace bench {
 namespace {
 
 constexpr int kSessions = 1000;
-constexpr const char* kTenant = "t0";
+constexpr const char* kTenant = "listed";
 
 void make_bare_tables(BarePostgres& bare) {
   bare.make_tables();
@@ -24,10 +23,28 @@ void make_bare_tables(BarePostgres& bare) {
     bare.run("SELECT create_distributed_table('" + table +
              "', 'tenant', colocate_with => 'reprise_heads')");
   }
+}
+
+// A second apart, as in the rows for a plain server.
+void add_sessions(BarePostgres& bare) {
+  const std::string times = " FROM generate_series(0, " + std::to_string(kSessions - 1) + ") AS i";
   bare.run(
-      "INSERT INTO bare_sessions SELECT 't0', 's' || i, i, i, 'A session', 'echo', '/home', 20"
-      " FROM generate_series(1, " +
-      std::to_string(kSessions) + ") AS i");
+      "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
+      " working_dir, created_us) SELECT 'listed', 's' || i, 'A session', 'a session', 'code',"
+      " 'echo', 'echo', '/home', i" +
+      times);
+  bare.run(
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot, state,"
+      " folder) SELECT 'listed', 's' || i, 20, 0, i::int8 * 1000000, i::int8 * 1000000 >> 26, 0,"
+      " '/home'" +
+      times);
+  bare.run(
+      "INSERT INTO bare_sessions SELECT 'listed', 's' || i, i, i, 'A session', 'echo',"
+      " '/home', 20" +
+      times);
+  for (const std::string table : {"reprise_sessions", "reprise_heads", "bare_sessions"}) {
+    bare.run("VACUUM ANALYZE " + table);
+  }
 }
 
 void appends(const Server& server, const Scale& scale, const std::filesystem::path& folder) {
@@ -56,10 +73,8 @@ void appends(const Server& server, const Scale& scale, const std::filesystem::pa
 }
 
 void lists(const Server& server, const Scale& scale, BarePostgres& bare) {
+  add_sessions(bare);
   const auto store = open(server.database("bench"), kTenant);
-  for (int i = 0; i < kSessions; ++i) {
-    add_session(*store);
-  }
   Samples ours;
   Samples limit;
   for (int i = 0; i < scale.rounds * scale.appends; ++i) {

@@ -76,8 +76,7 @@ TEST_F(PostgresDeltas, ALeaseIsRenewedInOneRoundTrip) {
 TEST_F(PostgresDeltas, OfDistributedTablesDoNotWaitForTheDiskEither) {
   const auto store = must(open_store(url_));
   begin(*store);
-  run(url_, "CREATE TABLE pg_dist_partition(logicalrelid regclass)");
-  run(url_, "INSERT INTO pg_dist_partition VALUES('reprise_heads')");
+  distribute(url_);
   const auto strict = must(open_store(cat(url_, "&options=-c%20synchronous_commit%3Don"),
                                       {.busy_timeout = std::chrono::seconds(1)}));
   EXPECT_TRUE(works(add(*strict, "at once")));

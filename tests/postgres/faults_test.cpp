@@ -73,7 +73,7 @@ TEST_P(PostgresFaults, AnAppendHappensOnce) {
 TEST_P(PostgresFaults, AnAppendInTwoStepsHappensOnce) {
   const std::string url = new_database();
   must(must(open_store(url))->create(session("s")));
-  run(url, "CREATE TABLE pg_dist_partition AS SELECT to_regclass('reprise_heads') AS logicalrelid");
+  distribute(url);
   for (const int step : {0, 1}) {
     FaultProxy proxy(url);
     const auto store = must(open_store(proxy.url(), {.busy_timeout = timeout_}));
@@ -88,6 +88,24 @@ TEST_P(PostgresFaults, AnAppendInTwoStepsHappensOnce) {
   }
   EXPECT_EQ(texts(must(read_all(*must(open_store(url)), id_))),
             (std::vector<std::string>{"0 0", "0 1", "1 0", "1 1"}));
+}
+
+TEST_P(PostgresFaults, AnAppendByAFunctionHappensOnce) {
+  const std::string url = new_database();
+  must(must(open_store(url))->create(session("s")));
+  distribute(url);
+  must(migrate_store(url));
+  FaultProxy proxy(url);
+  const auto store = must(open_store(proxy.url(), {.busy_timeout = timeout_}));
+  must(store->find(id_));
+  proxy.set(GetParam().fault);
+  const AppendOptions options{.operation = operation_id("op")};
+  EXPECT_TRUE(works(store->append(id_, messages(1), options)));
+  EXPECT_TRUE(proxy.has_happened());
+  proxy.set(Fault::none);
+  must(store->find(id_));  // on a working connection
+  EXPECT_TRUE(must(store->append(id_, {}, options)).repeated);
+  EXPECT_EQ(must(read_all(*must(open_store(url)), id_)).size(), 1U);
 }
 
 TEST_P(PostgresFaults, RetriesAndUnknownOutcomesAreCounted) {

@@ -33,6 +33,13 @@ void run(std::string_view url, std::string_view sql) {
   must(connect(url)->run_one({sql}));
 }
 
+void distribute(std::string_view url) {
+  run(url, "CREATE TABLE pg_dist_partition AS SELECT to_regclass('reprise_heads') AS logicalrelid");
+  run(url,
+      "CREATE FUNCTION create_distributed_function(regprocedure, text, colocate_with text)"
+      " RETURNS void LANGUAGE sql AS ''");
+}
+
 std::string query(std::string_view url, std::string_view sql) {
   const auto connection = connect(url);
   const std::string statement = cat("WITH x(value) AS (", sql, ") SELECT value::text FROM x");

@@ -16,6 +16,8 @@ std::string new_tenant();
 std::string new_database();
 // Runs a statement without a result.
 void run(std::string_view url, std::string_view sql);
+// Makes the tables look distributed, as on Citus.
+void distribute(std::string_view url);
 // The first row and column of the result of a statement.
 std::string query(std::string_view url, std::string_view sql);
 // The server's plan for each statement, as JSON.

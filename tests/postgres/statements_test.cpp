@@ -130,6 +130,7 @@ void add_append_statements(std::vector<std::string>& all) {
         .single = has(0), .usage = has(1), .answer = has(2), .author = has(3)};
     all.push_back(postgres::append_statement(shape).text);
     all.push_back(postgres::move_statement(shape).text);
+    all.push_back(postgres::append_call(shape).text);
   }
 }
 
@@ -300,6 +301,7 @@ TEST(PostgresStatements, AreNamedByOperationAndFirstTable) {
   EXPECT_EQ(postgres::statement_name(postgres::kFindHead), "SELECT reprise_heads");
   EXPECT_EQ(postgres::statement_name(postgres::kInsertMessage), "INSERT reprise_messages");
   EXPECT_EQ(postgres::statement_name(postgres::append_statement({}).text), "UPDATE reprise_heads");
+  EXPECT_EQ(postgres::statement_name(postgres::append_call({}).text), "SELECT reprise_append_1");
 }
 
 // The statement with values, so that it can be planned.

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "reprise/store_statistics.h"
 #include "store/postgres/schema.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -292,6 +295,42 @@ TEST(PostgresMigration, WaitsForALongTransactionAndNamesIt) {
   EXPECT_NE(waits[0].find("(backup, role reprise) on reprise_heads"), std::string::npos)
       << waits[0];
   EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(postgres::kVersion));
+}
+
+// Programs that have opened the tables before use two steps.
+TEST(PostgresMigration, MakesAFunctionForAppendsToDistributedTables) {
+  const std::string url = new_database();
+  must(must(open_store(url))->create(session("s")));
+  const auto steps = [&url](bool dry_run) {
+    std::vector<std::string> all;
+    must(migrate_store(url, {}, {.dry_run = dry_run, .on_step = [&all](std::string_view step) {
+                                   all.emplace_back(step);
+                                 }}));
+    return all;
+  };
+  EXPECT_TRUE(steps(false).empty());
+  distribute(url);
+  StoreStatistics statistics;
+  const auto open = [&] { return must(open_store(url, {.statistics = &statistics})); };
+  const auto round_trips = [&](Store& store, const AppendOptions& options) {
+    const std::int64_t before = statistics.counts().round_trips.count;
+    must(store.append(session_id("s"), messages(1), options));
+    return statistics.counts().round_trips.count - before;
+  };
+  const auto earlier = open();
+  EXPECT_EQ(steps(true).size(), 1U);
+  EXPECT_EQ(round_trips(*open(), {}), 2);
+  EXPECT_EQ(steps(false).size(), 1U);
+  EXPECT_TRUE(steps(false).empty());
+  const auto store = open();
+  EXPECT_EQ(round_trips(*store, {.expected_head = Seq{1}}), 1);
+  EXPECT_EQ(round_trips(*earlier, {.expected_head = Seq{2}}), 2);
+  EXPECT_EQ(round_trips(*store, {.operation = operation_id("op")}), 1);
+  EXPECT_TRUE(must(earlier->append(session_id("s"), messages(1), {.operation = operation_id("op")}))
+                  .repeated);
+  EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {.expected_head = Seq{3}}),
+                    Code::conflict));
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 4U);
 }
 
 // A role that may not create tables uses existing ones, and gets a hint if there are none.

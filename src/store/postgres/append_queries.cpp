@@ -127,6 +127,26 @@ Query append_query(const Counted& append, HeadCheck head_check) {
   return {text, std::move(values), hash};
 }
 
+Query call_query(const Counted& append) {
+  const Batch& batch = append.batch;
+  const Counting counting = count(batch, append.names);
+  const AppendShape shape = shape_of(batch);
+  Values values = head_values(append, HeadCheck::in_query);
+  values.add(batch.operation);
+  values.add(batch.more.front());
+  values.add(batch.roles.front());
+  values.add(batch.contents.front());
+  values.add(batch.details.front());
+  values.add(batch.authors.front());
+  if (shape.usage) {
+    values.add(counting.names.empty() ? std::nullopt : std::optional(*counting.names.begin()));
+    values.add(counting.usage.cache_written.value);
+  }
+  add_change(values, batch, counting.usage);
+  const auto& [text, hash] = append_call(shape);
+  return {text, std::move(values), hash};
+}
+
 Query move_query(const Counted& append, HeadCheck head_check) {
   const Batch& batch = append.batch;
   Values values = head_values(append, head_check);

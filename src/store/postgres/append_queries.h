@@ -1,7 +1,7 @@
 #pragma once
 
-// The statements of an append: a single one, or, if tables are distributed, first one that moves
-// the head and then the inserts.
+// The statements of an append: a single one, or, if tables are distributed and there is no function
+// for it, first one that moves the head and then the inserts.
 
 #include <set>
 
@@ -23,6 +23,8 @@ struct Counted {
   const Names& names;
 };
 Query append_query(const Counted& append, HeadCheck head_check);
+// The same by a function, of a batch for which it is_for_function().
+Query call_query(const Counted& append);
 // The statements for other tables.
 std::vector<Query> dependent_queries(const Counted& append);
 

@@ -71,6 +71,7 @@ class Database {
   // The version of the tables when they were opened; older ones are read without migration.
   std::int64_t version() const { return shared_->tables.version; }
   bool is_distributed() const { return shared_->engine.is_distributed; }
+  const Engine& engine() const { return shared_->engine; }
   bool has_word_index() const { return shared_->engine.has_word_index; }
   bool has_additions() const { return shared_->tables.has_additions(); }
   bool has_addition(std::int64_t number) const {

@@ -47,9 +47,11 @@ Result<> add_request(Batch& batch, const Message& message) {
 Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
                                                const Batch& batch) {
   const Counted append{key, batch, {}};
-  std::vector<Query> queries = dependent_queries(append);
+  const bool is_call = batch.is_for_function();
+  std::vector<Query> queries = is_call ? std::vector<Query>() : dependent_queries(append);
   const bool is_alone = queries.empty();
-  queries.insert(queries.begin(), append_query(append, HeadCheck::in_query));
+  queries.insert(queries.begin(),
+                 is_call ? call_query(append) : append_query(append, HeadCheck::in_query));
   if (!is_alone) {
     queries.insert(queries.begin(), {kBegin});
     queries.push_back({kCommit});
@@ -65,9 +67,10 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
     return std::nullopt;
   }
   const Rows& moved = (*rows)[is_alone ? 0 : 1];
-  return moved.empty() ? std::nullopt
-                       : std::optional(store::appended_at(Seq{moved.integer(0, "first_seq")},
-                                                          batch.roles.size()));
+  return moved.empty() || moved.is_null(0, "first_seq")
+             ? std::nullopt
+             : std::optional(
+                   store::appended_at(Seq{moved.integer(0, "first_seq")}, batch.roles.size()));
 }
 
 // The same in two round trips, for distributed tables.
@@ -137,9 +140,9 @@ Result<Appended> append_and_commit(Connection& connection, const Counted& append
   const auto& [key, batch, counted] = append;
   const std::size_t append_at = before.size();
   std::vector<Query> queries = std::move(before);
-  queries.push_back(batch.is_distributed ? move_query(append, HeadCheck::done)
-                                         : append_query(append, HeadCheck::done));
-  if (batch.is_distributed) {
+  queries.push_back(batch.engine.is_distributed ? move_query(append, HeadCheck::done)
+                                                : append_query(append, HeadCheck::done));
+  if (batch.engine.is_distributed) {
     REPRISE_ASSIGN(const auto moved, connection.run(queries));
     if (moved[append_at].empty()) {
       return std::unexpected(changed_while_locked(key));
@@ -163,10 +166,10 @@ Result<Appended> append_and_commit(Connection& connection, const Counted& append
 }  // namespace
 
 Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options,
-                         bool is_distributed) {
+                         const Engine& engine) {
   Batch batch{
       .options = options,
-      .is_distributed = is_distributed,
+      .engine = engine,
       .operation = options.operation ? store::once_name(*options.operation) : operation_name()};
   batch.activity = microseconds_of(activity_after(kUnknownTime, messages));
   for (const Message& message : messages) {
@@ -188,7 +191,7 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
 Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,
                                  bool is_unsure) {
   if (!is_unsure) {
-    REPRISE_ASSIGN(const auto appended, batch.is_distributed
+    REPRISE_ASSIGN(const auto appended, batch.engine.is_distributed && !batch.is_for_function()
                                             ? append_apart(connection, key, batch)
                                             : append_at_once(connection, key, batch));
     if (appended) {

@@ -4,6 +4,7 @@
 
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/schema.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/values.h"
 
@@ -12,7 +13,7 @@ namespace reprise::postgres {
 // A batch, prepared once for all attempts.
 struct Batch {
   const AppendOptions& options;
-  bool is_distributed = false;
+  const Engine& engine;
   std::string operation = {};  // its name in reprise_once; generated if the caller gave none
   std::int64_t activity = 0;   // the latest known time of a message, 0 for none
   // One element per message, in order.
@@ -38,13 +39,14 @@ struct Batch {
   std::vector<Request> requests = {};
 
   std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
+  bool is_for_function() const {
+    return engine.has_append_function && size() == 1 && parts.empty() && blobs.empty();
+  }
 };
-// `is_distributed`: whether the tables are distributed, which requires two round trips instead of
-// one.
 Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options,
-                         bool is_distributed);
+                         const Engine& engine);
 
-// One round trip in the normal case.
+// One round trip in the normal case; two for distributed tables without a function for the batch.
 Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,
                                  bool is_unsure);
 struct Replacement {

@@ -95,7 +95,7 @@ Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
 
 Result<Appended> PostgresStore::append(const SessionId& id, std::vector<Message> messages,
                                        AppendOptions options) {
-  REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.is_distributed()));
+  REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
   auto appended = database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
     return append_messages(connection, key(id), batch, is_unsure);
   });
@@ -134,7 +134,7 @@ Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
 Result<Appended> PostgresStore::replace_suffix(const SessionId& id, Seq from,
                                                std::vector<Message> messages,
                                                AppendOptions options) {
-  REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.is_distributed()));
+  REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
   auto appended = database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
     return replace_messages(connection, {database_.tenant(), id}, {batch, from}, is_unsure);
   });

@@ -1,6 +1,8 @@
 #include "store/postgres/schema.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "base/text.h"
@@ -21,11 +23,20 @@ constexpr std::string_view kVersionTable =
 // Tables of Citus, which are queried only if it is installed.
 constexpr std::string_view kFindCitus =
     "SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL";
+// 1 the signature of a function for appends.
 constexpr std::string_view kFindDistribution =
-    "SELECT count(w.logicalrelid) AS words FROM pg_dist_partition AS h LEFT JOIN"
+    "SELECT count(w.logicalrelid) AS words,"
+    " coalesce(has_function_privilege(to_regprocedure($1::text), 'EXECUTE'), false)::int4 AS append"
+    " FROM pg_dist_partition AS h LEFT JOIN"
     " pg_dist_partition AS w ON w.logicalrelid IN (to_regclass('reprise_words'),"
     " to_regclass('reprise_indexed'), to_regclass('reprise_indexing'))"
     " WHERE h.logicalrelid = to_regclass('reprise_heads') GROUP BY h.logicalrelid";
+constexpr std::string_view kFindSchema =
+    "SELECT quote_ident(n.nspname) AS name FROM pg_class AS c JOIN pg_namespace AS n"
+    " ON n.oid = c.relnamespace WHERE c.oid = to_regclass('reprise_heads')";
+// 1 the qualified signature of a function, 2 a table.
+constexpr std::string_view kDistributeFunction =
+    "SELECT create_distributed_function($1::text::regprocedure, '$1', colocate_with => $2::text)";
 constexpr std::string_view kClaimVersion =
     "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
     " ON CONFLICT DO NOTHING RETURNING version";
@@ -350,12 +361,39 @@ Result<Engine> find_engine(Connection& connection) {
   REPRISE_ASSIGN(const auto found, connection.run({{kFindCitus}, {kFindWordsAccess}}));
   Engine engine{.has_word_index = !found[1].empty()};
   if (!found[0].empty()) {
-    REPRISE_ASSIGN(const Rows distributed, connection.run_one({kFindDistribution}));
+    const std::string signature = append_signature({.single = true});
+    REPRISE_ASSIGN(const Rows distributed,
+                   connection.run_one({kFindDistribution, values(signature)}));
     engine.is_distributed = !distributed.empty();
+    engine.has_append_function = engine.is_distributed && distributed.integer(0, "append") != 0;
     engine.has_word_index =
         engine.has_word_index && (!engine.is_distributed || distributed.integer(0, "words") == 3);
   }
   return engine;
+}
+
+Result<> make_append_functions(Connection& connection) {
+  REPRISE_ASSIGN(const Rows found, connection.run_one({kFindSchema}));
+  const std::string schema = found.text(0, "name");
+  std::vector<std::string> functions;
+  std::vector<Query> distribution;
+  for (const bool usage : {false, true}) {
+    for (const bool answer : {false, true}) {
+      const AppendShape shape{.single = true, .usage = usage, .answer = answer};
+      functions.push_back(create_append_function(shape, schema));
+      distribution.push_back({kDistributeFunction, values(cat(schema, ".", append_signature(shape)),
+                                                          cat(schema, ".reprise_heads"))});
+    }
+  }
+  std::vector<Query> queries = {{kBegin}};
+  for (const std::string& function : functions) {
+    queries.push_back({function});
+  }
+  queries.insert(queries.end(), std::make_move_iterator(distribution.begin()),
+                 std::make_move_iterator(distribution.end()));
+  queries.push_back({kCommit});
+  REPRISE_TRY(connection.run(queries));
+  return {};
 }
 
 Result<> check_version(std::int64_t version) {

@@ -53,12 +53,15 @@ struct TablesVersion {
 };
 Result<TablesVersion> find_version(Connection& connection);
 struct Engine {
-  bool is_distributed = false;  // the tables are distributed over several nodes
-  bool has_word_index = false;  // words are indexed, and this role may use the index
+  bool is_distributed = false;       // the tables are distributed over several nodes
+  bool has_append_function = false;  // there is a function for appends, and this role may use it
+  bool has_word_index = false;       // words are indexed, and this role may use the index
 };
 Result<Engine> find_engine(Connection& connection);
 // unsupported for a version newer than this program's.
 Result<> check_version(std::int64_t version);
+// Creates the functions for appends, which Citus runs on its nodes. An existing one is replaced.
+Result<> make_append_functions(Connection& connection);
 // All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
 

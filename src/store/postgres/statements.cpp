@@ -88,18 +88,27 @@ std::string insert_single(const AppendShape& shape, Placeholders& placeholders,
              " FROM moved AS m RETURNING seq AS first_seq");
 }
 
-std::string move_head(const AppendShape& shape, Placeholders& placeholders) {
+// The parameters of an answer; "" for a shape without one.
+struct AnswerPlaces {
+  std::string ends, begins, start;
+};
+AnswerPlaces answer_places(const AppendShape& shape, Placeholders& placeholders) {
+  AnswerPlaces at;
+  if (shape.answer) {
+    at.ends = placeholders.next("text");
+    at.begins = placeholders.next("text");
+    at.start = placeholders.next("bytea");
+  }
+  return at;
+}
+
+std::string move_head(std::string_view usage, const AnswerPlaces& answer) {
   std::string set =
       " head = h.head + $4::int8, updated_us = coalesce(nullif($5::int8, 0), h.updated_us),"
       " updated_slot = " REPRISE_SLOT("coalesce(nullif($5::int8, 0), h.updated_us)");
+  set += usage;
   std::string where;
-  if (shape.usage) {
-    set += set_usage(placeholders);
-  }
-  if (shape.answer) {
-    const std::string ends = placeholders.next("text");
-    const std::string begins = placeholders.next("text");
-    const std::string start = placeholders.next("bytea");
+  if (const auto& [ends, begins, start] = answer; !ends.empty()) {
     set += cat(", answer = ", begins, ", answer_start = ", start);
     where = cat(" AND CASE WHEN ", ends, " IS NULL THEN h.answer IS NULL ELSE h.answer = ", ends,
                 " END");
@@ -110,6 +119,11 @@ std::string move_head(const AppendShape& shape, Placeholders& placeholders) {
              " AND h.head BETWEEN 0 AND ",
              kSeqMax.value, " - $4::int8", where,
              " RETURNING h.branch, h.head - $4::int8 AS first_seq");
+}
+
+std::string move_head(const AppendShape& shape, Placeholders& placeholders) {
+  const std::string usage = shape.usage ? set_usage(placeholders) : "";
+  return move_head(usage, answer_places(shape, placeholders));
 }
 
 AppendStatement make_append(const AppendShape& shape) {
@@ -134,6 +148,64 @@ AppendStatement make_move(const AppendShape& shape) {
   return {std::move(text), hash};
 }
 
+// A function for an append of a single message.
+struct AppendFunction {
+  std::vector<std::string_view> types = {"text", "text", "int8", "int8", "int8"};
+  std::string body = {};
+};
+AppendFunction make_function(const AppendShape& shape) {
+  AppendFunction function;
+  constexpr std::string_view kOnce =
+      " INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) VALUES($1, $2, ";
+  Placeholders placeholders(function.types.size() + 1);
+  std::string once = cat(kOnce, placeholders.next("bytea"), ", first, first + $4);");
+  std::string columns = placeholders.next("int8");
+  for (const std::string_view type : {"bytea", "bytea", "bytea", "bytea"}) {
+    columns += cat(", ", placeholders.next(type));
+  }
+  std::string usage;
+  if (shape.usage) {
+    const std::string request = placeholders.next("bytea");
+    const std::string cache_written = placeholders.next("int8");
+    usage = set_usage(placeholders);
+    once += cat(" IF ", request, " IS NOT NULL THEN", kOnce, request,
+                ", first, first + $4); END IF; IF ", cache_written,
+                " <> 0 THEN INSERT INTO reprise_once AS sum(tenant, session_id, name, first_seq,"
+                " head) VALUES($1, $2, 'sum:cache_written'::bytea, ",
+                cache_written, ", 0)" REPRISE_ADD_TO_SUM "; END IF;");
+  }
+  const AnswerPlaces answer = answer_places(shape, placeholders);
+  function.types.insert(function.types.end(), placeholders.types().begin(),
+                        placeholders.types().end());
+  function.body =
+      cat("DECLARE at_branch int8; first int8; BEGIN ", move_head(usage, answer),
+          " INTO at_branch, first; IF NOT FOUND THEN RETURN NULL; END IF;", once,
+          " INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more,"
+          " role, content, detail, author) VALUES($1, $2, at_branch, first, $5, ",
+          columns, ");");
+  if (shape.answer) {
+    function.body += cat(" IF ", answer.ends,
+                         " IS NOT NULL THEN DELETE FROM reprise_deltas WHERE tenant = $1 AND"
+                         " session_id = $2 AND answer = ",
+                         answer.ends, "; END IF;");
+  }
+  function.body += " RETURN first; END";
+  return function;
+}
+
+constexpr std::string_view kAppendFunction = "reprise_append_1";
+
+AppendStatement make_call(const AppendShape& shape) {
+  Placeholders placeholders(1);
+  std::string values;
+  for (const std::string_view type : make_function(shape).types) {
+    values += cat(values.empty() ? "" : ", ", placeholders.next(type));
+  }
+  std::string text = cat("SELECT ", kAppendFunction, "(", values, ") AS first_seq");
+  const std::size_t hash = std::hash<std::string>()(text);
+  return {std::move(text), hash};
+}
+
 std::vector<AppendStatement> all_shapes(AppendStatement (*make)(const AppendShape&)) {
   std::vector<AppendStatement> made;
   made.reserve(kAppendShapes);
@@ -146,6 +218,7 @@ std::vector<AppendStatement> all_shapes(AppendStatement (*make)(const AppendShap
 }  // namespace
 
 std::string Placeholders::next(std::string_view type) {
+  types_.push_back(type);
   return cat("$", next_++, "::", type);
 }
 
@@ -161,6 +234,34 @@ const AppendStatement& append_statement(const AppendShape& shape) {
 const AppendStatement& move_statement(const AppendShape& shape) {
   static const std::vector<AppendStatement> all = all_shapes(make_move);
   return all.at(number_of(shape));
+}
+
+const AppendStatement& append_call(const AppendShape& shape) {
+  static const std::vector<AppendStatement> all = all_shapes(make_call);
+  return all.at(number_of(shape));
+}
+
+std::string append_signature(const AppendShape& shape) {
+  std::string types;
+  for (const std::string_view type : make_function(shape).types) {
+    types += cat(types.empty() ? "" : ", ", type);
+  }
+  return cat(kAppendFunction, "(", types, ")");
+}
+
+// Nodes may have another search path. A generic plan would be slower: Citus 13 plans the statement
+// on the shard anew in each execution of it, and never frees that.
+std::string create_append_function(const AppendShape& shape, std::string_view schema) {
+  constexpr std::string_view kTable = " reprise_";
+  std::string body = make_function(shape).body;
+  const std::string qualified = cat(" ", schema, ".reprise_");
+  for (std::size_t at = body.find(kTable); at != std::string::npos;
+       at = body.find(kTable, at + qualified.size())) {
+    body.replace(at, kTable.size(), qualified);
+  }
+  return cat("CREATE OR REPLACE FUNCTION ", schema, ".", append_signature(shape),
+             " RETURNS int8 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $reprise$",
+             body, "$reprise$");
 }
 
 std::string statement_name(std::string_view sql) {

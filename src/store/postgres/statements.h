@@ -75,10 +75,12 @@ inline constexpr std::string_view kFindRequests =
 class Placeholders {
  public:
   explicit Placeholders(std::size_t first) : next_(first) {}
-  std::string next(std::string_view type);  // "$3::int8"
+  std::string next(std::string_view type);  // "$3::int8"; `type` must be a constant
+  const std::vector<std::string_view>& types() const { return types_; }
 
  private:
   std::size_t next_;
+  std::vector<std::string_view> types_;
 };
 
 // A complete append: the head moves if that is allowed, and everything else depends on that. No row
@@ -114,6 +116,18 @@ const std::vector<AppendStatement>& append_statements();
 //   1 to 5 as above, then for usage and for an answer as above
 // Returns the branch and the seq of the first message; no row if it is not allowed.
 const AppendStatement& move_statement(const AppendShape& shape);
+
+// An append of a single short message as a function, which Citus runs on the node that has the
+// tenant. It has an overload for each shape with or without usage and an answer, and gets another
+// name whenever one of them changes, so that older programs still have theirs.
+//   1 to 5 as above, 6 name of the operation, 7 number of further parts, role, content, detail and
+//   author; then for usage: name of the request or null, tokens written to a cache, and as above;
+//   then for an answer as above
+// Returns the seq of the message, or null if the append is not allowed.
+const AppendStatement& append_call(const AppendShape& shape);
+std::string append_signature(const AppendShape& shape);  // "name(type, type…)"
+// The statement that creates it, in the schema of the tables (quoted if it has to be).
+std::string create_append_function(const AppendShape& shape, std::string_view schema);
 // For this transaction only, in milliseconds.
 inline constexpr std::string_view kLimitSilence =
     "SELECT set_config('idle_in_transaction_session_timeout', '1000', true)";
@@ -143,14 +157,16 @@ inline constexpr std::string_view kInsertBlobRef =
     " SELECT o.tenant, o.session_id, $4::text FROM reprise_once AS o"
     " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea"
     " ON CONFLICT DO NOTHING";
+#define REPRISE_ADD_TO_SUM                                           \
+  " ON CONFLICT(tenant, session_id, name) DO UPDATE SET first_seq =" \
+  " least(sum.first_seq::numeric + excluded.first_seq::numeric, 9223372036854775807)::int8"
 // 4 tokens. Few requests write to a provider's cache, so this sum has a row of its own. The sum
 // saturates.
 inline constexpr std::string_view kAddCacheWritten =
     "INSERT INTO reprise_once AS sum(tenant, session_id, name, first_seq, head)"
     " SELECT o.tenant, o.session_id, 'sum:cache_written'::bytea, $4::int8, 0 FROM reprise_once AS o"
-    " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea"
-    " ON CONFLICT(tenant, session_id, name) DO UPDATE SET first_seq ="
-    " least(sum.first_seq::numeric + excluded.first_seq::numeric, 9223372036854775807)::int8";
+    " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = "
+    "$3::bytea" REPRISE_ADD_TO_SUM;
 // 4 the ended answer.
 inline constexpr std::string_view kDeleteDeltas =
     "DELETE FROM reprise_deltas WHERE tenant = $1::text AND session_id = $2::text"
@@ -317,8 +333,8 @@ inline constexpr std::size_t kTitleStart = 200;
 #define REPRISE_MODE_KEY(s)                                \
   "CASE WHEN octet_length(" s "mode) <= 200 AND substr(" s \
   "mode, 1, 7) <> 'sha256:'::bytea THEN " s                \
-  "mode ELSE convert_to('sha256:' ||"                      \
-  " encode(sha256(" s "mode), 'hex'), 'UTF8') END"
+  "mode ELSE decode('sha256:' ||"                          \
+  " encode(sha256(" s "mode), 'hex'), 'escape') END"
 #define REPRISE_DIGEST(title, mode) "left(md5(md5(" title ") || encode(" mode ", 'hex')), 16)"
 #define REPRISE_NOT_COPIED(s) \
   s "head_digest IS DISTINCT FROM " REPRISE_DIGEST(s "title_lower", s "mode")
