@@ -259,7 +259,7 @@ TEST_F(ConversationTest, ContinuesAnInterruptedAnswer) {
   provider_.add().text("One, tw").fails(Code::io);
   provider_.add().started("r2").text("o, thr").fails(Code::timeout);
   provider_.add().started("r3").thinking("hm").text("ee.").ended();
-  provider_.keeps = true;
+  provider_.stores = true;
   Conversation conversation(provider_, store_.get(), session_, {});
   EXPECT_TRUE(conversation.ask("count", listener_)->cut);
   EXPECT_TRUE(conversation.continue_turn(listener_)->cut);
@@ -456,7 +456,7 @@ class ResponseIdTest : public ConversationTest {
  protected:
   void SetUp() override {
     ConversationTest::SetUp();
-    provider_.keeps = true;
+    provider_.stores = true;
     Message answer = assistant("a");
     answer.response_id = "r1";
     record({user("q"), answer});

@@ -23,7 +23,7 @@ class NoWordsTest : public testing::Test {
     chain_store_ = *open_chain_store(folder_ / "conversations.json");
     store_ = std::make_unique<FaultyStore>(*chain_store_);
     session_.info.title = "A title";
-    provider_.keeps = true;
+    provider_.stores = true;
   }
 
   void create_with(Chain chain) {

@@ -132,7 +132,7 @@ TEST_F(SendLess, OneTurnCannotBeCut) {
 }
 
 TEST_F(SendLess, MessagesStoredByTheProviderAreSentAgain) {
-  provider_.keeps = true;
+  provider_.stores = true;
   Message answer = assistant(std::string(400, 'w'));
   answer.response_id = "r1";
   record({user("1"), answer});

@@ -251,7 +251,7 @@ TEST_F(ToolRoundTest, LargeOutputBecomesABlob) {
 }
 
 TEST_F(ToolRoundTest, ResultsGoToTheResponseThatAsked) {
-  provider_.keeps = true;
+  provider_.stores = true;
   provider_.add().started("r1").call("a|1", "echo", "").ended();
   provider_.add().started("r2").text("done").ended();
   ASSERT_TRUE(ask());

@@ -98,7 +98,7 @@ class Pool {
         if (auto unresponsive = find_unresponsive(stopped_at); unresponsive) {
           return unresponsive;
         }
-        state.ready.wait_for(lock, kLookAgain, is_ready);
+        state.ready.wait_for(lock, kPollInterval, is_ready);
       }
     }
     if (state.done.empty()) {
@@ -111,7 +111,7 @@ class Pool {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kLookAgain{20};
+  static constexpr std::chrono::milliseconds kPollInterval{20};
 
   struct Call {
     const ToolUseBlock* use;  // for the caller's thread only

@@ -168,8 +168,8 @@ class HttpProvider final : public Provider {
                                std::chrono::steady_clock::time_point deadline,
                                const std::stop_token& stop) {
     NoMessages none;
-    const Request as_usual{.stream = false, .messages = none};
-    http::Request sent = http_request(as_usual, options_.api_key);
+    const Request plain{.stream = false, .messages = none};
+    http::Request sent = http_request(plain, options_.api_key);
     sent.method = "GET";
     std::erase_if(sent.headers,
                   [](const http::Header& header) { return header.name == "Content-Type"; });
@@ -181,7 +181,7 @@ class HttpProvider final : public Provider {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
     sent.idle_timeout = std::max(left, milliseconds(1));
     sent.connect_timeout = std::min(options_.connect_timeout, sent.idle_timeout);
-    return fetch_model_page(*dependencies_.transport, sent, deadline, recipient(as_usual), stop);
+    return fetch_model_page(*dependencies_.transport, sent, deadline, recipient(plain), stop);
   }
 
   // Adds models with similar names, if the provider responds quickly.

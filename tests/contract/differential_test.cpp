@@ -61,8 +61,9 @@ std::string answer(const Result<BlobHash>& result) {
 // stores.
 class Operations {
  public:
-  // Uses only the capabilities in `offers`.
-  Operations(std::uint64_t seed, const Capabilities& offers) : dice_(seed), can_(offers) {}
+  // Uses only these capabilities.
+  Operations(std::uint64_t seed, const Capabilities& capabilities)
+      : dice_(seed), can_(capabilities) {}
 
   using Operation = std::function<std::string(Store&)>;
   Operation next() {

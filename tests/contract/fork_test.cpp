@@ -27,7 +27,7 @@ bool is_refused(const Result<Value>& result) {
 
 // Whether every call of a store's copy in a child is refused; `what` is the name of the last call.
 bool refuses_all_calls(Store& store, const SessionId& id, const char*& what) {
-  const Capabilities& offers = store.capabilities();
+  const Capabilities& capabilities = store.capabilities();
   const std::pair<const char*, bool> refused[] = {
       {"find", is_refused(store.find(id))},
       {"list", is_refused(store.list({}))},
@@ -35,28 +35,33 @@ bool refuses_all_calls(Store& store, const SessionId& id, const char*& what) {
       {"update", is_refused(store.update(id, {.title = "child's"}))},
       {"create", is_refused(store.create(session("child")))},
       {"read", is_refused(store.read(id, {}, [](Message&&) { return Flow::proceed; }))},
-      {"find_partial", !offers.partials || is_refused(offers.partials->find_partial(id))},
-      {"add_partial",
-       !offers.partials || is_refused(offers.partials->add_partial(id, operation_id("a"), {}))},
-      {"renew_lease",
-       !offers.partials || is_refused(offers.partials->renew_lease(id, operation_id("a"), {}))},
-      {"trash", !offers.trash || is_refused(offers.trash->trash(id, at(1)))},
-      {"restore", !offers.trash || is_refused(offers.trash->restore(id))},
-      {"purge", !offers.trash || is_refused(offers.trash->purge(id))},
-      {"archive", !offers.archives || is_refused(offers.archives->archive(id, at(1)))},
-      {"unarchive", !offers.archives || is_refused(offers.archives->unarchive(id))},
+      {"find_partial",
+       !capabilities.partials || is_refused(capabilities.partials->find_partial(id))},
+      {"add_partial", !capabilities.partials || is_refused(capabilities.partials->add_partial(
+                                                    id, operation_id("a"), {}))},
+      {"renew_lease", !capabilities.partials || is_refused(capabilities.partials->renew_lease(
+                                                    id, operation_id("a"), {}))},
+      {"trash", !capabilities.trash || is_refused(capabilities.trash->trash(id, at(1)))},
+      {"restore", !capabilities.trash || is_refused(capabilities.trash->restore(id))},
+      {"purge", !capabilities.trash || is_refused(capabilities.trash->purge(id))},
+      {"archive", !capabilities.archives || is_refused(capabilities.archives->archive(id, at(1)))},
+      {"unarchive", !capabilities.archives || is_refused(capabilities.archives->unarchive(id))},
       {"replace_suffix",
-       !offers.rewriting || is_refused(offers.rewriting->replace_suffix(id, Seq{0}, {}, {}))},
-      {"fork", !offers.forking || is_refused(offers.forking->fork(id, Seq{0}, session("child")))},
-      {"todos", !offers.todos || is_refused(offers.todos->todos(id))},
-      {"edit_todos", !offers.todos || is_refused(offers.todos->edit_todos(
-                                          id, [](auto& /*todos*/) { return Result<>(); }))},
-      {"put_blob", !offers.blobs || is_refused(offers.blobs->put_blob("child"))},
-      {"list_artefacts", !offers.artefacts || is_refused(offers.artefacts->list_artefacts(id))},
-      {"save_artefact",
-       !offers.artefacts || is_refused(offers.artefacts->save_artefact(id, {1}, "a.md", "a"))},
-      {"verify", !offers.verifying || is_refused(offers.verifying->verify())},
-      {"backup", !offers.backup || is_refused(offers.backup->backup("/nowhere/at/all"))},
+       !capabilities.rewriting ||
+           is_refused(capabilities.rewriting->replace_suffix(id, Seq{0}, {}, {}))},
+      {"fork", !capabilities.forking ||
+                   is_refused(capabilities.forking->fork(id, Seq{0}, session("child")))},
+      {"todos", !capabilities.todos || is_refused(capabilities.todos->todos(id))},
+      {"edit_todos", !capabilities.todos || is_refused(capabilities.todos->edit_todos(
+                                                id, [](auto& /*todos*/) { return Result<>(); }))},
+      {"put_blob", !capabilities.blobs || is_refused(capabilities.blobs->put_blob("child"))},
+      {"list_artefacts",
+       !capabilities.artefacts || is_refused(capabilities.artefacts->list_artefacts(id))},
+      {"save_artefact", !capabilities.artefacts || is_refused(capabilities.artefacts->save_artefact(
+                                                       id, {1}, "a.md", "a"))},
+      {"verify", !capabilities.verifying || is_refused(capabilities.verifying->verify())},
+      {"backup",
+       !capabilities.backup || is_refused(capabilities.backup->backup("/nowhere/at/all"))},
   };
   for (const auto& [name, is_so] : refused) {
     if (!is_so) {

@@ -52,7 +52,7 @@ class Life {
 
   // Returns the text of everything that was read.
   std::string live() {
-    for (const auto& part : {&Life::begin, &Life::change, &Life::move, &Life::look}) {
+    for (const auto& part : {&Life::begin, &Life::change, &Life::move, &Life::read}) {
       const auto store = case_.open(folder_, {});
       if (store) {
         (this->*part)(**store);
@@ -135,7 +135,7 @@ class Life {
     done(store.update(one_, closed));
   }
 
-  void look(Store& store) {
+  void read(Store& store) {
     std::vector<SessionId> ids = {one_, two_};
     for (const SessionId& id : ids) {
       done(store.read(id, {}, [this](const Message& message) {

@@ -73,7 +73,7 @@ class App {
     next_paint_ = {};  // show the first results as soon as they arrive
     while (!state_.over) {
       wait();
-      if (interrupts_.signal() == SIGHUP || gone_) {
+      if (interrupts_.signal() == SIGHUP || terminal_closed_) {
         hang_up();
       }
       const bool keys = take_events();
@@ -103,7 +103,7 @@ class App {
     std::array<pollfd, 2> watched{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{events_.fd(), POLLIN, 0}};
     // Interrupted or not, events are processed next.
     if (::ppoll(watched.data(), watched.size(), &timeout, &window_.while_waiting()) > 0) {
-      gone_ = (watched[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+      terminal_closed_ = (watched[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
     }
   }
 
@@ -190,7 +190,7 @@ class App {
   SessionWorker& worker_;
   State state_;
   bool dirty_ = false;
-  bool gone_ = false;
+  bool terminal_closed_ = false;
   bool hung_up_ = false;
   SteadyClock::time_point next_paint_;
 };

@@ -163,14 +163,14 @@ std::vector<Line> body_lines(const Entry& entry, std::size_t width, bool unfolde
   return {};
 }
 
-bool stands_apart(Entry::Kind kind) {
+bool is_separate(Entry::Kind kind) {
   using Kind = Entry::Kind;
   return kind != Kind::thinking && kind != Kind::tool && kind != Kind::footer;
 }
 
 std::vector<Line> lay_out(const Entry& entry, std::size_t width, bool unfolded, Time now) {
   std::vector<Line> lines = body_lines(entry, width, unfolded, now);
-  if (stands_apart(entry.kind)) {
+  if (is_separate(entry.kind)) {
     lines.insert(lines.begin(), Line{});
   }
   if (const std::size_t bytes = left_out(entry); bytes > 0 && (unfolded || !is_foldable(entry))) {

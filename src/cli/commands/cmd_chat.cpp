@@ -10,14 +10,14 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kFirstLookTimeout{500};
+constexpr std::chrono::milliseconds kProbeTimeout{500};
 
 bool lacks_provider(Context& context, const RunFlags& flags) {
   if (flags.provider || flags.base_url) {
     return false;
   }
   const auto expected = expected_provider(context);
-  return expected && expected->name.empty() && local_servers(context, kFirstLookTimeout).empty();
+  return expected && expected->name.empty() && local_servers(context, kProbeTimeout).empty();
 }
 
 // Offers ways to get a provider if none is available. False if the user quits.

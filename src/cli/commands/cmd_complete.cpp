@@ -284,7 +284,7 @@ class Complete final : public Command {
     }
     Completion out;
     for (const ConfigKey& key : config_keys()) {
-      if (key.stands_in(Section::top)) {
+      if (key.is_in(Section::top)) {
         out.candidates.push_back({std::string(key.name), std::string(key.help)});
       }
     }

@@ -60,9 +60,9 @@ std::string settings_template() {
 constexpr std::string_view kReach[] = {"yes", "if trusted", "no"};  // by Reach
 
 std::string section_prefix(const ConfigKey& key) {
-  return key.stands_in(Section::top)        ? ""
-         : key.stands_in(Section::provider) ? "providers.NAME."
-                                            : "mode.NAME.";
+  return key.is_in(Section::top)        ? ""
+         : key.is_in(Section::provider) ? "providers.NAME."
+                                        : "mode.NAME.";
 }
 
 class ConfigCommand final : public Command {

@@ -16,7 +16,7 @@ constexpr std::size_t kFoldersUpMax = 32;
 
 class Search {
  public:
-  void look_at(const fs::path& place) {
+  void probe(const fs::path& place) {
     std::error_code none;
     if (!fs::exists(place, none)) {
       return;
@@ -27,13 +27,13 @@ class Search {
     }
   }
 
-  void look_at_named(const fs::path& folder, std::string_view place) {
+  void probe_named(const fs::path& folder, std::string_view place) {
     if (!place.empty()) {
-      look_at(folder / place);
+      probe(folder / place);
     }
   }
 
-  void look_into(const fs::path& folder) {
+  void probe_folder(const fs::path& folder) {
     std::error_code none;
     std::vector<fs::path> entries;
     for (fs::directory_iterator entry(folder, none), end;
@@ -41,18 +41,18 @@ class Search {
       entries.push_back(entry->path());
     }
     std::ranges::sort(entries);
-    look_at(folder);
+    probe(folder);
     for (const fs::path& entry : entries) {
-      look_at(entry);
+      probe(entry);
     }
   }
 
-  void look_above(fs::path folder) {
+  void probe_parents(fs::path folder) {
     for (std::size_t up = 0; up < kFoldersUpMax; ++up) {
-      look_at(folder);
+      probe(folder);
       for (const StoreKind& kind : store_kinds()) {
         for (const std::string_view place : kind.in_project) {
-          look_at_named(folder, place);
+          probe_named(folder, place);
         }
       }
       const fs::path parent = folder.parent_path();
@@ -73,12 +73,12 @@ class Search {
 
 std::vector<std::string> find_stores_around(Context& context) {
   Search search;
-  search.look_into(context.config().working_dir());
-  search.look_above(context.config().working_dir());
-  search.look_at(context.config().data_folder() / "reprise.db");
+  search.probe_folder(context.config().working_dir());
+  search.probe_parents(context.config().working_dir());
+  search.probe(context.config().data_folder() / "reprise.db");
   if (const auto home = context.environment().find("HOME"); home && !home->empty()) {
     for (const StoreKind& kind : store_kinds()) {
-      search.look_at_named(*home, kind.in_home);
+      search.probe_named(*home, kind.in_home);
     }
   }
   return search.take();

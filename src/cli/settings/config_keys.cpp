@@ -361,14 +361,14 @@ std::span<const ConfigKey> config_keys() {
 const ConfigKey* find_config_key(Section section, std::string_view name) {
   const auto keys = config_keys();
   const auto found = std::ranges::find_if(
-      keys, [&](const ConfigKey& key) { return key.stands_in(section) && key.name == name; });
+      keys, [&](const ConfigKey& key) { return key.is_in(section) && key.name == name; });
   return found == keys.end() ? nullptr : &*found;
 }
 
 std::vector<std::string_view> config_key_names(Section section) {
   std::vector<std::string_view> out;
   for (const ConfigKey& key : config_keys()) {
-    if (key.stands_in(section)) {
+    if (key.is_in(section)) {
       out.push_back(key.name);
     }
   }

@@ -39,9 +39,7 @@ struct ConfigKey {
   bool is_secret = false;                       // shown as "(set)"
   std::vector<std::string_view> choices = {};   // accepted values; empty: any
 
-  bool stands_in(Section section) const {
-    return (sections & static_cast<std::uint8_t>(section)) != 0;
-  }
+  bool is_in(Section section) const { return (sections & static_cast<std::uint8_t>(section)) != 0; }
 };
 
 // In the order in which `reprise config` shows them.

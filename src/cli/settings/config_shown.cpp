@@ -91,7 +91,7 @@ struct ValueText {
 void add(std::vector<ShownSetting>& out, Section section, const std::string& prefix,
          const ValueSources& from) {
   for (const ConfigKey& key : config_keys()) {
-    if (!key.stands_in(section)) {
+    if (!key.is_in(section)) {
       continue;
     }
     std::string value = std::visit(ValueText{from}, key.slot);

@@ -198,7 +198,7 @@ Script& FakeProvider::add() {
   return scripts.emplace_back();
 }
 
-Result<> FakeProvider::look_at(Request& request) {
+Result<> FakeProvider::receive(Request& request) {
   SeenRequest seen_now{.model = request.model,
                        .system = request.system,
                        .previous_response_id = request.previous_response_id,
@@ -235,7 +235,7 @@ Result<> FakeProvider::look_at(Request& request) {
 }
 
 Result<> FakeProvider::stream(Request& request, const StreamSink& sink, std::stop_token stop) {
-  REPRISE_TRY(look_at(request));
+  REPRISE_TRY(receive(request));
   if (scripts.empty()) {
     return fail(Code::io, "no script");
   }
@@ -256,7 +256,7 @@ Result<> FakeProvider::stream(Request& request, const StreamSink& sink, std::sto
 }
 
 Result<std::string> FakeProvider::dry_run(Request& request) {
-  REPRISE_TRY(look_at(request));
+  REPRISE_TRY(receive(request));
   return cat("POST ", request.model, " ", seen.back().messages.size());
 }
 

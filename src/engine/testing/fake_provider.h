@@ -47,8 +47,8 @@ struct SeenRequest {
 class FakeProvider final : public Provider {
  public:
   std::string called = "fake";
-  bool keeps = false;
-  bool continues = true;        // effective only with `keeps`
+  bool stores = false;
+  bool continues = true;        // effective only with `stores`
   bool binds_thinking = false;  // to the model that made it
   bool reads_twice = true;      // like a retry; both passes must be equal
   std::deque<Script> scripts;   // one per request; the last one is reused
@@ -57,8 +57,8 @@ class FakeProvider final : public Provider {
   Script& add();
 
   std::string_view name() const override { return called; }
-  bool stores_responses() const override { return keeps; }
-  bool continues_responses() const override { return keeps && continues; }
+  bool stores_responses() const override { return stores; }
+  bool continues_responses() const override { return stores && continues; }
   bool is_bound_to_model(const Block& block) const override {
     return binds_thinking && std::holds_alternative<ThinkingBlock>(block);
   }
@@ -66,7 +66,7 @@ class FakeProvider final : public Provider {
   Result<std::string> dry_run(Request& request) override;
 
  private:
-  Result<> look_at(Request& request);
+  Result<> receive(Request& request);
 };
 
 }  // namespace reprise

@@ -50,10 +50,10 @@ Result<fs::path> project_in(const fs::path& folder) {
   return fs::path();
 }
 
-template <class Look>
-Result<fs::path> nearest(const fs::path& from, const Look& look) {
+template <class Find>
+Result<fs::path> nearest(const fs::path& from, const Find& find) {
   for (fs::path at = from; !at.empty(); at = at.parent_path()) {
-    REPRISE_ASSIGN(fs::path found, look(at));
+    REPRISE_ASSIGN(fs::path found, find(at));
     if (!found.empty()) {
       return found;
     }
