@@ -2,11 +2,8 @@
 
 // Starts a REPL from flags, for `chat` and `resume`.
 
-#include <stop_token>
-
 #include "cli/process/exit.h"     // IWYU pragma: export
 #include "cli/program/context.h"  // IWYU pragma: export
-#include "cli/repl/line_source.h"
 #include "cli/settings/run_flags.h"
 
 namespace reprise::cli {
@@ -23,12 +20,5 @@ struct ChatRequest {
 };
 
 Result<Exit> run_chat(Context& context, ChatRequest request);
-
-// Asks the user to choose a session by its number.
-
-// nullopt if the user cancels or there are no sessions, which is reported. cancelled on a stop
-// request, invalid_argument after too many invalid answers. `all`: sessions of all folders.
-Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
-                                                const std::stop_token& stop);
 
 }  // namespace reprise::cli
