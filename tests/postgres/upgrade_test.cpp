@@ -312,9 +312,9 @@ TEST(PostgresMigration, MakesAFunctionForAppendsToDistributedTables) {
   distribute(url);
   StoreStatistics statistics;
   const auto open = [&] { return must(open_store(url, {.statistics = &statistics})); };
-  const auto round_trips = [&](Store& store, const AppendOptions& options) {
+  const auto round_trips = [&](Store& store, const AppendOptions& options, int count = 1) {
     const std::int64_t before = statistics.counts().round_trips.count;
-    must(store.append(session_id("s"), messages(1), options));
+    must(store.append(session_id("s"), messages(count), options));
     return statistics.counts().round_trips.count - before;
   };
   const auto earlier = open();
@@ -326,11 +326,12 @@ TEST(PostgresMigration, MakesAFunctionForAppendsToDistributedTables) {
   EXPECT_EQ(round_trips(*store, {.expected_head = Seq{1}}), 1);
   EXPECT_EQ(round_trips(*earlier, {.expected_head = Seq{2}}), 2);
   EXPECT_EQ(round_trips(*store, {.operation = operation_id("op")}), 1);
+  EXPECT_EQ(round_trips(*store, {.expected_head = Seq{4}}, 3), 1);
   EXPECT_TRUE(must(earlier->append(session_id("s"), messages(1), {.operation = operation_id("op")}))
                   .repeated);
   EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {.expected_head = Seq{3}}),
                     Code::conflict));
-  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 4U);
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 7U);
 }
 
 // A role that may not create tables uses existing ones, and gets a hint if there are none.

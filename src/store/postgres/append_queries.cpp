@@ -30,6 +30,13 @@ Counting count(const Batch& batch, const Names& counted) {
   return counting;
 }
 
+// All names that the batch adds to reprise_once.
+ByteStrings names_of(const Batch& batch, const Counting& counting) {
+  ByteStrings names = {batch.operation};
+  names.insert(names.end(), counting.names.begin(), counting.names.end());
+  return names;
+}
+
 // Adds the sums in the order of their columns.
 void add_sums(Values& values, const Usage& usage) {
   struct Adder {
@@ -117,9 +124,7 @@ Query append_query(const Counted& append, HeadCheck head_check) {
   if (shape.has_one_name()) {
     values.add(batch.operation);
   } else {
-    ByteStrings once = {batch.operation};
-    once.insert(once.end(), counting.names.begin(), counting.names.end());
-    values.add(once);
+    values.add(names_of(batch, counting));
   }
   add_rows(values, batch);
   add_change(values, batch, counting.usage);
@@ -132,14 +137,26 @@ Query call_query(const Counted& append) {
   const Counting counting = count(batch, append.names);
   const AppendShape shape = shape_of(batch);
   Values values = head_values(append, HeadCheck::in_query);
-  values.add(batch.operation);
-  values.add(batch.more.front());
-  values.add(batch.roles.front());
-  values.add(batch.contents.front());
-  values.add(batch.details.front());
-  values.add(batch.authors.front());
+  if (shape.single) {
+    values.add(batch.operation);
+    values.add(batch.more.front());
+    values.add(batch.roles.front());
+    values.add(batch.contents.front());
+    values.add(batch.details.front());
+    values.add(batch.authors.front());
+    if (shape.usage) {
+      values.add(counting.names.empty() ? std::nullopt : std::optional(*counting.names.begin()));
+    }
+  } else {
+    values.add(names_of(batch, counting));
+    values.add(batch.times);
+    values.add(batch.more);
+    values.add(batch.roles);
+    values.add(batch.contents);
+    values.add(batch.details);
+    values.add(batch.authors);
+  }
   if (shape.usage) {
-    values.add(counting.names.empty() ? std::nullopt : std::optional(*counting.names.begin()));
     values.add(counting.usage.cache_written.value);
   }
   add_change(values, batch, counting.usage);

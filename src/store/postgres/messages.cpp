@@ -42,6 +42,9 @@ Result<> add_request(Batch& batch, const Message& message) {
   return {};
 }
 
+// The server has all contents in one statement, and passes them on in another form.
+constexpr std::size_t kCallBytesMax = std::size_t{1} << 20;
+
 // nullopt if it cannot be done directly: it was already done, or is not allowed in the current
 // state.
 Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
@@ -186,6 +189,16 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
     }
   }
   return batch;
+}
+
+bool Batch::is_for_function() const {
+  std::size_t bytes = 0;
+  for (const ByteStrings* const strings : {&contents, &details}) {
+    for (const auto& string : *strings) {
+      bytes += string ? string->size() : 0;
+    }
+  }
+  return engine.has_append_function && parts.empty() && blobs.empty() && bytes <= kCallBytesMax;
 }
 
 Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,

@@ -39,9 +39,7 @@ struct Batch {
   std::vector<Request> requests = {};
 
   std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
-  bool is_for_function() const {
-    return engine.has_append_function && size() == 1 && parts.empty() && blobs.empty();
-  }
+  bool is_for_function() const;  // else two round trips cost little
 };
 Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options,
                          const Engine& engine);

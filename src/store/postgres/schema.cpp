@@ -361,7 +361,7 @@ Result<Engine> find_engine(Connection& connection) {
   REPRISE_ASSIGN(const auto found, connection.run({{kFindCitus}, {kFindWordsAccess}}));
   Engine engine{.has_word_index = !found[1].empty()};
   if (!found[0].empty()) {
-    const std::string signature = append_signature({.single = true});
+    const std::string signature = append_signature(append_function_shapes().back());
     REPRISE_ASSIGN(const Rows distributed,
                    connection.run_one({kFindDistribution, values(signature)}));
     engine.is_distributed = !distributed.empty();
@@ -377,13 +377,10 @@ Result<> make_append_functions(Connection& connection) {
   const std::string schema = found.text(0, "name");
   std::vector<std::string> functions;
   std::vector<Query> distribution;
-  for (const bool usage : {false, true}) {
-    for (const bool answer : {false, true}) {
-      const AppendShape shape{.single = true, .usage = usage, .answer = answer};
-      functions.push_back(create_append_function(shape, schema));
-      distribution.push_back({kDistributeFunction, values(cat(schema, ".", append_signature(shape)),
-                                                          cat(schema, ".reprise_heads"))});
-    }
+  for (const AppendShape& shape : append_function_shapes()) {
+    functions.push_back(create_append_function(shape, schema));
+    distribution.push_back({kDistributeFunction, values(cat(schema, ".", append_signature(shape)),
+                                                        cat(schema, ".reprise_heads"))});
   }
   std::vector<Query> queries = {{kBegin}};
   for (const std::string& function : functions) {

@@ -148,48 +148,78 @@ AppendStatement make_move(const AppendShape& shape) {
   return {std::move(text), hash};
 }
 
-// A function for an append of a single message.
+// A function for an append.
 struct AppendFunction {
   std::vector<std::string_view> types = {"text", "text", "int8", "int8", "int8"};
   std::string body = {};
 };
-AppendFunction make_function(const AppendShape& shape) {
-  AppendFunction function;
-  constexpr std::string_view kOnce =
-      " INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) VALUES($1, $2, ";
-  Placeholders placeholders(function.types.size() + 1);
-  std::string once = cat(kOnce, placeholders.next("bytea"), ", first, first + $4);");
-  std::string columns = placeholders.next("int8");
+std::string insert_once_at(std::string_view name) {
+  return cat(" INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) VALUES($1, $2, ",
+             name, ", first, first + $4);");
+}
+std::string insert_message_at(std::string_view columns) {
+  return cat(
+      " INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role,"
+      " content, detail, author) VALUES($1, $2, at_branch, ",
+      columns, ");");
+}
+
+// The inserts of the names and messages.
+std::string insert_one(const AppendShape& shape, Placeholders& placeholders) {
+  std::string inserts = insert_once_at(placeholders.next("bytea"));
+  std::string columns = cat("first, $5, ", placeholders.next("int8"));
   for (const std::string_view type : {"bytea", "bytea", "bytea", "bytea"}) {
     columns += cat(", ", placeholders.next(type));
   }
-  std::string usage;
   if (shape.usage) {
     const std::string request = placeholders.next("bytea");
+    inserts += cat(" IF ", request, " IS NOT NULL THEN", insert_once_at(request), " END IF;");
+  }
+  return cat(inserts, insert_message_at(columns));
+}
+std::string insert_several(Placeholders& placeholders) {
+  const std::string names = placeholders.next("bytea[]");
+  std::string arrays;
+  for (const std::string_view type :
+       {"int8[]", "int8[]", "bytea[]", "bytea[]", "bytea[]", "bytea[]"}) {
+    arrays += cat(arrays.empty() ? "" : ", ", placeholders.next(type));
+  }
+  return cat(" FOREACH operation IN ARRAY ", names, " LOOP", insert_once_at("operation"),
+             " END LOOP; FOR m IN SELECT * FROM unnest(", arrays,
+             ") WITH ORDINALITY AS u(created_us, more, role, content, detail, author, n) LOOP",
+             insert_message_at("first + m.n - 1, m.created_us, m.more, m.role, m.content,"
+                               " m.detail, m.author"),
+             " END LOOP;");
+}
+
+AppendFunction make_function(const AppendShape& shape) {
+  AppendFunction function;
+  Placeholders placeholders(function.types.size() + 1);
+  std::string inserts =
+      shape.single ? insert_one(shape, placeholders) : insert_several(placeholders);
+  std::string usage;
+  if (shape.usage) {
     const std::string cache_written = placeholders.next("int8");
     usage = set_usage(placeholders);
-    once += cat(" IF ", request, " IS NOT NULL THEN", kOnce, request,
-                ", first, first + $4); END IF; IF ", cache_written,
-                " <> 0 THEN INSERT INTO reprise_once AS sum(tenant, session_id, name, first_seq,"
-                " head) VALUES($1, $2, 'sum:cache_written'::bytea, ",
-                cache_written, ", 0)" REPRISE_ADD_TO_SUM "; END IF;");
+    inserts += cat(" IF ", cache_written,
+                   " <> 0 THEN INSERT INTO reprise_once AS sum(tenant, session_id, name, first_seq,"
+                   " head) VALUES($1, $2, 'sum:cache_written'::bytea, ",
+                   cache_written, ", 0)" REPRISE_ADD_TO_SUM "; END IF;");
   }
   const AnswerPlaces answer = answer_places(shape, placeholders);
+  if (shape.answer) {
+    inserts += cat(" IF ", answer.ends,
+                   " IS NOT NULL THEN DELETE FROM reprise_deltas WHERE tenant = $1 AND"
+                   " session_id = $2 AND answer = ",
+                   answer.ends, "; END IF;");
+  }
   function.types.insert(function.types.end(), placeholders.types().begin(),
                         placeholders.types().end());
   function.body =
-      cat("DECLARE at_branch int8; first int8; BEGIN ", move_head(usage, answer),
-          " INTO at_branch, first; IF NOT FOUND THEN RETURN NULL; END IF;", once,
-          " INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more,"
-          " role, content, detail, author) VALUES($1, $2, at_branch, first, $5, ",
-          columns, ");");
-  if (shape.answer) {
-    function.body += cat(" IF ", answer.ends,
-                         " IS NOT NULL THEN DELETE FROM reprise_deltas WHERE tenant = $1 AND"
-                         " session_id = $2 AND answer = ",
-                         answer.ends, "; END IF;");
-  }
-  function.body += " RETURN first; END";
+      cat("DECLARE at_branch int8; first int8;", shape.single ? "" : " operation bytea; m record;",
+          " BEGIN ", move_head(usage, answer),
+          " INTO at_branch, first; IF NOT FOUND THEN RETURN NULL; END IF;", inserts,
+          " RETURN first; END");
   return function;
 }
 
@@ -239,6 +269,16 @@ const AppendStatement& move_statement(const AppendShape& shape) {
 const AppendStatement& append_call(const AppendShape& shape) {
   static const std::vector<AppendStatement> all = all_shapes(make_call);
   return all.at(number_of(shape));
+}
+
+std::vector<AppendShape> append_function_shapes() {
+  std::vector<AppendShape> shapes;
+  for (unsigned number = 0; number < kAppendShapes; ++number) {
+    if (const AppendShape shape = append_shape(number); !shape.author) {
+      shapes.push_back(shape);
+    }
+  }
+  return shapes;
 }
 
 std::string append_signature(const AppendShape& shape) {

@@ -117,14 +117,16 @@ const std::vector<AppendStatement>& append_statements();
 // Returns the branch and the seq of the first message; no row if it is not allowed.
 const AppendStatement& move_statement(const AppendShape& shape);
 
-// An append of a single short message as a function, which Citus runs on the node that has the
-// tenant. It has an overload for each shape with or without usage and an answer, and gets another
-// name whenever one of them changes, so that older programs still have theirs.
-//   1 to 5 as above, 6 name of the operation, 7 number of further parts, role, content, detail and
-//   author; then for usage: name of the request or null, tokens written to a cache, and as above;
-//   then for an answer as above
-// Returns the seq of the message, or null if the append is not allowed.
+// An append as a function, which Citus runs on the node that has the tenant. It has an overload for
+// each shape, all with authors, and gets another name whenever one of them changes, so that older
+// programs still have theirs.
+//   1 to 5 as above, 6 names of the operation and requests, then for each message: time, number of
+//   further parts, role, content, detail and author; for a single one not as arrays, without the
+//   time, 6 the name of the operation and, for usage, at the end that of the request or null;
+//   then for usage: tokens written to a cache, and as above; then for an answer as above
+// Returns the seq of the first message, or null if the append is not allowed.
 const AppendStatement& append_call(const AppendShape& shape);
+std::vector<AppendShape> append_function_shapes();
 std::string append_signature(const AppendShape& shape);  // "name(type, type…)"
 // The statement that creates it, in the schema of the tables (quoted if it has to be).
 std::string create_append_function(const AppendShape& shape, std::string_view schema);
