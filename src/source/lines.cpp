@@ -22,6 +22,9 @@ Result<bool> LineReader::fill() {
   const std::int64_t from = at_ + static_cast<std::int64_t>(buffer_.size());
   const auto count = static_cast<std::size_t>(
       std::clamp<std::int64_t>(end_ - from, 0, static_cast<std::int64_t>(kReadBytes)));
+  if (count == 0) {
+    return false;
+  }
   const std::size_t before = buffer_.size();
   Result<std::size_t> got = 0U;
   // Clearing the buffer before would cost as much as reading a short file.

@@ -133,7 +133,7 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, E
       return read_both_ends(fd.get(), present, extent, into, take);
     }
   }
-  return for_each_record(fd.get(), part, false, into.report, take);
+  return for_each_record(fd.get(), present, false, into.report, take);
 }
 
 // Marks the copies of another session's lines. They are the beginning of any branch with them.

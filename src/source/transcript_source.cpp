@@ -216,19 +216,23 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   // Those that are not cached in several threads: parsing takes longer than reading.
   void find_heads(std::span<ListedHead> listed) {
-    std::vector<ListedHead*> unread;
+    std::vector<std::pair<ListedHead*, HeadState>> unread;
     for (ListedHead& one : listed) {
       const HeadState state = state_of(*one.located);
       if (auto head = cache_.find(one.located->id, state)) {
         one.head = complete(*one.located, state, *std::move(head));
       } else {
-        unread.push_back(&one);
+        unread.emplace_back(&one, state);
       }
     }
     std::atomic<std::size_t> next = 0;
     const auto read = [&] {
       for (std::size_t i = next++; i < unread.size(); i = next++) {
-        unread[i]->head = find_head(*unread[i]->located, unread[i]->report);
+        const auto& [one, state] = unread[i];
+        one->head = read_head(*one->located, state, one->report);
+        if (one->head) {
+          one->head = complete(*one->located, state, *std::move(one->head));
+        }
       }
     };
     std::vector<std::future<void>> threads;

@@ -89,6 +89,17 @@ TEST_F(ClaudeTest, GoingBackToTheBeginningLeavesABranch) {
   EXPECT_EQ(transcript(kId), (Lines{"user: Again", "assistant: 3"}));
 }
 
+TEST_F(ClaudeTest, EscapesInIdsAndTextsMakeNoDifference) {
+  write(kFile, {user("u1", "", "One"), user("u2", "\\u00751", "Two"),
+                user("\\u0075\\u0033", "u1", "Three"),
+                user("u4", "u3", "\\u003ccommand-name>/compact</command-name>"),
+                user("u5", "u4", " \\n<bash-stdout>ok</bash-stdout>")});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: One", "user: Three", "*user: <command-name>/compact</command-name>",
+                   "*user:  \n<bash-stdout>ok</bash-stdout>"}));
+}
+
 TEST_F(ClaudeTest, LinesThatNameNoParentsFollowEachOther) {
   write(kFile, {user("u1", "", "One"), user("u2", "", "Two"), user("u3", "", "Three")});
   open("claude");

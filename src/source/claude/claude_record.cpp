@@ -114,9 +114,15 @@ bool is_injected_line(const Line& line) {
   if (line.type == "assistant") {
     return line.model.text() == kSynthetic;
   }
+  // Most texts begin with another character, and need not be decoded.
+  const std::string_view raw = line.content.raw();
+  if (raw.size() > 1 && raw.front() == '"' && is_ascii_alnum(raw[1])) {
+    return false;
+  }
   const std::string text = first_text(line.content);
-  return std::ranges::any_of(
-      kProgramTexts, [&](std::string_view begin) { return trimmed(text).starts_with(begin); });
+  return std::ranges::any_of(kProgramTexts, [begin = trimmed(text)](std::string_view start) {
+    return begin.starts_with(start);
+  });
 }
 
 bool is_result_line(const Line& line) {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "source/claude/claude_record.h"
 #include "source/kinds.h"
@@ -44,7 +45,7 @@ class ClaudeIndexer final : public Indexer {
       info.working_dir = (line.folder ? line.folder : record.json["project"]).text();
     }
     Node node = node_at(record, part, record.json);
-    node.id = node_id(line.uuid.text());
+    node.id = id_of(line.uuid);
     if (line.type == "user" || line.type == "assistant" || line.type == "tool_use" ||
         line.type == "tool_result") {
       into_.first_message = into_.first_message == 0 ? node.id : into_.first_message;
@@ -72,6 +73,8 @@ class ClaudeIndexer final : public Indexer {
   }
 
  private:
+  std::uint64_t id_of(JsonView id) { return node_id(text_of(id, buffer_)); }
+
   void note_title(std::string_view kind, JsonView record) {
     if (kind == "custom-title") {
       titles_.custom = record["customTitle"].text();
@@ -79,7 +82,7 @@ class ClaudeIndexer final : public Indexer {
       titles_.ai = (record["aiTitle"] ? record["aiTitle"] : record["title"]).text();
     } else if (kind == "summary") {
       titles_.summary = record["summary"].text();
-      titles_.summary_leaf = node_id(record["leafUuid"].text());
+      titles_.summary_leaf = id_of(record["leafUuid"]);
     }
   }
 
@@ -88,12 +91,13 @@ class ClaudeIndexer final : public Indexer {
     node.is_result = line.type != "assistant" && claude::is_result_line(line);
     node.is_injected = !node.is_result && claude::is_injected_line(line);
     if (line.type == "assistant" && !node.is_injected) {
-      const std::string id = line.id.text();
-      node.group = node_id(id.empty() ? "" : cat(id, ":", line.request.text()));
+      if (node.group = id_of(line.id); node.group != 0) {
+        node.group = fnv1a(text_of(line.request, buffer_), fnv1a(":", node.group));
+      }
       if (line.usage) {
         node.usage = note_usage(into_.usages, claude::usage_of(line));
       }
-      into_.session.info.model = line.model.text();
+      into_.session.info.model = text_of(line.model, buffer_);
       into_.session.info.provider = "anthropic";
     }
     if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result &&
@@ -108,7 +112,7 @@ class ClaudeIndexer final : public Indexer {
     if (line.parent || line.logical_parent) {
       ++with_parent_;
       node.link = Link::named;
-      node.parent = node_id((line.parent ? line.parent : line.logical_parent).text());
+      node.parent = id_of(line.parent ? line.parent : line.logical_parent);
     } else if (!line.parent.raw().empty() && with_parent_ * 2 > nodes_) {
       // The user went back to the beginning. In files without parents, each line follows the
       // previous.
@@ -121,6 +125,7 @@ class ClaudeIndexer final : public Indexer {
   Titles titles_;
   std::int64_t nodes_ = 0;
   std::int64_t with_parent_ = 0;
+  std::string buffer_;  // of text_of()
 };
 
 // projects/<folder>/<session>/subagents/agent-<id>.jsonl
