@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
+#include "source/branches.h"
 #include "store/usage_sum.h"
 
 namespace reprise::source {

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <stop_token>
 
+#include "cli/app/event_queue.h"
+
 namespace reprise::cli::app {
 
 Choice Consents::ask(TabId tab, std::string question, const std::stop_token& stop) {
