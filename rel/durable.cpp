@@ -15,8 +15,10 @@
 #include "life.h"
 #include "life_parts.h"
 #include "reprise/capabilities.h"
+#include "reprise/open_source.h"
 #include "reprise/outbox.h"
 #include "reprise/store.h"
+#include "session/import.h"
 #include "store/context/defaults.h"
 #include "store/outbox/outbox_file.h"
 #include "tally.h"
@@ -115,6 +117,7 @@ class Durable {
     live();
     copy_folder(place_, lived());
     beside();
+    import_from_tool();
     for (const GoldenStore& golden : GoldenStore::all(kind_)) {
       golden.put(place_);
       make_private();
@@ -191,6 +194,37 @@ class Durable {
     }
     watching.step("new context file",
                   store::context::create_context_file(place_ / "context" / "c.json", "m"));
+  }
+
+  // A session of another tool that is imported, then extended, then rewound. Some stores refuse.
+  void import_from_tool() {
+    const fs::path project = work_.path() / "tool" / "projects" / "x";
+    fs::create_directories(project);
+    const auto line = [](std::string_view id, std::string_view parent) {
+      return cat(R"({"type":"user","timestamp":"2026-11-20T10:00:00Z","uuid":")", id,
+                 R"(","parentUuid":)", parent.empty() ? "null" : cat("\"", parent, "\""),
+                 R"(,"message":{"role":"user","content":")", id, "\"}}\n");
+    };
+    const std::string begun = line("a", "") + line("b", "a");
+    const std::array<std::pair<std::string_view, std::string>, 3> files = {
+        {{"new", begun},
+         {"extended", begun + line("c", "b")},
+         {"rewound", begun + line("c", "b") + line("d", "a") + line("e", "d")}}};
+    Watching watching(tally_, kind_.name, place_);
+    for (const auto& [how, bytes] : files) {
+      const auto done = [&]() -> Result<> {
+        REPRISE_TRY(replace_file(project / "session.jsonl", bytes));
+        REPRISE_ASSIGN(const auto store, kind_.open(place_, {}));
+        REPRISE_ASSIGN(const auto source,
+                       open_source(cat("claude:", (work_.path() / "tool").native())));
+        REPRISE_ASSIGN(const SessionPage page, source->list({}));
+        for (const SessionInfo& info : page.sessions) {
+          REPRISE_TRY(import_session(*source, "claude", *store, info));
+        }
+        return {};
+      };
+      watching.attempt(cat("importing, ", how), done());
+    }
   }
 
   // Writes, which may fail.

@@ -71,6 +71,8 @@ class ImportView final : public Source, public TodoReader {
 
   // The state to store, if the session exists already.
   void set_state(SessionState state) { state_ = state; }
+  // Whether the session that find() has returned is to be archived, once it is complete.
+  bool is_archived() const { return is_archived_; }
 
   void show_as(SessionId id, std::optional<ForkOrigin> fork) {
     id_ = std::move(id);
@@ -89,6 +91,8 @@ class ImportView final : public Source, public TodoReader {
     info.state = state_.value_or(is_secondary || info.state == SessionState::archived
                                      ? SessionState::archived
                                      : SessionState::active);
+    is_archived_ = info.state == SessionState::archived;
+    info.state = is_archived_ ? SessionState::active : info.state;
     info.closed_at.reset();
     if (info.forked_from && !fork_) {
       REPRISE_ASSIGN(info.forked_from->session,
@@ -134,6 +138,7 @@ class ImportView final : public Source, public TodoReader {
   std::optional<SessionId> id_;
   std::optional<ForkOrigin> fork_;
   std::optional<SessionState> state_;
+  bool is_archived_ = false;
   Seq inherited_;
   SourceCapabilities holds_;
 };
@@ -149,7 +154,25 @@ class Import {
         stop_(std::move(stop)),
         view_(source, tool, target, info.id) {}
 
+  // With the branches. The session is finished last, so that an interrupted import is repeated.
+  Result<ImportedSession> run_with_branches() {
+    REPRISE_ASSIGN(ImportedSession imported, copy());
+    if (imported.was_read) {
+      const ImportedSession own = imported;
+      REPRISE_TRY(add_branches(imported));
+      REPRISE_TRY(finish(own));
+    }
+    return imported;
+  }
+
+ private:
   Result<ImportedSession> run() {
+    REPRISE_ASSIGN(ImportedSession imported, copy());
+    REPRISE_TRY(imported.was_read ? finish(imported) : Result<>());
+    return imported;
+  }
+
+  Result<ImportedSession> copy() {
     REPRISE_ASSIGN(SessionId id, id_in(target_, tool_, info_.id.str()));
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id));
     ImportedSession imported{.outcome = CopyOutcome::unchanged,
@@ -169,9 +192,12 @@ class Import {
       if (origin.seen_at != Time{} || !origin.revision.empty()) {
         view_.set_state(present->info.state);  // unless the first import was interrupted
       }
+      if (present->info.state == SessionState::archived) {
+        REPRISE_TRY(target_.capabilities().archives->unarchive(id));  // may be read-only
+      }
     } else {
-      REPRISE_ASSIGN(const bool exists, share(id));
-      if (exists) {
+      REPRISE_ASSIGN(is_shared_, share(id));
+      if (is_shared_) {
         return imported;
       }
     }
@@ -181,8 +207,9 @@ class Import {
       stored_.push_back(id);
       REPRISE_ASSIGN(const CopiedSession copied,
                      copy_session(view_, target_, id,
-                                  // note_seen() makes them durable
-                                  {.stop = stop_, .durability = Durability::os}));
+                                  // note_seen() writes to the session, not always to its forks
+                                  {.stop = stop_,
+                                   .durability = forks == 0 ? Durability::os : Durability::disk}));
       imported.id = id;
       imported.messages += copied.messages;
       imported.damage = copied.damage;
@@ -196,8 +223,22 @@ class Import {
       fork = ForkOrigin{id, *copied.differs};
       id = std::move(next);
     }
-    REPRISE_TRY(note_seen(imported));
     return imported;
+  }
+
+  // Notes that the session was imported, and archives it.
+  Result<> finish(const ImportedSession& imported) {
+    if (is_shared_) {
+      return {};
+    }
+    REPRISE_ASSIGN(const SessionId id, id_in(target_, tool_, info_.id.str()));
+    REPRISE_TRY(note_seen(imported, id));
+    Archives* const archives = target_.capabilities().archives;
+    if (archives == nullptr || !view_.is_archived()) {
+      return {};
+    }
+    REPRISE_TRY(archives->archive(id, info_.updated_at));
+    return imported.id == id ? Result<>() : archives->archive(imported.id, info_.updated_at);
   }
 
   // Imports what the tool lists as its branches, and the sub-agents in the same file.
@@ -225,7 +266,6 @@ class Import {
     return {};
   }
 
- private:
   bool is_seen(const Session& present) const {
     const auto origin = origin_of(present);
     if (!origin || !info_.revision.empty()) {
@@ -239,9 +279,8 @@ class Import {
     origin.revision = info_.revision;
   }
 
-  // The last step, so that an interrupted import is repeated.
-  Result<> note_seen(const ImportedSession& imported) {
-    REPRISE_ASSIGN(const SessionId id, id_in(target_, tool_, info_.id.str()));
+  // `id` is that of the session, `imported` may be a fork.
+  Result<> note_seen(const ImportedSession& imported, const SessionId& id) {
     REPRISE_TRY(take_title(id));
     const bool is_itself = imported.id == id;
     bool is_noted = false;
@@ -326,7 +365,6 @@ class Import {
     if (shared == session->info.head) {
       return true;  // rewound after it was imported
     }
-    session->info.state = SessionState::active;  // until it is complete
     REPRISE_TRY(shared.value == 0 ? Result<>() : forking->fork(parent, shared, *session));
     return false;
   }
@@ -379,6 +417,7 @@ class Import {
   const SessionInfo& info_;
   std::stop_token stop_;
   ImportView view_;
+  bool is_shared_ = false;         // another session has all of its messages
   std::vector<SessionId> stored_;  // the stored copies of the tool's session: itself, and its forks
 };
 
@@ -456,9 +495,7 @@ Result<ImportedSession> import_session(Source& source, std::string_view tool, St
     return copy_own(source, target, info.id, stop);
   }
   Import import(source, tool, target, info, stop);
-  REPRISE_ASSIGN(ImportedSession imported, import.run());
-  REPRISE_TRY(imported.was_read ? import.add_branches(imported) : Result<>());
-  return imported;
+  return import.run_with_branches();
 }
 
 void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,

@@ -40,7 +40,8 @@ struct ImportedSession {
 
 // Imports the session with its branches. `info` is from the tool's list (with
 // SessionQuery::children to include sub-agents): a session without activity since the last import
-// is not read again. After an error, calling this again continues.
+// is not read again. What is imported is on disk when this returns; after an error, calling it
+// again continues.
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
 

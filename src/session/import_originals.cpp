@@ -18,6 +18,8 @@ Result<> import_originals(Source& source, const SessionId& foreign, Store& targe
   }
   REPRISE_ASSIGN(const std::vector<OriginalReader::File> files, from->originals(foreign));
   REPRISE_ASSIGN(const std::vector<ArtefactReader::Entry> present, to->list_artefacts(id));
+  // As for messages (CopyOptions): the caller's next write makes them durable.
+  const bool is_synced_later = target.capabilities().beginning != nullptr;
   std::set<std::string_view> names;
   for (const ArtefactReader::Entry& entry : present) {
     names.insert(entry.name);
@@ -31,7 +33,8 @@ Result<> import_originals(Source& source, const SessionId& foreign, Store& targe
       const std::string piece = zstd_packed(bytes);
       const std::string name = original_piece_name(files[i].name, number++);
       if (!names.contains(name)) {
-        REPRISE_TRY(to->append_artefact(id, Step{0}, name, piece));
+        REPRISE_TRY(is_synced_later ? to->append_artefact(id, Step{0}, name, piece)
+                                    : to->save_artefact(id, Step{0}, name, piece));
         continue;
       }
       REPRISE_ASSIGN(const auto there, to->find_artefact(id, Step{0}, name));

@@ -1,6 +1,7 @@
 #include "session/import.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -186,6 +187,53 @@ TEST_F(ImportTest, BranchesThatWereLeftComeIntoTheArchiveAndShareWhatTheyCan) {
 }
 
 // Each takes time for itself only, not for the whole history.
+// Archived chats are read-only.
+TEST_F(ImportTest, BranchesComeIntoTheArchiveOfAChatDirectory) {
+  store_ = must(open_store("chatdir:" + (own_.path() / "chats").native()));
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 1, "assistant", "left"), named(4, 1, "assistant", "used")});
+  open("pi");
+  EXPECT_EQ(import_all(), Lines{"copied 6"});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  write(kFile, {named(5, 4, "user", "Two")});
+  EXPECT_EQ(import_all(), Lines{"continued 1"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "used", "Two"})});
+  EXPECT_THAT(stored({SessionState::archived}),
+              testing::UnorderedElementsAre(Lines{"One", "1"}, Lines{"One", "left"}));
+}
+
+TEST_F(ImportTest, BranchesOfAnInterruptedImportComeTheNextTime) {
+  class Interrupted final : public Source {
+   public:
+    Interrupted(Source& source, std::stop_source stop) : source_(source), stop_(std::move(stop)) {}
+    Result<std::optional<Session>> find(const SessionId& id) override { return source_.find(id); }
+    Result<SessionPage> list(const SessionQuery& query) override {
+      stop_.request_stop();  // the branches are listed when the session has been copied
+      return source_.list(query);
+    }
+    Result<ReadReport> read(const SessionId& id, ReadRange range,
+                            const MessageSink& sink) override {
+      return source_.read(id, range, sink);
+    }
+    const SourceCapabilities& capabilities() const override { return source_.capabilities(); }
+
+   private:
+    Source& source_;
+    std::stop_source stop_;
+  };
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "left"),
+                named(3, 1, "assistant", "used")});
+  open("pi");
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  const std::stop_source stop;
+  Interrupted interrupted(source(), stop);
+  EXPECT_TRUE(
+      fails(import_session(interrupted, "pi", *store_, info, stop.get_token()), Code::cancelled));
+  must(import_session(source(), "pi", *store_, info));
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "used"})});
+  EXPECT_EQ(stored({SessionState::archived}), std::vector<Lines>{(Lines{"One", "left"})});
+}
+
 TEST_F(ImportTest, ThousandsOfBranchesComeInTheirTime) {
   constexpr int kBranches = 2000;
   Lines lines = {std::string(kHeader), named(1, 0, "user", "One")};
