@@ -91,7 +91,7 @@ TEST_F(ClaudeTest, GoingBackToTheBeginningLeavesABranch) {
 
 TEST_F(ClaudeTest, EscapesInIdsAndTextsMakeNoDifference) {
   write(kFile, {user("u1", "", "One"), user("u2", "\\u00751", "Two"),
-                user("\\u0075\\u0033", "u1", "Three"),
+                user("\\u0075\\u0033", "\\u00751", "Three"), user("u9", "u3", "Nine"),
                 user("u4", "u3", "\\u003ccommand-name>/compact</command-name>"),
                 user("u5", "u4", " \\n<bash-stdout>ok</bash-stdout>")});
   open("claude");

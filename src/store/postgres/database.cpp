@@ -234,10 +234,10 @@ Result<> Database::write_words(const ReadWork& work) {
 Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
                                                    std::vector<Query> queries) {
   if (!sets_tenant()) {
-    return write_in_transaction(session, std::move(queries));
+    return write_in_transaction(session, queries);
   }
   queries.insert(queries.begin(), {kSetTenant, values(tenant_)});
-  REPRISE_ASSIGN(auto rows, write_in_transaction(session, std::move(queries)));
+  REPRISE_ASSIGN(auto rows, write_in_transaction(session, queries));
   if (!rows.empty()) {
     rows.erase(rows.begin());
   }
@@ -245,7 +245,7 @@ Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
 }
 
 Result<std::vector<Rows>> Database::write_in_transaction(const SessionId& session,
-                                                         std::vector<Query> queries) {
+                                                         const std::vector<Query>& queries) {
   const std::size_t own = queries.size();
   const auto run = [&](const std::vector<Query>& all, Gatherer::Wait wait) {
     return write_for<std::vector<Rows>>([&](Connection& connection, bool) {

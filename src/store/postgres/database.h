@@ -106,7 +106,7 @@ class Database {
   enum class Kind : std::uint8_t { reads, writes };
   Result<> attempt(From from, Kind kind, const Work& work);
   Result<std::vector<Rows>> write_in_transaction(const SessionId& session,
-                                                 std::vector<Query> queries);
+                                                 const std::vector<Query>& queries);
   std::vector<Query> settings_of(Gatherer::Wait wait) const;
   Result<> check_engine() const;
   bool take_remedy(Remedy remedy);

@@ -119,7 +119,7 @@ Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline
       server.emplace_back("target_session_attrs", session);
     }
     const Clock::duration share = (deadline - Clock::now()) / static_cast<std::int64_t>(left--);
-    connected = connect_to(std::move(server), Clock::now() + share);
+    connected = connect_to(server, Clock::now() + share);
     if (connected) {
       const std::lock_guard lock(mutex_);
       (*connected)->set_deadline(deadline);
@@ -133,7 +133,7 @@ Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline
 // Sets timeouts so that waiting for a lock ends before the whole operation, a stopped client does
 // not hold a lock forever, and cancelled statements and those of killed clients end. Older servers
 // do not check for their clients, and poolers may reject such settings.
-Result<Pool::Lease> Pool::connect_to(Parameters server, Deadline deadline) {
+Result<Pool::Lease> Pool::connect_to(const Parameters& server, Deadline deadline) {
   const auto lock_ms = std::chrono::ceil<milliseconds>(options_.busy_timeout * 2 / 5).count();
   while (true) {
     const Limits limits = limits_;

@@ -79,7 +79,7 @@ class Pool {
   std::size_t index_of(From from) const;  // lists have separate connections only for a standby
   bool is_inside(std::thread::id thread) const;
   Result<Lease> connect_as(std::string_view session, Deadline deadline);
-  Result<Lease> connect_to(Parameters server, Deadline deadline);
+  Result<Lease> connect_to(const Parameters& server, Deadline deadline);
   Result<Lease> connect_with_password(Parameters server, Deadline deadline);
   Result<std::string> password();
 
