@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/program.h"
 #include "cli/process/output.h"
 #include "cli/process/process_environment.h"
 #include "reprise/open_store.h"

@@ -9,7 +9,7 @@
 #include "cli/app/entry.h"
 #include "cli/markdown/markdown.h"
 #include "cli/markdown/wrap.h"
-#include "cli/program/age.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli::app {
 namespace {

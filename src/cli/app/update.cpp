@@ -1,7 +1,8 @@
+
 #include "cli/app/update.h"
 
 #include "base/text.h"
-#include "cli/program/age.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -1,4 +1,5 @@
-// reprise archive: packs sessions.
+// reprise close, archive, restore: marks sessions as closed, packs them, and restores them from the
+// archive or the trash.
 
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
@@ -7,6 +8,45 @@
 
 namespace reprise::cli {
 namespace {
+
+class Close final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"SEL", kSessionsHelp, &sels_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    REPRISE_ASSIGN(const Exit exit,
+                   change_sessions(context, *store, sels_, "close", [&](const SessionInfo& info) {
+                     return close(context, *store, info);
+                   }));
+    return is_unsaved_ ? Exit::unsaved : exit;
+  }
+
+ private:
+  Result<> close(Context& context, Store& store, const SessionInfo& info) {
+    if (info.state == SessionState::closed) {
+      context.console().notice(cat(session_name(store, info), " is already closed"));
+      return {};
+    }
+    const auto saved = store.update(info.id, {.state = SessionState::closed,
+                                              .closed_at = std::optional(context.clock().now())});
+    if (!saved && saved.error().code == Code::io) {
+      context.console().warn(
+          cat(session_name(store, info),
+              " stays open because it could not be saved: ", saved.error().message));
+      is_unsaved_ = true;
+      return {};
+    }
+    REPRISE_TRY(saved);
+    context.console().notice(cat("closed ", session_name(store, info)));
+    return {};
+  }
+
+  std::vector<std::string> sels_;
+  bool is_unsaved_ = false;
+};
 
 class Archive final : public Command {
  public:
@@ -31,10 +71,79 @@ class Archive final : public Command {
   std::vector<std::string> sels_;
 };
 
+class Restore final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--all", "", "everything in the trash, from all folders", &all_}},
+            .arguments = {{"SEL", "sessions in the trash or the archive", &sels_}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (all_ == !sels_.empty()) {
+      return context.console().wrong_usage(all_ ? "--all and SEL cannot be used together"
+                                                : "name a session, or use --all");
+    }
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    FoundSessions found;
+    if (all_) {
+      REPRISE_ASSIGN(found, find_all_sessions(*store, {.states = {SessionState::trashed}}));
+    } else {
+      REPRISE_ASSIGN(found.sessions,
+                     context.stores().select_all(*store, sels_, Use::change,
+                                                 {SessionState::trashed, SessionState::archived}));
+    }
+    warn_of_damage(context, found.damage);
+    bool is_whole = found.damage.empty();
+    std::int64_t done = 0;
+    std::vector<SessionInfo> restored;
+    for (const SessionInfo& info : found.sessions) {
+      context.console().progress("restoring", done++, std::ssize(found.sessions));
+      const auto result = restore(*store, info);
+      if (all_ && !result && result.error().code == Code::conflict) {
+        context.console().warn(result.error().message);  // the others are not affected
+        is_whole = false;
+        continue;
+      }
+      REPRISE_TRY(result);
+      context.console().notice(cat("restored ", session_name(*store, info)));
+      restored.push_back(info);
+    }
+    context.console().end_progress();
+    if (found.sessions.empty()) {
+      context.console().notice("the trash is empty");
+    }
+    const bool is_one = sels_.size() == 1;
+    REPRISE_TRY(is_one ? show_session(context, *store, found.sessions.front().id)
+                       : show_sessions(context, *store, restored));
+    return is_whole ? Exit::done : Exit::failed;
+  }
+
+ private:
+  static Result<> restore(Store& store, const SessionInfo& info) {
+    Archives* const archives = store.capabilities().archives;
+    if (info.state == SessionState::archived && archives != nullptr) {
+      return archives->unarchive(info.id);
+    }
+    REPRISE_ASSIGN(Trash* const trash, offered(store.capabilities().trash, "restore sessions"));
+    return trash->restore(info.id);
+  }
+
+  std::vector<std::string> sels_;
+  bool all_ = false;
+};
+
 }  // namespace
+
+std::unique_ptr<Command> make_close() {
+  return std::make_unique<Close>();
+}
 
 std::unique_ptr<Command> make_archive() {
   return std::make_unique<Archive>();
+}
+
+std::unique_ptr<Command> make_restore() {
+  return std::make_unique<Restore>();
 }
 
 }  // namespace reprise::cli

@@ -9,10 +9,8 @@
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/completions.h"
-#include "cli/commands/stores_around.h"
-#include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
-#include "cli/provider/conversation_choice.h"
+#include "cli/provider/request_choice.h"
 #include "cli/settings/config_keys.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
@@ -21,8 +19,6 @@ namespace reprise::cli {
 namespace {
 
 using Rest = Completion::Rest;
-
-constexpr std::size_t kSessionsMax = 200;
 
 // The parsed command line.
 struct Line {
@@ -177,59 +173,25 @@ class Complete final : public Command {
     return out;
   }
 
-  static Completion of(const std::vector<std::string_view>& texts) {
-    Completion out;
-    for (const std::string_view text : texts) {
-      out.candidates.push_back({std::string(text)});
-    }
-    return out;
-  }
-
   static Completion values(Context& context, const Line& line, const OptionSpec& option) {
     if (option.value == "SEL") {
-      return sessions(context, line);
+      return complete_sessions(context, line.entry, line.prefix);
     }
     if (option.names == "--store") {
-      return stores(context);
+      return complete_stores(context);
     }
     if (option.value == "FILE") {
       return {.rest = Rest::files};
     }
     if (option.names == "--mode") {
-      return modes(context);
+      return complete_modes(context);
     }
     if (option.names == "--tools") {
-      return tools(line.prefix);
+      return complete_tools(line.prefix);
     }
     return option.names == "--provider"
-               ? providers(context)
-               : of(option.choices.empty() ? option.offered : option.choices);
-  }
-
-  static Completion providers(Context& context) {
-    Completion out = of(provider_names());
-    if (const auto settings = context.config().settings()) {
-      for (const auto& [name, provider] : (*settings)->providers) {
-        out.candidates.push_back({name});
-      }
-    }
-    return out;
-  }
-
-  // The names after the last comma of the word.
-  static Completion tools(std::string_view word) {
-    const std::string before(word.substr(0, word.rfind(',') + 1));
-    Completion out;
-    if (before.empty()) {
-      out = of({"all", "none"});
-    }
-    if (const auto all = choose_tools("all")) {
-      for (const ToolSpec& tool : all->specs()) {
-        out.candidates.push_back({cat(before, tool.name)});
-      }
-    }
-    out.candidates.push_back({cat(before, "recall:all")});
-    return out;
+               ? complete_providers(context)
+               : complete_one_of(option.choices.empty() ? option.offered : option.choices);
   }
 
   static Completion argument(Context& context, const Line& line, const std::string& current) {
@@ -239,28 +201,28 @@ class Complete final : public Command {
     }
     const ArgumentSpec& spec = arguments[std::min(line.words.size(), arguments.size() - 1)];
     if (!spec.choices.empty()) {
-      return of(spec.choices);
+      return complete_one_of(spec.choices);
     }
     if (line.entry->name == "config") {
       return setting(context, line);
     }
     if (spec.name == "SOURCE") {
-      Completion out = tool_histories();
+      Completion out = complete_histories();
       out.rest = Rest::files;
       return out;
     }
     if (spec.name == "SEL") {
-      return sessions(context, line);
+      return complete_sessions(context, line.entry, line.prefix);
     }
     if (line.entry->name == "todo") {
       const bool is_status = line.words.size() == 3 && line.words[1] == "set";
-      return is_status ? of({"pending", "in_progress", "completed"}) : Completion{};
+      return is_status ? complete_one_of({"pending", "in_progress", "completed"}) : Completion{};
     }
     if (spec.name == "COMMAND") {
       return commands();
     }
     if (spec.name == "SRC" || spec.name == "DST") {
-      return stores(context);
+      return complete_stores(context);
     }
     if (spec.name == "FILE") {
       return {.rest = Rest::files};
@@ -298,124 +260,16 @@ class Complete final : public Command {
     }
     const ConfigKey& key = *path->key;
     if (path->section == Section::top && key.name == "provider") {
-      return providers(context);
+      return complete_providers(context);
     }
     if (path->section == Section::top && key.name == "store") {
-      return stores(context);
+      return complete_stores(context);
     }
     if (!key.choices.empty()) {
-      return of(key.choices);
+      return complete_one_of(key.choices);
     }
-    return expected_value(key) == "true or false" ? of({"true", "false"}) : Completion{};
-  }
-
-  static Completion modes(Context& context) {
-    Completion out;
-    if (const auto settings = context.config().settings()) {
-      for (const auto& [name, mode] : (*settings)->modes) {
-        out.candidates.push_back({name, mode.system.substr(0, mode.system.find('\n'))});
-      }
-    }
-    return out;
-  }
-
-  static Completion tool_histories() {
-    Completion out;
-    for (const SourceKind& kind : source_kinds()) {
-      out.candidates.push_back({cat(kind.name, ":"), std::string(kind.title)});
-    }
-    return out;
-  }
-
-  static Completion stores(Context& context) {
-    Completion out;
-    for (const StoreKind& kind : store_kinds()) {
-      out.candidates.push_back(
-          {cat(kind.name, kind.place == StoreKind::Place::server ? "://" : ":")});
-    }
-    std::ranges::move(tool_histories().candidates, std::back_inserter(out.candidates));
-    // Paths in this folder are relative to it.
-    const std::string here = context.config().working_dir().native() + "/";
-    for (std::string& url : find_stores_around(context)) {
-      const std::size_t path = url.find(':') + 1;
-      if (url.compare(path, here.size(), here) == 0) {
-        url.erase(path, here.size());
-      }
-      out.candidates.push_back({std::move(url)});
-    }
-    out.rest = Rest::files;
-    return out;
-  }
-
-  // Adds sessions of the whole store whose title or id starts with `prefix`.
-  static void add_matching(Source& source, const std::string& prefix, SessionQuery query,
-                           SessionPage& page) {
-    if (prefix.empty()) {
-      return;
-    }
-    query.working_dir.reset();
-    SessionQuery by_id = query;
-    by_id.short_id_prefix = ascii_lower(prefix);
-    query.title_contains = prefix;
-    for (const SessionQuery& one : {query, by_id}) {
-      auto found = source.list(one);
-      for (SessionInfo& info : found ? found->sessions : std::vector<SessionInfo>()) {
-        const bool is_new =
-            std::ranges::find(page.sessions, info.id, &SessionInfo::id) == page.sessions.end();
-        const bool fits = one.title_contains.empty() || info.title.starts_with(prefix);
-        if (is_new && fits) {
-          page.sessions.push_back(std::move(info));
-        }
-      }
-    }
-  }
-
-  // "claude:" of "claude:Tit", for commands that continue sessions of other tools; else "".
-  static std::string tool_of(const Line& line) {
-    const std::string tool = line.prefix.substr(0, line.prefix.find(':') + 1);
-    constexpr std::array<std::string_view, 3> kContinue = {"ask", "chat", "resume"};
-    const bool continues =
-        line.entry != nullptr && std::ranges::find(kContinue, line.entry->name) != kContinue.end();
-    const bool is_tool = std::ranges::any_of(
-        source_kinds(), [&](const SourceKind& kind) { return tool == cat(kind.name, ":"); });
-    return continues && is_tool ? tool : "";
-  }
-
-  // Titles and short ids: this folder's newest sessions, and matching ones of the whole store.
-  static Completion sessions(Context& context, const Line& line) {
-    const std::string tool = tool_of(line);
-    Completion out{.candidates = {{cat(tool, "last"), "the newest session of this folder"}}};
-    const auto of_tool = tool.empty() ? Result<std::unique_ptr<Source>>(nullptr)
-                                      : context.stores().open_source_at(tool);
-    const auto source = !of_tool       ? std::unexpected(of_tool.error())
-                        : tool.empty() ? context.stores().source()
-                                       : Result<Source*>(of_tool->get());
-    if (!source) {
-      return out;
-    }
-    SessionQuery query{.limit = kSessionsMax};
-    if ((*source)->capabilities().many_folders) {
-      query.working_dir = context.config().project();
-    }
-    query.states = {SessionState::active, SessionState::closed};
-    if (line.entry != nullptr && line.entry->name == "restore") {
-      query.states = {SessionState::trashed, SessionState::archived};
-    }
-    auto page = (*source)->list(query);
-    if (!page) {
-      return out;
-    }
-    add_matching(**source, line.prefix.substr(tool.size()), query, *page);
-    const std::vector<std::string> ids = short_ids_of(page->sessions);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (const std::string& title = page->sessions[i].title; !title.empty()) {
-        out.candidates.push_back({cat(tool, title), ids[i]});
-      }
-    }
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      out.candidates.push_back({cat(tool, ids[i]), page->sessions[i].title});
-    }
-    return out;
+    return expected_value(key) == "true or false" ? complete_one_of({"true", "false"})
+                                                  : Completion{};
   }
 
   std::vector<std::string> words_;

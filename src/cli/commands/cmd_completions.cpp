@@ -1,10 +1,96 @@
-// reprise completions: prints a completion script for a shell.
+// reprise completions: prints a completion script for a shell, which asks `reprise __complete`.
 
 #include "cli/commands/command.h"
-#include "cli/commands/completions.h"
 
 namespace reprise::cli {
 namespace {
+
+// Bash splits words at ':' and '='. The script joins them, and removes the part that bash already
+// has from the candidates.
+std::string_view bash_completions() {
+  return R"bash(# bash completion for reprise
+_reprise() {
+  local word current prefix line value glue=
+  local -a words=() lines=()
+  for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+    if [[ -n $glue || $word == [:=]* ]] && ((${#words[@]} > 1)); then
+      words[${#words[@]}-1]+=$word
+    else
+      words+=("$word")
+    fi
+    glue=
+    [[ $word == *[:=] ]] && glue=1
+  done
+  current=${words[${#words[@]}-1]}
+  if [[ $current == [\"\']* ]]; then
+    value=${current:1}
+  else
+    value=${current//\\/}
+  fi
+  local -a asked=()
+  for word in "${words[@]:1:${#words[@]}-2}"; do asked+=("${word//[\'\"\\]/}"); done
+  local typed=$value
+  mapfile -t lines < <(reprise __complete -- "${asked[@]}" "$typed" 2>/dev/null)
+  prefix=
+  [[ $current == *[:=]* ]] && prefix=${current%"${current##*[:=]}"}
+  COMPREPLY=()
+  for line in "${lines[@]}"; do
+    case $line in
+      :files) compopt -o filenames 2>/dev/null; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "${typed#"$prefix"}"); continue ;;
+      :folders) compopt -o filenames 2>/dev/null; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- "${typed#"$prefix"}"); continue ;;
+    esac
+    value=${line%%$'\t'*}
+    [[ $value == "$typed"* ]] || continue
+    [[ $value == *[:=] ]] && compopt -o nospace 2>/dev/null
+    [[ $current == [\"\']* ]] || printf -v value %q "$value"
+    COMPREPLY+=("${value#"$prefix"}")
+  done
+}
+complete -F _reprise reprise
+)bash";
+}
+
+std::string_view zsh_completions() {
+  return R"zsh(#compdef reprise
+_reprise() {
+  local line value
+  local -a lines ready open
+  lines=("${(@f)$(reprise __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  for line in $lines; do
+    case $line in
+      :files) compset -P '*[:=]'; _files; continue ;;
+      :folders) compset -P '*[:=]'; _files -/; continue ;;
+    esac
+    value=${${line%%$'\t'*}//:/\\:}
+    [[ $line == *$'\t'* ]] && value+=:${line#*$'\t'}
+    if [[ ${line%%$'\t'*} == *[:=] ]]; then open+=("$value"); else ready+=("$value"); fi
+  done
+  (( $#ready )) && _describe -V reprise ready
+  (( $#open )) && _describe -V reprise open -S ''
+}
+if [[ $funcstack[1] == _reprise ]]; then _reprise "$@"; else compdef _reprise reprise; fi
+)zsh";
+}
+
+std::string_view fish_completions() {
+  return R"fish(# fish completion for reprise
+function __reprise_complete
+    set -l words (commandline -opc) (commandline -ct | string unescape; or commandline -ct)
+    if test -z (commandline -ct)
+        set words (commandline -opc) ''
+    end
+    for line in (reprise __complete -- $words[2..-1] 2>/dev/null)
+        switch $line
+            case ':files' ':folders'
+                __fish_complete_path (commandline -ct | string replace -r '.*[:=]' '')
+            case '*'
+                echo $line
+        end
+    end
+end
+complete -c reprise -f -k -a '(__reprise_complete)'
+)fish";
+}
 
 class Completions final : public Command {
  public:

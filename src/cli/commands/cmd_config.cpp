@@ -15,7 +15,7 @@
 #include "cli/output/table.h"
 #include "cli/program/store_opener.h"
 #include "cli/settings/config.h"
-#include "cli/settings/config_write.h"
+#include "cli/settings/config_keys.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"

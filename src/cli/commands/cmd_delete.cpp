@@ -1,9 +1,12 @@
-// reprise delete: moves sessions to the trash or purges them.
+// reprise delete, clear, cleanup: moves sessions to the trash or purges them: those named, all of a
+// folder or archive, or those closed long ago. `clear --trash` empties the trash.
 
+#include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/removal.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli {
 namespace {
@@ -34,10 +37,123 @@ class Delete final : public Command {
   bool purge_ = false;
 };
 
+class Clear final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
+                        {"--trash", "", "empty the trash: remove what is in it for good", &trash_},
+                        {"--purge", "", "remove for good", &purge_}},
+            .arguments = {}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    SessionQuery query;
+    const bool all = all_ || !store->capabilities().many_folders;
+    if (!all) {
+      query.working_dir = context.config().project();
+    }
+    // In stores where a new session archives the previous one, only archived sessions are cleared.
+    const bool has_archive = store->capabilities().current != nullptr && !trash_;
+    if (has_archive) {
+      query.states = {SessionState::archived};
+    } else if (trash_) {
+      query.states = {SessionState::trashed};
+    }
+    REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
+    const std::size_t count = found.sessions.size();
+    if (trash_ && count == 0 && found.damage.empty() && !context.globals().json) {
+      context.console().notice(
+          cat("the trash is empty", all ? "" : "; --all empties the trash of all folders"));
+      return Exit::done;
+    }
+    const std::string_view of =
+        store->capabilities().many_folders ? all ? "all folders" : "this folder" : "this store";
+    const std::string what = cat(count,
+                                 has_archive ? " archived"
+                                 : trash_    ? " trashed"
+                                             : "",
+                                 count == 1 ? " session of " : " sessions of ", of);
+    return ask_and_remove(context, *store, found,
+                          {.what = what,
+                           .how = purge_ || trash_ ? Removal::purge : Removal::trash,
+                           .unconfirmed_max = has_archive ? std::size_t{1} : 0});
+  }
+
+ private:
+  bool all_ = false;
+  bool trash_ = false;
+  bool purge_ = false;
+};
+
+constexpr std::string_view kOlderThan = "30d";
+
+class Cleanup final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {
+        .options = {{"--older-than", "AGE", "closed longer ago than this, such as 90d (30d)",
+                     &older_than_},
+                    {"--dry-run", "", "show what would be removed, without removing it", &dry_run_},
+                    {"--purge", "", "remove for good", &purge_}},
+        .arguments = {}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    const std::string age = older_than_.value_or(std::string(kOlderThan));
+    const auto duration = parse_duration(age);
+    if (!duration) {
+      return context.console().wrong_usage(
+          cat("--older-than needs a number of days such as 30d, not '", age, "'"));
+    }
+    REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
+                                                : context.stores().open_existing());
+    REPRISE_ASSIGN(const FoundSessions found,
+                   find_closed_before(*store, context.clock().now() - *duration));
+    if (dry_run_) {
+      show(context, found.sessions);
+      warn_of_damage(context, found.damage);
+      return found.damage.empty() ? Exit::done : Exit::failed;
+    }
+    return ask_and_remove(
+        context, *store, found,
+        {.what = cat(found.sessions.size(), " sessions closed more than ", age, " ago"),
+         .how = purge_ ? Removal::purge : Removal::trash});
+  }
+
+ private:
+  static void show(Context& context, const std::vector<SessionInfo>& sessions) {
+    if (context.globals().json) {
+      context.console().print_json(infos_document(sessions));
+    } else {
+      const std::vector<std::string> ids = short_ids_of(sessions);
+      for (std::size_t i = 0; i < sessions.size(); ++i) {
+        const Time closed_at = sessions[i].closed_at.value_or(sessions[i].updated_at);
+        context.console().out().write(cat(ids[i], "  ", terminal_line(sessions[i].title),
+                                          "  (closed ", age_text(closed_at, context.clock().now()),
+                                          ")\n"));
+      }
+    }
+    context.console().notice(cat(sessions.size(), " sessions would go to the trash"));
+  }
+
+  std::optional<std::string> older_than_;
+  bool dry_run_ = false;
+  bool purge_ = false;
+};
+
 }  // namespace
 
 std::unique_ptr<Command> make_delete() {
   return std::make_unique<Delete>();
+}
+
+std::unique_ptr<Command> make_clear() {
+  return std::make_unique<Clear>();
+}
+
+std::unique_ptr<Command> make_cleanup() {
+  return std::make_unique<Cleanup>();
 }
 
 }  // namespace reprise::cli

@@ -9,11 +9,11 @@
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/age.h"
 #include "cli/program/folder_watch.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/removal.h"
+#include "cli/settings/time_value.h"
 #include "session/import.h"
 
 namespace reprise::cli {

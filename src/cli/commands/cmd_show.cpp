@@ -9,7 +9,7 @@
 #include "cli/output/session_json.h"
 #include "cli/output/transcript_view.h"
 #include "cli/program/store_opener.h"
-#include "cli/provider/conversation_choice.h"
+#include "cli/provider/request_choice.h"
 #include "export/transcript.h"
 #include "reprise/capabilities.h"
 

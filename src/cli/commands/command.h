@@ -1,11 +1,12 @@
 #pragma once
 
-// A command of the program: its flags and its implementation. Each is in its own file,
-// cmd_NAME.cpp, with its flags as members; command.cpp has the table of commands.
+// A command of the program: its flags and its implementation. Each is in cmd_NAME.cpp, alone or
+// with related ones, with its flags as members; command.cpp has the table of commands.
 
 #include <memory>       // IWYU pragma: export
 #include <span>         // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export
+#include <vector>       // IWYU pragma: export
 
 #include "cli/program/context.h"  // IWYU pragma: export
 
@@ -47,11 +48,16 @@ const CommandEntry* find_command(std::string_view name);
 // "unknown command 'lsit'; did you mean 'list'?"
 std::string unknown_command(std::string_view name);
 
-// Each is defined in its own file.
+// Each is defined in cmd_NAME.cpp.
 MakeCommand make_archive, make_ask, make_backup, make_chat, make_cleanup, make_clear, make_close,
     make_complete, make_completions, make_config, make_copy, make_delete, make_doctor, make_export,
     make_fork, make_help, make_import, make_info, make_list, make_man, make_models, make_pin,
     make_rename, make_restore, make_resume, make_search, make_setup, make_show, make_stats,
     make_store, make_todo, make_unpin, make_verify;
+
+// The program as a function. `words` is the command line without the program's name. Flushes both
+// outputs.
+Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment& environment,
+                 Output& out, Output& err);
 
 }  // namespace reprise::cli

@@ -1,17 +1,13 @@
 #pragma once
 
-// Completion: the scripts for the shells, and the candidates that the scripts request.
+// The candidates that the shells' completion scripts request with `reprise __complete`.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace reprise::cli {
+#include "cli/commands/command.h"  // IWYU pragma: export
 
-// These scripts run `reprise __complete` for each word.
-std::string_view bash_completions();
-std::string_view zsh_completions();
-std::string_view fish_completions();
+namespace reprise::cli {
 
 struct Candidate {
   std::string text;  // the whole word
@@ -24,5 +20,17 @@ struct Completion {
   std::vector<Candidate> candidates = {};
   Rest rest = Rest::nothing;  // what the shell adds itself
 };
+
+Completion complete_one_of(const std::vector<std::string_view>& texts);
+Completion complete_providers(Context& context);
+// The names after the last comma of the word.
+Completion complete_tools(std::string_view word);
+Completion complete_modes(Context& context);
+// Other tools' histories.
+Completion complete_histories();
+Completion complete_stores(Context& context);
+// Titles and short ids: this folder's newest sessions, and those of the whole store that begin with
+// `prefix`. `entry` is the command, or null.
+Completion complete_sessions(Context& context, const CommandEntry* entry, std::string_view prefix);
 
 }  // namespace reprise::cli

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/commands/program.h"
+#include "cli/commands/command.h"
 #include "cli/process/exit.h"
 #include "cli/process/output.h"
 #include "cli/process/process_environment.h"

@@ -1,7 +1,6 @@
-#include "cli/commands/program.h"
-
 #include <algorithm>
 
+#include "cli/commands/command.h"
 #include "cli/commands/help_text.h"
 #include "cli/program/store_opener.h"
 

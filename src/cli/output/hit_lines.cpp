@@ -1,3 +1,4 @@
+
 #include "cli/output/hit_lines.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
-#include "cli/program/age.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli {
 namespace {

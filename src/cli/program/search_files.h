@@ -1,6 +1,7 @@
 #pragma once
 
-// The location of the search index, and the name of the settings' store in it.
+// What is on this machine: the search index, the names of stores in it, other tools' histories, and
+// stores.
 
 #include "cli/program/context.h"  // IWYU pragma: export
 #include "reprise/capabilities.h"
@@ -30,5 +31,9 @@ struct FoundHistory {
   std::unique_ptr<Source> source;
 };
 std::vector<FoundHistory> find_histories(Context& context, std::string_view only = {});
+
+// The URLs of existing stores in the working folder, its parents, and the default locations,
+// without duplicates. Skips what cannot be read.
+std::vector<std::string> find_stores_around(Context& context);
 
 }  // namespace reprise::cli

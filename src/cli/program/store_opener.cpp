@@ -1,12 +1,13 @@
+
 #include "cli/program/store_opener.h"
 
 #include <algorithm>
 
 #include "base/file.h"
-#include "cli/program/age.h"
 #include "cli/program/last_list.h"
 #include "cli/settings/context_file.h"
 #include "cli/settings/provider_key.h"
+#include "cli/settings/time_value.h"
 #include "reprise/select.h"
 #include "session/outbox.h"
 

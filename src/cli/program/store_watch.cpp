@@ -1,5 +1,3 @@
-#include "cli/program/store_watch.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -7,6 +5,7 @@
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "cli/program/store_opener.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,3 +1,4 @@
+
 #include "cli/provider/provider_choice.h"
 
 #include <algorithm>
@@ -5,7 +6,6 @@
 
 #include "base/http.h"
 #include "base/text.h"
-#include "cli/provider/provider_model.h"
 #include "cli/provider/provider_server.h"
 #include "cli/settings/program_config.h"
 

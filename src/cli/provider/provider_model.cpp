@@ -1,5 +1,3 @@
-#include "cli/provider/provider_model.h"
-
 #include <algorithm>
 #include <charconv>
 #include <ranges>

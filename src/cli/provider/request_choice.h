@@ -1,12 +1,14 @@
 #pragma once
 
-// Applies settings and flags to the chosen provider's requests.
+// Chooses a conversation's mode, tools and request options from settings and flags.
 
 #include "cli/program/context.h"           // IWYU pragma: export
 #include "cli/provider/provider_choice.h"  // IWYU pragma: export
 #include "cli/settings/run_flags.h"        // IWYU pragma: export
 #include "cli/settings/settings.h"         // IWYU pragma: export
-#include "reprise/provider.h"              // IWYU pragma: export
+#include "reprise/conversation.h"
+#include "reprise/provider.h"  // IWYU pragma: export
+#include "reprise/source.h"
 
 namespace reprise::cli {
 
@@ -15,5 +17,21 @@ namespace reprise::cli {
 // to `choice`; those of a [providers.NAME] only for its own server.
 Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
                                       const Settings& settings, ProviderChoice& choice);
+
+// Null without --mode. not_found lists the existing modes.
+Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags);
+
+// "all", "none", or comma-separated names. not_found lists the existing tools.
+Result<ToolRegistry> choose_tools(std::string_view list);
+
+ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice);
+
+// In order of precedence: flags, the session's own values (it may be null), settings.
+ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,
+                                         const ProviderChoice& choice, const Session* session);
+
+// The author of questions: from the settings, else the user known to the store's server; nullopt if
+// there is none. invalid_argument for an invalid name.
+Result<std::optional<Author>> choose_author(const Settings& settings, Source* source);
 
 }  // namespace reprise::cli

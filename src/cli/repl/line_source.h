@@ -1,12 +1,15 @@
 #pragma once
 
-// The REPL's input: a line editor on a terminal, or plain lines.
+// The REPL's input: a line editor on a terminal, or plain lines; and what both share.
 
 #include <cstddef>
 #include <functional>
 #include <memory>  // IWYU pragma: export
 #include <stop_token>
+#include <string>
+#include <string_view>
 
+#include "base/file.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {
@@ -58,5 +61,36 @@ struct PlainSourceOptions {
 // Accepts a final line without a line end. Joins lines after a backslash and inside a fence, as the
 // editor does.
 std::unique_ptr<LineSource> make_plain_source(PlainSourceOptions options);
+
+// Whether the message is incomplete: the text ends in an odd number of backslashes, or a fence of
+// three or more backticks is open.
+bool needs_another_line(std::string_view text);
+
+// Appends a line to `text`: replaces the backslash, or adds a line end first.
+void add_line(std::string& text, std::string_view line);
+
+// Cleans pasted text: line ends become '\n', invalid UTF-8 becomes U+FFFD; removes control
+// characters except tabs, and the final line end.
+std::string clean_paste(std::string_view pasted);
+
+enum class Ready : std::uint8_t { input, stopped, gone };
+
+// Waits for input or a stop request: makes a stop token usable with poll(2).
+class InputWait {
+ public:
+  explicit InputWait(std::stop_token stop);
+
+  // Waits until `input_fd` is readable or at its end, or a stop is requested, which takes
+  // precedence. `gone` if the input can no longer be polled.
+  Ready wait(int input_fd) const;
+
+ private:
+  struct Wake {
+    int fd;
+    void operator()() const;
+  };
+  Fd wake_;
+  std::stop_callback<Wake> callback_;  // last: uses wake_
+};
 
 }  // namespace reprise::cli

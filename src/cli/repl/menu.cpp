@@ -1,3 +1,4 @@
+
 #include "cli/repl/menu.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/program/age.h"
+#include "cli/settings/time_value.h"
 #include "model/known_time.h"
 #include "reprise/session.h"
 

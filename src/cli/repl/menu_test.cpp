@@ -9,7 +9,7 @@
 namespace reprise::cli {
 namespace {
 
-const Time kNow = *parse_time("2026-03-10T12:00:00Z");
+const Time kMenuTime = *parse_time("2026-03-10T12:00:00Z");
 
 SessionInfo info_of(const char* mode, const std::string& title, Time updated) {
   return {.id = *SessionId::parse("a"), .title = title, .mode = mode, .updated_at = updated};
@@ -17,23 +17,23 @@ SessionInfo info_of(const char* mode, const std::string& title, Time updated) {
 
 TEST(Menu, ShowsNumberModeTitleAndAge) {
   const std::vector<SessionInfo> sessions = {
-      info_of("draft", "Mana base advice for FRF", kNow - std::chrono::minutes(5)),
-      info_of("", "", kNow - std::chrono::hours(30)),
+      info_of("draft", "Mana base advice for FRF", kMenuTime - std::chrono::minutes(5)),
+      info_of("", "", kMenuTime - std::chrono::hours(30)),
   };
-  EXPECT_EQ(menu_text(sessions, kNow, 80),
+  EXPECT_EQ(menu_text(sessions, kMenuTime, 80),
             "Recent conversations:\n\n1. [draft] Mana base advice for FRF  (5 min ago)\n"
             "2. Untitled  (yesterday)\n\n");
 }
 
 TEST(Menu, ShowsNoAgeForUnreadableDates) {
   const std::vector<SessionInfo> sessions = {info_of("", "a", Time{})};
-  EXPECT_EQ(menu_text(sessions, kNow, 80), "Recent conversations:\n\n1. a  (no date)\n\n");
+  EXPECT_EQ(menu_text(sessions, kMenuTime, 80), "Recent conversations:\n\n1. a  (no date)\n\n");
 }
 
 TEST(Menu, SanitizesTitles) {
   const std::vector<SessionInfo> sessions = {
-      info_of("m\x1b[2J", "a\x1b]0;owned\x07\nb" + std::string(200, 'x'), kNow)};
-  const std::string text = menu_text(sessions, kNow, 80);
+      info_of("m\x1b[2J", "a\x1b]0;owned\x07\nb" + std::string(200, 'x'), kMenuTime)};
+  const std::string text = menu_text(sessions, kMenuTime, 80);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find('\x07'), std::string::npos);
   EXPECT_EQ(std::ranges::count(text, '\n'), 4) << "two of the heading, two at the end: " << text;
@@ -45,13 +45,13 @@ TEST(Menu, CutsTitlesByColumns) {
   for (int i = 0; i < 60; ++i) {
     wide += "日";
   }
-  const std::vector<SessionInfo> sessions = {info_of("", wide, kNow)};
+  const std::vector<SessionInfo> sessions = {info_of("", wide, kMenuTime)};
   // 40 columns: "1. " and "  (just now)" take 15, "..." 3; 11 wide characters fit.
   std::string expected = "Recent conversations:\n\n1. ";
   for (int i = 0; i < 11; ++i) {
     expected += "日";
   }
-  EXPECT_EQ(menu_text(sessions, kNow, 40), expected + "...  (just now)\n\n");
+  EXPECT_EQ(menu_text(sessions, kMenuTime, 40), expected + "...  (just now)\n\n");
 }
 
 TEST(Menu, AcceptsOnlyPlainNumbersInRange) {

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
-#include "cli/provider/conversation_choice.h"
 #include "cli/provider/request_choice.h"
 #include "cli/session/find_session.h"
 #include "cli/settings/provider_names.h"

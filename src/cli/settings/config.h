@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads settings; see settings.h for their meaning.
+// Reads and writes settings files; see settings.h for the meaning of the settings.
 
 #include <filesystem>  // IWYU pragma: export
 
@@ -8,6 +8,8 @@
 #include "cli/settings/settings.h"            // IWYU pragma: export
 
 namespace reprise::cli {
+
+struct KeyPath;  // config_keys.h
 
 // The maximum size of a file of settings.
 inline constexpr std::int64_t kConfigBytesMax = 1 << 20;
@@ -37,7 +39,6 @@ Result<std::filesystem::path> find_project_file(const std::filesystem::path& fol
 bool is_trusted(const std::filesystem::path& folder, const std::vector<std::string>& trust);
 
 // A setting for display, without secrets.
-
 struct ShownSetting {
   std::string name;   // as for `config get`: "providers.work.model"
   std::string value;  // "(set)" for a secret
@@ -45,5 +46,20 @@ struct ShownSetting {
 
 // All that are set, in the order of config_keys().
 std::vector<ShownSetting> shown_settings(const Settings& settings);
+
+// Changes one value in the text of a settings file and preserves comments and all other lines.
+// `literal` is the value as TOML. unsupported if the file's layout, such as an inline table, cannot
+// be edited.
+Result<std::string> with_setting(std::string_view text, const KeyPath& path,
+                                 std::string_view literal);
+
+// Adds a folder to `trust`.
+Result<std::string> with_trusted_folder(std::string_view text, std::string_view folder);
+
+// The folders in `trust` of a user's file.
+Result<std::vector<std::string>> trusted_folders(std::string_view text, std::string_view file);
+
+// Validates a text as a user's file. invalid_argument names `file` with line and column.
+Result<> check_config(std::string_view text, std::string_view file);
 
 }  // namespace reprise::cli

@@ -1,9 +1,8 @@
-#include "cli/settings/config_write.h"
-
 #include <algorithm>
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "cli/settings/config.h"
 #include "cli/settings/config_values.h"
 
 namespace reprise::cli {

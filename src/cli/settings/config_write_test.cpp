@@ -1,7 +1,8 @@
-#include "cli/settings/config_write.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "cli/settings/config.h"
+#include "cli/settings/config_keys.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Points in time as users write them.
+// Points in time as users write and read them.
 
-#include "reprise/types.h"
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 
@@ -21,5 +21,10 @@ Result<std::optional<Time>> parse_time_flag(std::string_view flag,
 
 // "30d", "12h", "2w". nullopt for anything else, and for more than 1,000 years.
 std::optional<std::chrono::hours> parse_duration(std::string_view text);
+
+// An age in words: "just now" (under a minute, or in the future), "5 min ago", "1 hour ago", "3
+// hours ago", "yesterday" (24 to 48 hours), "2 days ago" to "6 days ago", then the date,
+// "2026-01-18"; "-" if the time is unknown.
+std::string age_text(Time then, Time now);
 
 }  // namespace reprise::cli

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/app/render.h"
 #include "cli/markdown/wrap.h"
-#include "cli/program/age.h"
 #include "cli/repl/menu.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "cli/app/session_worker.h"
 #include "cli/output/session_json.h"
-#include "cli/program/age.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/removal.h"
+#include "cli/settings/time_value.h"
 
 namespace reprise::cli::app {
 namespace {
