@@ -15,8 +15,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/process/output.h"
-#include "cli/process/process_environment.h"
+#include "cli/process/process.h"
 #include "reprise/open_store.h"
 #include "support/postgres_server.h"
 

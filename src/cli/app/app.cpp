@@ -1,3 +1,4 @@
+
 #include "cli/app/app.h"
 
 #include <poll.h>
@@ -10,12 +11,12 @@
 #include <iterator>
 
 #include "cli/app/event_queue.h"
-#include "cli/app/outside_editor.h"
 #include "cli/app/render.h"
 #include "cli/app/session_worker.h"
 #include "cli/app/terminal.h"
 #include "cli/app/update.h"
 #include "cli/output/session_json.h"
+#include "cli/process/user_programs.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
 #include "cli/repl/menu.h"

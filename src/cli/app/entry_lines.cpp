@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "cli/app/entry.h"
 #include "cli/markdown/markdown.h"
-#include "cli/markdown/wrap.h"
+#include "cli/markdown/style.h"
 #include "cli/settings/time_value.h"
 
 namespace reprise::cli::app {

@@ -1,3 +1,4 @@
+
 #include "cli/app/frame.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/markdown/wrap.h"
+#include "cli/markdown/style.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cli/app/testing/state.h"
 #include "cli/app/update.h"
-#include "cli/output/clipboard.h"
+#include "cli/process/process.h"
 
 namespace reprise::cli::app {
 namespace {

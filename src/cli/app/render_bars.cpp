@@ -6,7 +6,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"
-#include "cli/output/spinner.h"
+#include "cli/process/progress.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/markdown/wrap.h"
+#include "cli/markdown/style.h"
 
 namespace reprise::cli::app {
 namespace {

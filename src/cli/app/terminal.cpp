@@ -19,7 +19,7 @@
 
 #include "cli/app/glyph.h"
 #include "cli/app/terminal_keys.h"
-#include "cli/output/clipboard.h"
+#include "cli/process/process.h"
 
 namespace reprise::cli::app {
 namespace {

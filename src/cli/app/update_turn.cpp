@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "cli/app/update.h"
-#include "cli/output/clipboard.h"
+#include "cli/process/process.h"
 #include "reprise/message.h"
 #include "store/usage_sum.h"
 

@@ -8,7 +8,7 @@
 #include "cli/app/app.h"
 #include "cli/commands/command.h"
 #include "cli/output/answer_output.h"
-#include "cli/process/exit.h"
+#include "cli/process/process.h"
 #include "cli/program/context.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"

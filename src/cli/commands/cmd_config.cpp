@@ -10,9 +10,9 @@
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/outside_editor.h"
 #include "cli/commands/command.h"
 #include "cli/output/table.h"
+#include "cli/process/user_programs.h"
 #include "cli/program/store_opener.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_keys.h"
@@ -167,7 +167,7 @@ class ConfigCommand final : public Command {
       text = settings_template();
     }
     while (true) {
-      REPRISE_ASSIGN(text, app::edit_text(context.environment(), text, -1, [] {}));
+      REPRISE_ASSIGN(text, edit_text(context.environment(), text, -1, [] {}));
       text += '\n';
       const auto checked = check_config(text, file.string());
       if (checked) {

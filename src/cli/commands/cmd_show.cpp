@@ -5,9 +5,9 @@
 
 #include "base/utf8.h"
 #include "cli/commands/command.h"
-#include "cli/output/pager.h"
 #include "cli/output/session_json.h"
-#include "cli/output/transcript_view.h"
+#include "cli/output/session_text.h"
+#include "cli/process/user_programs.h"
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
 #include "export/transcript.h"

@@ -6,7 +6,7 @@
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
-#include "cli/output/todo_lines.h"
+#include "cli/output/session_text.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/prompt.h"
 #include "cli/session/removal.h"

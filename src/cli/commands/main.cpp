@@ -8,9 +8,7 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/process/exit.h"
-#include "cli/process/output.h"
-#include "cli/process/process_environment.h"
+#include "cli/process/process.h"
 
 int main(int argc, char** argv, char** environment) {
   using reprise::cli::Output;

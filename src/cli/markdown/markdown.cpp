@@ -1,3 +1,4 @@
+
 #include "cli/markdown/markdown.h"
 
 #include <md4c.h>
@@ -11,9 +12,8 @@
 #include "base/markdown_library.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/markdown/block_lines.h"
-#include "cli/markdown/markdown_parts.h"
-#include "cli/markdown/wrap.h"
+#include "cli/markdown/markdown_blocks.h"
+#include "cli/markdown/style.h"
 
 namespace reprise::cli::app {
 namespace {

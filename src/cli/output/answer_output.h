@@ -3,7 +3,7 @@
 // Prints a turn: as text for people, or as events in JSON lines.
 
 #include "base/terminal_text.h"
-#include "cli/output/spinner.h"
+#include "cli/process/progress.h"
 #include "cli/program/context.h"   // IWYU pragma: export
 #include "reprise/conversation.h"  // IWYU pragma: export
 

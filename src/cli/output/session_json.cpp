@@ -171,4 +171,62 @@ std::string damage_document(const std::vector<Damage>& damage) {
   return out;
 }
 
+namespace {
+
+std::string snippet_text(const std::vector<SearchPiece>& pieces) {
+  std::string text;
+  for (const SearchPiece& piece : pieces) {
+    text += piece.text;
+  }
+  return text;
+}
+
+void append_hit(std::string& out, const SearchHit& hit, const std::string& source) {
+  json::ObjectWriter object(out);
+  object.field("place", hit_place(hit));
+  if (!source.empty()) {
+    object.field("source", source);
+  }
+  append_info(object, hit.session, hit.short_id);
+  object.field("seq", hit.seq.value)
+      .field("role", hit.role)
+      .field("part", to_string(hit.part))
+      .field("time", format_time(hit.time))
+      .field("snippet", snippet_text(hit.snippet));
+  object.key("pieces");
+  json::ArrayWriter pieces(out);
+  for (const auto& [text, matches] : hit.snippet) {
+    pieces.item();
+    json::ObjectWriter piece(out);
+    piece.field("text", text).field("matches", matches).close();
+  }
+  pieces.close();
+  object.close();
+}
+
+}  // namespace
+
+std::string hit_place(const SearchHit& hit) {
+  return cat(hit.short_id, "#", hit.seq.value);
+}
+
+std::string hits_document(const SearchPage& page, std::span<const std::string> sources) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.key("hits");
+  json::ArrayWriter hits(out);
+  for (const SearchHit& hit : page.hits) {
+    hits.item();
+    append_hit(out, hit, sources[hit.source]);
+  }
+  hits.close();
+  if (page.next.empty()) {
+    object.raw("next", "null");
+  } else {
+    object.field("next", page.next);
+  }
+  object.close();
+  return out;
+}
+
 }  // namespace reprise::cli

@@ -3,10 +3,11 @@
 // The JSON interface for scripts; docs/json.md describes each field.
 
 #include "base/json_write.h"       // IWYU pragma: export
-#include "cli/process/exit.h"      // IWYU pragma: export
+#include "cli/process/process.h"   // IWYU pragma: export
 #include "cli/program/context.h"   // IWYU pragma: export
 #include "reprise/conversation.h"  // IWYU pragma: export
-#include "reprise/store.h"         // IWYU pragma: export
+#include "reprise/search.h"
+#include "reprise/store.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 
@@ -40,5 +41,10 @@ std::string message_document(const Message& message);
 std::string answer_document(const UnfinishedAnswer& answer);
 std::string todos_document(const std::vector<Todo>& todos);
 std::string damage_document(const std::vector<Damage>& damage);
+
+// The message as commands name it: "e32c41d0#12".
+std::string hit_place(const SearchHit& hit);
+// {"hits":[…],"next":…}; `sources` are values for --store, "" for the settings' store.
+std::string hits_document(const SearchPage& page, std::span<const std::string> sources);
 
 }  // namespace reprise::cli

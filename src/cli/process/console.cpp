@@ -1,3 +1,4 @@
+
 #include "cli/process/console.h"
 
 #include <termios.h>
@@ -8,7 +9,7 @@
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/process/output.h"
+#include "cli/process/process.h"
 
 namespace reprise::cli {
 namespace {

@@ -5,8 +5,7 @@
 #include <functional>
 
 #include "cli/process/arguments.h"
-#include "cli/process/exit.h"  // IWYU pragma: export
-#include "cli/process/output.h"
+#include "cli/process/process.h"  // IWYU pragma: export
 #include "cli/process/progress.h"
 
 namespace reprise::cli {

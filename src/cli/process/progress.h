@@ -1,14 +1,19 @@
 #pragma once
 
-// A progress bar for work that takes longer than a second.
+// What a terminal shows while the user waits: a progress bar, and a spinner until an answer
+// arrives.
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
-#include "cli/process/output.h"
+#include "cli/process/process.h"
 
 namespace reprise::cli {
 
@@ -17,7 +22,7 @@ namespace reprise::cli {
 std::string progress_line(std::string_view work, std::int64_t done, std::int64_t total,
                           int columns);
 
-// Shows nothing during the first second, or if `err` is no terminal.
+// For work that takes longer than a second: shows nothing before, or if `err` is no terminal.
 class ProgressBar {
  public:
   using Now = std::function<std::chrono::steady_clock::time_point()>;
@@ -40,6 +45,37 @@ class ProgressBar {
   std::chrono::steady_clock::time_point started_at_;
   std::chrono::steady_clock::time_point drawn_;
   bool is_drawn_ = false;
+};
+
+// "⠋ answering 12 s · ~340 tokens"; without a count if there are no tokens.
+std::string spinner_text(std::chrono::nanoseconds passed, std::int64_t tokens);
+
+// Draws the text in the terminal's last line from its own thread. Does nothing if `err` is no
+// terminal. Must be hidden before anything else is written to the terminal.
+class Spinner {
+ public:
+  // `err` must outlive it.
+  Spinner(Output& err, bool is_enabled);
+  ~Spinner();
+  Spinner(const Spinner&) = delete;
+  Spinner& operator=(const Spinner&) = delete;
+
+  void show();
+  // Restores the line; nothing is written after it returns.
+  void hide();
+  // Counts received bytes of the answer. Thread-safe.
+  void add(std::size_t bytes);
+
+ private:
+  void draw(const std::stop_token& over);
+
+  Output& err_;
+  bool is_enabled_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::size_t bytes_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> began_;
+  std::jthread drawer_;  // last: uses the members above
 };
 
 }  // namespace reprise::cli

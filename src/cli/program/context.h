@@ -5,11 +5,10 @@
 #include <filesystem>  // IWYU pragma: export
 #include <memory>
 
-#include "cli/process/arguments.h"            // IWYU pragma: export
-#include "cli/process/console.h"              // IWYU pragma: export
-#include "cli/process/output.h"               // IWYU pragma: export
-#include "cli/process/process_environment.h"  // IWYU pragma: export
-#include "reprise/environment.h"              // IWYU pragma: export
+#include "cli/process/arguments.h"  // IWYU pragma: export
+#include "cli/process/console.h"    // IWYU pragma: export
+#include "cli/process/process.h"    // IWYU pragma: export
+#include "reprise/environment.h"    // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -1,3 +1,4 @@
+
 #include "cli/program/interrupts.h"
 
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "cli/process/exit.h"
+#include "cli/process/process.h"
 
 namespace reprise::cli {
 namespace {

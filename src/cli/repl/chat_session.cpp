@@ -1,3 +1,4 @@
+
 #include "cli/repl/chat_session.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
-#include "cli/output/todo_lines.h"
+#include "cli/output/session_text.h"
 #include "cli/session/start_session.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/settings.h"

@@ -5,8 +5,8 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "cli/output/answer_output.h"
-#include "cli/output/clipboard.h"
 #include "cli/output/session_json.h"
+#include "cli/process/process.h"
 #include "cli/session/prompt.h"
 #include "cli/settings/program_config.h"
 

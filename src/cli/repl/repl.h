@@ -8,7 +8,7 @@
 //  (3) A failed turn or command is reported, and the loop continues.
 
 #include "cli/output/answer_output.h"
-#include "cli/process/exit.h"     // IWYU pragma: export
+#include "cli/process/process.h"  // IWYU pragma: export
 #include "cli/program/context.h"  // IWYU pragma: export
 #include "cli/program/interrupts.h"
 #include "cli/repl/chat_session.h"  // IWYU pragma: export

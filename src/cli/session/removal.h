@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "cli/process/exit.h"     // IWYU pragma: export
+#include "cli/process/process.h"  // IWYU pragma: export
 #include "cli/program/context.h"  // IWYU pragma: export
 #include "reprise/sessions.h"     // IWYU pragma: export
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>  // IWYU pragma: export
 
-#include "cli/process/process_environment.h"  // IWYU pragma: export
-#include "cli/settings/settings.h"            // IWYU pragma: export
+#include "cli/process/process.h"    // IWYU pragma: export
+#include "cli/settings/settings.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

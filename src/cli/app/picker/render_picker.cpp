@@ -7,7 +7,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"
-#include "cli/markdown/wrap.h"
+#include "cli/markdown/style.h"
 #include "cli/repl/menu.h"
 #include "cli/settings/time_value.h"
 

@@ -1,13 +1,25 @@
+#include "cli/markdown/markdown_blocks.h"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
-#include "cli/markdown/markdown_parts.h"
-#include "cli/markdown/wrap.h"
+#include "base/code_tokens.h"
+#include "base/terminal_text.h"
+#include "cli/markdown/style.h"
 
 namespace reprise::cli::app {
 namespace {
+
+constexpr std::size_t kDepthMax = 16;
+constexpr std::size_t kRoomMin = 10;
+
+void append_line(Line& line, const Line& more) {
+  for (const Span& span : more) {
+    append(line, span.text, span.style);
+  }
+}
 
 constexpr std::string_view kBetween = " │ ";
 constexpr std::string_view kCrossing = "─┼─";
@@ -127,7 +139,77 @@ std::vector<Line> as_list(const Table& table, std::size_t width) {
   return out;
 }
 
+constexpr Style kKeyword{.colour = Colour::magenta};
+constexpr Style kString{.colour = Colour::green};
+constexpr Style kNumber{.colour = Colour::cyan};
+
+Style style_of(CodeToken token) {
+  switch (token) {
+    case CodeToken::comment:
+      return kDim;
+    case CodeToken::string:
+      return kString;
+    case CodeToken::number:
+      return kNumber;
+    case CodeToken::keyword:
+      return kKeyword;
+    case CodeToken::other:
+      break;
+  }
+  return kPlain;
+}
+
 }  // namespace
+
+// Containers beyond the depth limit or the available width are counted, but not indented.
+void BlockLines::push(Container container) {
+  const bool has_room = room() >= width_of(container.rest) + kRoomMin;
+  if (too_deep_ == 0 && has_room && containers_.size() < kDepthMax) {
+    containers_.push_back(std::move(container));
+  } else {
+    ++too_deep_;
+  }
+}
+
+void BlockLines::pop() {
+  if (too_deep_ > 0) {
+    --too_deep_;
+  } else {
+    containers_.pop_back();
+  }
+}
+
+std::size_t BlockLines::room() const {
+  std::size_t taken = 0;
+  for (const Container& container : containers_) {
+    taken += width_of(container.rest);
+  }
+  return width_ - taken;
+}
+
+void BlockLines::add_gap() {
+  if (!std::exchange(gap_pending_, false)) {
+    return;
+  }
+  Line line;
+  for (const Container& container : containers_) {
+    append_line(line, container.rest);
+  }
+  done_.push_back(std::move(line));
+}
+
+void BlockLines::add(const std::vector<Line>& lines) {
+  for (const Line& line : lines) {
+    Line whole;
+    for (Container& container : containers_) {
+      append_line(whole, container.mark.empty() ? container.rest : container.mark);
+      container.mark.clear();
+    }
+    append_line(whole, line);
+    done_.push_back(std::move(whole));
+  }
+  gap_pending_ = true;
+}
 
 std::vector<Line> table_lines(const Table& table, std::size_t width) {
   if (table.rows.empty()) {
@@ -135,6 +217,22 @@ std::vector<Line> table_lines(const Table& table, std::size_t width) {
   }
   const std::vector<std::size_t> widths = column_widths(table, width);
   return widths.empty() ? as_list(table, width) : in_columns(table, widths);
+}
+
+std::vector<Line> coloured_code(std::string_view code, std::string_view language) {
+  const std::string safe = terminal_text(code);
+  std::vector<Line> out;
+  for (std::string_view rest = safe;;) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    Line& line = out.emplace_back();
+    for_each_code_token(
+        expand_tabs(rest.substr(0, end)), language,
+        [&line](std::string_view text, CodeToken token) { append(line, text, style_of(token)); });
+    if (end == rest.size()) {
+      return out;
+    }
+    rest.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace reprise::cli::app

@@ -1,14 +1,15 @@
 #pragma once
 
-// A pager for standard output, as in git.
+// Programs of the user's choice: a pager for standard output, as in git, and an editor.
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 
 #include "base/file.h"
-#include "cli/process/output.h"
-#include "cli/process/process_environment.h"
+#include "cli/process/process.h"
+#include "reprise/error.h"
 
 namespace reprise::cli {
 
@@ -32,5 +33,11 @@ class Pager {
   Fd writing_;
   pid_t child_;
 };
+
+// Runs $VISUAL, $EDITOR or vi on a file with the text, and returns the file's new content without
+// the final line end. The terminal must have been given back. While the editor runs, calls
+// `meanwhile` whenever `fd` is readable.
+Result<std::string> edit_text(const ProcessEnvironment& environment, const std::string& text,
+                              int fd, const std::function<void()>& meanwhile);
 
 }  // namespace reprise::cli
