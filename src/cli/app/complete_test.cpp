@@ -1,5 +1,3 @@
-#include "cli/app/complete.h"
-
 #include <gtest/gtest.h>
 
 #include "cli/app/testing/state.h"

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 
 #include "base/file.h"
 
@@ -49,6 +50,26 @@ void EventQueue::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   room_.notify_all();
+}
+
+Choice Consents::ask(TabId tab, std::string question, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const int number = ++last_number_;
+  lock.unlock();
+  events_.post(ConsentRequest{.tab = tab, .number = number, .question = std::move(question)});
+  lock.lock();
+  if (!answered_.wait(lock, stop, [&] { return answers_.contains(number); })) {
+    return Choice::no;
+  }
+  const Choice choice = answers_.at(number);
+  answers_.erase(number);
+  return choice;
+}
+
+void Consents::answer(int number, Choice choice) {
+  const std::lock_guard lock(mutex_);
+  answers_[number] = choice;
+  answered_.notify_all();
 }
 
 }  // namespace reprise::cli::app

@@ -6,6 +6,9 @@
 #include <optional>
 #include <span>
 
+#include "base/text.h"
+#include "cli/repl/slash.h"
+
 namespace reprise::cli::app {
 namespace {
 
@@ -76,6 +79,23 @@ bool has_key(const KeyBinding& binding, std::string_view key) {
   return false;
 }
 
+// The minimum width for tables with one line per entry.
+constexpr std::size_t kColumnsForTable = 118;
+
+// For screens too narrow for two columns.
+std::string narrow_help() {
+  std::string out;
+  for (const SlashCommand& command : slash_commands(Surface::screen)) {
+    out += cat(command.name, command.arguments.empty() ? "" : " ", command.arguments, ": ",
+               command.help, "\n");
+  }
+  out += "\n";
+  for (const KeyBinding& binding : key_bindings()) {
+    out += cat(binding.shown.empty() ? binding.keys : binding.shown, ": ", binding.help, "\n");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::span<const KeyBinding> key_bindings() {
@@ -86,6 +106,20 @@ std::optional<Action> find_action(std::string_view key) {
   const auto found = std::ranges::find_if(
       kBindings, [key](const KeyBinding& binding) { return has_key(binding, key); });
   return found == kBindings.end() ? std::nullopt : std::optional(found->action);
+}
+
+std::string app_help(std::size_t columns) {
+  if (columns < kColumnsForTable) {
+    return narrow_help();
+  }
+  std::string out = slash_help(Surface::screen);
+  out += "\n";
+  for (const KeyBinding& binding : key_bindings()) {
+    std::string keys(binding.shown.empty() ? binding.keys : binding.shown);
+    keys.resize(std::max<std::size_t>(keys.size(), 24), ' ');
+    out += cat("  ", keys, "  ", binding.help, "\n");
+  }
+  return out;
 }
 
 }  // namespace reprise::cli::app

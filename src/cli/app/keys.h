@@ -1,6 +1,6 @@
 #pragma once
 
-// The table of keys and their actions, also used for docs/terminal.md.
+// The table of keys and their actions, also used for help and docs/terminal.md.
 
 #include <cstdint>
 #include <optional>
@@ -66,5 +66,8 @@ struct KeyBinding {
 std::span<const KeyBinding> key_bindings();
 
 std::optional<Action> find_action(std::string_view key);
+
+// The text of /help and F1: the commands and keys, as tables if there is room for them.
+std::string app_help(std::size_t columns);
 
 }  // namespace reprise::cli::app

@@ -1,3 +1,4 @@
+
 #include "cli/app/live_session.h"
 
 #include <algorithm>
@@ -5,7 +6,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "cli/app/consents.h"
 #include "cli/app/event_queue.h"
 #include "cli/repl/chat_session.h"
 #include "cli/session/tool_consent.h"

@@ -1,4 +1,5 @@
 
+
 #include "cli/app/render.h"
 
 #include <array>
@@ -6,7 +7,7 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/frame.h"
+#include "cli/app/state.h"
 #include "cli/markdown/style.h"
 
 namespace reprise::cli::app {

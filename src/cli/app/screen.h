@@ -4,7 +4,9 @@
 //  (1) Text is sanitized when it is put: cells never contain control characters or bidi overrides.
 //  (2) A character is stored whole or not at all; a wide one occupies its own and the next cell.
 
+#include <array>
 #include <cstddef>  // IWYU pragma: export
+#include <map>
 #include <optional>
 #include <string>       // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export
@@ -64,5 +66,30 @@ class Screen {
   std::vector<Cell> cells_;
   std::optional<Place> cursor_;
 };
+
+// ---- A character in the form that ncurses can display, and the characters of several parts
+// (joined emoji, flags, skin tones) that it cannot store: it displays their first part, and they
+// are written over it afterwards.
+
+// ncurses accepts one code point and its combining marks (at most CCHARW_MAX in total).
+inline constexpr std::size_t kGlyphCharacters = 5;
+
+// The first code point of a character and its combining marks, null-terminated. For a joined emoji,
+// only the first part, so that it has the expected width; then `whole` is false, see joined_rows().
+struct Glyph {
+  std::array<wchar_t, kGlyphCharacters + 1> characters{};
+  std::size_t length = 0;
+  int columns = 1;
+  bool whole = true;
+  int parts = 0;  // code points with columns of their own
+};
+
+// `text` is one character of valid UTF-8 with a width of `columns`.
+Glyph glyph_of(std::string_view text, int columns);
+
+// For each row with such characters, the ANSI sequences that write them: cursor movements and
+// attributes. A terminal that does not join the parts writes too many columns, so the following
+// cells are rewritten; where there is no room for that, only the first part is shown.
+std::map<std::size_t, std::string> joined_rows(const Screen& screen, bool colours);
 
 }  // namespace reprise::cli::app

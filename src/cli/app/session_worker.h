@@ -9,7 +9,6 @@
 #include <deque>
 #include <mutex>
 
-#include "cli/app/consents.h"
 #include "cli/app/effect.h"        // IWYU pragma: export
 #include "cli/app/event.h"         // IWYU pragma: export
 #include "cli/app/event_queue.h"   // IWYU pragma: export

@@ -1,12 +1,14 @@
 #pragma once
 
-// The whole state of the program as plain values. Only update() changes it; render() shows it.
+// The whole state of the program as plain values. Only update() changes it; render() shows it. Both
+// use the layout of the screen, which is computed from it.
 
 #include "cli/app/editor.h"         // IWYU pragma: export
 #include "cli/app/entry.h"          // IWYU pragma: export
 #include "cli/app/event.h"          // IWYU pragma: export
 #include "cli/app/picker/picker.h"  // IWYU pragma: export
 #include "cli/app/screen.h"         // IWYU pragma: export
+#include "cli/markdown/style.h"     // IWYU pragma: export
 #include "reprise/session.h"        // IWYU pragma: export
 #include "store/usage_sum.h"
 
@@ -147,5 +149,41 @@ std::string tab_name(const Tab& tab);
 
 // Returns "~/src" for "/home/a/src".
 std::string short_path(const State& state, const std::string& path);
+
+// The layout of the screen, from top to bottom; parts without rows are omitted on a small screen.
+struct Frame {
+  std::size_t tab_rows = 0;
+  std::size_t transcript_row = 0;
+  std::size_t transcript_rows = 0;
+  std::size_t transcript_columns = 0;
+  std::vector<Line> todos;  // beside the transcript or below it
+  Place todo_place = {};
+  std::size_t todo_gap = 0;  // empty rows above them
+  std::size_t rule_rows = 0;
+  std::size_t input_row = 0;
+  std::size_t input_rows = 0;
+  EditorLines input;            // all lines
+  std::size_t input_first = 0;  // the first visible one
+  std::vector<Line> dialog;     // replaces the input
+  std::size_t status_row = 0;
+};
+Frame frame_of(const State& state);
+
+// The first visible line when the end is shown.
+Anchor anchor_at_end(const Tab& tab, std::size_t rows, std::size_t width, Time now);
+
+// The lines of an entry, folded or not as in the tab. Valid until the entry changes.
+const std::vector<Line>& lines_in(const Tab& tab, std::size_t entry, std::size_t width, Time now);
+
+struct VisibleLine {
+  const Line* line;
+  Anchor at;
+};
+// The visible lines, at most `rows`. Valid until an entry changes.
+std::vector<VisibleLine> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,
+                                       Time now);
+
+// Scrolls by lines; negative is up. At the end, the tab follows new text.
+void scroll(Tab& tab, std::ptrdiff_t lines, std::size_t rows, std::size_t width, Time now);
 
 }  // namespace reprise::cli::app

@@ -1,3 +1,4 @@
+
 #include "cli/app/terminal.h"
 
 #include <langinfo.h>
@@ -17,8 +18,8 @@
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
-#include "cli/app/glyph.h"
-#include "cli/app/terminal_keys.h"
+#include "base/text.h"
+#include "cli/app/screen.h"
 #include "cli/process/process.h"
 
 namespace reprise::cli::app {

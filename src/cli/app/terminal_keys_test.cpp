@@ -1,6 +1,6 @@
-#include "cli/app/terminal_keys.h"
-
 #include <gtest/gtest.h>
+
+#include "cli/app/terminal.h"
 
 namespace reprise::cli::app {
 namespace {

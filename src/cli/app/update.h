@@ -24,15 +24,19 @@ struct Start {
 };
 Effects begin(State& state, const Start& start);
 
-// The text of /help and F1: the commands and keys, as tables if there is room for them.
-std::string app_help(std::size_t columns);
-
 // The list above the input: commands that match it, or the session's questions.
 void offer_commands(State& state);
 void offer_questions(State& state, const QuestionsListed& listed);
 // Whether the key was handled.
 bool press_in_menu(State& state, std::string_view key, Effects& effects);
 
+// Completes commands, their arguments, open sessions and models.
+struct Completion {
+  std::string text;                     // the input with the unambiguous part added
+  std::vector<std::string> candidates;  // if there are several
+};
+// `text` is the text before the cursor. Unchanged if nothing matches.
+Completion complete(const State& state, std::string_view text);
 // Handles Tab in the input.
 void complete_input(State& state, Effects& effects);
 void on_files(State& state, const FilesListed& listed);

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "base/text.h"
-#include "cli/app/frame.h"
+#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/app/frame.h"
+#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

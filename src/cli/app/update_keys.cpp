@@ -1,8 +1,8 @@
 // Handling of keys.
 
 #include "base/text.h"
-#include "cli/app/frame.h"
 #include "cli/app/keys.h"
+#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

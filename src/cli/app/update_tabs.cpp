@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/app/frame.h"
+#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

@@ -5,6 +5,8 @@
 // them.
 
 #include <map>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -107,5 +109,10 @@ bool needs_more(const Picker& picker, std::size_t rows_on_screen);
 void choose_next_scope(Picker& picker);
 
 void move_selection(Picker& picker, std::ptrdiff_t by);
+
+// How well a text matches what the user has typed. Each word of the pattern must occur in the text:
+// ideally as a substring or at the start of a word, otherwise with other letters in between. Higher
+// is better; nullopt if a word does not occur. Both must be in lower case (ASCII).
+std::optional<int> fuzzy_score(std::string_view text, std::string_view pattern);
 
 }  // namespace reprise::cli::app

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "cli/app/frame.h"
+#include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

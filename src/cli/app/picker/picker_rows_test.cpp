@@ -1,0 +1,110 @@
+// Tests of the picker's rows: matching, short ids, other tools' sessions.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/app/effect.h"
+#include "cli/app/picker/picker.h"
+#include "cli/app/state.h"
+#include "cli/app/testing/state.h"
+#include "cli/app/update.h"
+
+namespace reprise::cli::app {
+namespace {
+
+TEST(Fuzzy, FindsEveryWordInAnyOrder) {
+  EXPECT_TRUE(fuzzy_score("mana base advice for frf", "frf mana"));
+  EXPECT_TRUE(fuzzy_score("mana base advice", "mbadv"));
+  EXPECT_TRUE(fuzzy_score("anything", ""));
+  EXPECT_TRUE(fuzzy_score("anything", "   "));
+  EXPECT_FALSE(fuzzy_score("mana base", "mana x"));
+  EXPECT_FALSE(fuzzy_score("", "a"));
+  EXPECT_FALSE(fuzzy_score("abc", "ca"));
+}
+
+TEST(Fuzzy, PrefersWholeWordsAndTheirBeginnings) {
+  EXPECT_GT(fuzzy_score("explain sqlite", "sql"), fuzzy_score("mysql dump", "sql"));
+  EXPECT_GT(fuzzy_score("mysql dump", "sql"), fuzzy_score("some quick list", "sql"));
+  EXPECT_GT(fuzzy_score("wal mode", "wm"), fuzzy_score("a swimmer", "wm"));
+}
+
+TEST(Fuzzy, PrefersLettersAtWordStartsOrAdjacent) {
+  EXPECT_GT(fuzzy_score("read write mode", "rwm"), fuzzy_score("drew dawn home", "rwm"));
+  EXPECT_GT(fuzzy_score("a b-c", "ac"), fuzzy_score("a bxc", "ac"));
+  EXPECT_GT(fuzzy_score("a b c", "abc"), fuzzy_score("abxc", "abc"));
+  EXPECT_GT(fuzzy_score("abxcd", "acd"), fuzzy_score("abxcxd", "acd"));
+}
+
+TEST(Fuzzy, AcceptsAnyBytes) {
+  EXPECT_TRUE(fuzzy_score("日本語のタイトル", "タイトル"));
+  EXPECT_TRUE(fuzzy_score("a\xff\x1b", "\xff"));
+}
+
+TEST(Picker, LengthensShortIdsThatAreEqual) {
+  State state = empty_state();
+  begin(state, {.pick = true, .all = true});
+  const auto row_of = [](std::string_view id) {
+    return picker_row({.id = *SessionId::parse(id), .title = "t"}, "");
+  };
+  update(state, PageLoaded{.generation = 1,
+                           .rows = {row_of("0190a6a0-0000-7000-8000-aabbccdd0001"),
+                                    row_of("0190a6a0-0000-7000-8000-eeeeeeee0001")},
+                           .next = "more"});
+  update(state, PageLoaded{.generation = 1,
+                           .rows = {row_of("0190a6a0-0000-7000-8000-aabbccdd0102")},
+                           .next = ""});
+  ASSERT_TRUE(state.picker);
+  const auto& rows = state.picker->rows;
+  EXPECT_EQ(rows[0].short_id, "aabbccdd00");
+  EXPECT_EQ(rows[1].short_id, "eeeeeeee");
+  EXPECT_EQ(rows[2].short_id, "aabbccdd01");
+}
+
+PickerRow own_row() {
+  PickerRow out;
+  out.id = "id-1";
+  out.title = "birds that swim";
+  out.words = out.title;
+  return out;
+}
+
+LoadPage page_of(const Effects& effects) {
+  const auto found = std::ranges::find_if(
+      effects, [](const Effect& effect) { return std::holds_alternative<LoadPage>(effect); });
+  return found == effects.end() ? LoadPage{} : std::get<LoadPage>(*found);
+}
+
+TEST(PickerOthers, TabCyclesThroughTheScopes) {
+  State state = empty_state();
+  begin(state, {.pick = true});
+  update(state, PageLoaded{.generation = 1, .rows = {own_row()}, .next = ""});
+  EXPECT_TRUE(page_of(key(state, "Tab")).all);
+  const auto others = page_of(key(state, "Tab"));
+  EXPECT_TRUE(others.others);
+  update(state, PageLoaded{.generation = others.generation, .rows = {}, .next = ""});
+  EXPECT_FALSE(state.leaving) << "the own sessions are still there";
+  EXPECT_NE(shown(state).find("No other tool has sessions here."), std::string::npos);
+  const auto back = page_of(key(state, "Tab"));
+  EXPECT_FALSE(back.others);
+  EXPECT_FALSE(back.all);
+}
+
+TEST(PickerOthers, AnotherToolsSessionIsOpenedAndNeitherRenamedNorTrashed) {
+  State state = empty_state();
+  begin(state, {.pick = true, .all = true});
+  update(state, PageLoaded{.generation = 1, .rows = {own_row()}, .next = ""});
+  const auto requested = page_of(key(state, "Tab"));
+  EXPECT_TRUE(requested.others);
+  PickerRow other = own_row();
+  other.id = "claude:" + other.id;
+  update(state, PageLoaded{.generation = requested.generation, .rows = {other}, .next = ""});
+  EXPECT_TRUE(key(state, "Delete").empty());
+  key(state, "F2");
+  EXPECT_FALSE(state.picker->new_title);
+  EXPECT_EQ(only<OpenSession>(key(state, "Enter")).sel, "claude:id-1");
+}
+
+}  // namespace
+
+}  // namespace reprise::cli::app
