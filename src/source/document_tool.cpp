@@ -31,16 +31,12 @@ class DocumentTool final : public Tool {
     for (const auto& [id, file] : files_) {
       HeadState state;
       state.add_file(file);
-      std::optional<CachedHead> head = cache_.find(id, state);
+      SharedHead head = cache_.find(id, state);
       if (!head) {
         head = read_head(id, file, state, report);
       }
       if (head && head->info) {
-        for (const fs::path& other : head->files) {
-          state.add_file(other);
-        }
-        head->info->revision = state.revision();
-        all.push_back({*std::move(head->info)});
+        all.push_back({*head->info});
       }
     }
     cache_.save([&](std::string_view id) {
@@ -72,8 +68,8 @@ class DocumentTool final : public Tool {
 
  private:
   // Damaged documents are not cached, so that each listing reports the damage.
-  std::optional<CachedHead> read_head(const SessionId& id, const fs::path& file,
-                                      const HeadState& state, ReadReport& report) {
+  SharedHead read_head(const SessionId& id, const fs::path& file, const HeadState& state,
+                       ReadReport& report) {
     CachedHead head;
     if (form_.sidecar_files != nullptr) {
       head.files = form_.sidecar_files(file);
@@ -83,16 +79,16 @@ class DocumentTool final : public Tool {
       if (open.error().code != Code::not_found) {  // else it was removed meanwhile
         add_damage(report, {file.native(), open.error().message, ""});
       }
-      return std::nullopt;
+      return nullptr;
     }
     if (!(*open)->tree.nodes().empty()) {
       head.info = (*open)->session.info;
       head.info->id = id;
     }
     if ((*open)->report.damaged == 0) {
-      cache_.put(id, state, head);
+      return cache_.put(id, state, std::move(head));
     }
-    return head;
+    return ListCache::share(state, std::move(head));
   }
 
   // Files of the same name in two folders are two sessions.

@@ -1,5 +1,6 @@
 #include "source/list_cache.h"
 
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -29,9 +30,11 @@ constexpr std::int64_t kMicrosMax = 253'402'300'800'000'000;  // the year 10000
 class Writer {
  public:
   void put(std::uint64_t number) {
+    std::array<char, kNumberBytes> bytes;
     for (std::size_t i = 0; i < kNumberBytes; ++i) {
-      out_ += static_cast<char>(number >> (8 * i));
+      bytes.at(i) = static_cast<char>(number >> (8 * i));
     }
+    out_.append(bytes.data(), bytes.size());
   }
   void put(std::string_view text) {
     put(std::uint64_t{text.size()});
@@ -206,36 +209,43 @@ ListCache::ListCache(fs::path folder, std::string source)
   }
 }
 
-std::optional<CachedHead> ListCache::find(const SessionId& id, HeadState state) {
+SharedHead ListCache::find(const SessionId& id, HeadState state) {
   const std::lock_guard lock(mutex_);
   load();
   const auto found = entries_.find(id.str());
   if (found == entries_.end()) {
-    return std::nullopt;
+    return nullptr;
   }
   const Entry& entry = found->second;
-  for (const fs::path& file : entry.head.files) {
+  for (const fs::path& file : entry.head->files) {
     state.add_file(file);
   }
-  if (state.take() != entry.state) {
-    return std::nullopt;
-  }
-  return entry.head;
+  return state.take() == entry.state ? entry.head : nullptr;
 }
 
-void ListCache::put(const SessionId& id, HeadState state, CachedHead head) {
-  if (file_.empty()) {
-    return;
-  }
+SharedHead ListCache::complete(HeadState& state, CachedHead head) {
   for (const fs::path& file : head.files) {
     state.add_file(file);
   }
-  const std::lock_guard lock(mutex_);
-  load();
-  if (const auto hash = state.take()) {
-    entries_[id.str()] = {*hash, std::move(head)};
+  if (head.info) {
+    head.info->revision = state.revision();
+  }
+  return std::make_shared<const CachedHead>(std::move(head));
+}
+
+SharedHead ListCache::share(HeadState state, CachedHead head) {
+  return complete(state, std::move(head));
+}
+
+SharedHead ListCache::put(const SessionId& id, HeadState state, CachedHead head) {
+  SharedHead shared = complete(state, std::move(head));
+  if (const auto hash = state.take(); hash && !file_.empty()) {
+    const std::lock_guard lock(mutex_);
+    load();
+    entries_[id.str()] = {*hash, shared};
     has_changed_ = true;
   }
+  return shared;
 }
 
 void ListCache::load() {
@@ -272,20 +282,26 @@ bool ListCache::parse(std::string_view bytes) {
     if (!session) {
       return false;
     }
-    get_head(reader, *session, entry.head);
-    entries_.insert_or_assign(std::move(id), std::move(entry));
+    CachedHead head;
+    get_head(reader, *session, head);
+    if (head.info) {
+      head.info->revision = cat(entry.state);  // as HeadState::revision()
+    }
+    entry.head = std::make_shared<const CachedHead>(std::move(head));
+    entries_.insert_or_assign(entries_.end(), std::move(id), std::move(entry));
   }
   return reader.at_end();
 }
 
 std::string ListCache::format() const {
   Writer entries;
+  Writer one;
   std::uint64_t count = 0;
   for (const auto& [id, entry] : entries_) {
-    Writer one;
+    one.text().clear();
     one.put(id);
     one.put(entry.state);
-    put_head(one, entry.head);
+    put_head(one, *entry.head);
     if (one.text().size() <= kEntryBytesMax) {
       entries.text() += one.text();
       ++count;

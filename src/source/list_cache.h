@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 
@@ -47,16 +48,21 @@ class HeadState {
   bool is_settled_ = true;  // false: the next change of a file may leave the same state
 };
 
+using SharedHead = std::shared_ptr<const CachedHead>;
+
 // Thread-safe.
 class ListCache {
  public:
   // Stored in a file in `folder`. If `folder` is "", nothing is cached.
   ListCache(std::filesystem::path folder, std::string source);
 
-  // nullopt if there is no entry, or its state differs. `state` covers the session itself; the
-  // entry's other files are added here.
-  std::optional<CachedHead> find(const SessionId& id, HeadState state);
-  void put(const SessionId& id, HeadState state, CachedHead head);
+  // Null if there is no entry, or its state differs. `state` covers the session itself; the entry's
+  // other files are added here.
+  SharedHead find(const SessionId& id, HeadState state);
+  // Returns the head with the session's revision.
+  SharedHead put(const SessionId& id, HeadState state, CachedHead head);
+  // The same for one that must not be cached.
+  static SharedHead share(HeadState state, CachedHead head);
   // Removes sessions that no longer exist and writes pending changes. If that fails, the next list
   // reads the files again.
   void save(const std::function<bool(std::string_view id)>& is_present);
@@ -64,9 +70,10 @@ class ListCache {
  private:
   struct Entry {
     std::uint64_t state = 0;
-    CachedHead head;
+    SharedHead head;
   };
 
+  static SharedHead complete(HeadState& state, CachedHead head);
   void load();
   bool parse(std::string_view bytes);
   std::string format() const;

@@ -19,7 +19,7 @@ bool begins_with_lines_of(const fs::path& file, bool (*is_line)(JsonView)) {
   // An unreadable file is not recognised.
   return fd &&
          for_each_record(
-             fd->get(), {file, 0, kHeadBytes}, false, ignored,
+             fd->get(), {file, 0, kHeadBytes}, {}, ignored,
              [&](const Record& record) { is_known = is_known || is_line(record.json); }) &&
          is_known;
 }

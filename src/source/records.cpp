@@ -73,17 +73,17 @@ class LineRecords {
 
 }  // namespace
 
-Result<> for_each_record(int fd, const FilePart& part, bool is_cut, ReadReport& report,
+Result<> for_each_record(int fd, const FilePart& part, const LineFilter& filter, ReadReport& report,
                          const RecordSink& sink) {
   LineReader lines(fd, part.file, part.begin, part.end);
   Line line;
   JsonTape tape;
-  for (bool skip = is_cut;; skip = false) {
+  for (;;) {
     REPRISE_ASSIGN(const bool more, lines.next(line));
     if (!more) {
       return {};
     }
-    if (skip) {
+    if (filter && !filter(line)) {
       continue;
     }
     if (line.is_too_long) {

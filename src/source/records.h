@@ -33,8 +33,14 @@ struct FilePart {
 
 using RecordSink = std::function<void(const Record&)>;
 
-// `is_cut`: the part may begin within a line, which is skipped.
-Result<> for_each_record(int fd, const FilePart& part, bool is_cut, ReadReport& report,
+// Whether to read a line; null: all lines.
+using LineFilter = std::function<bool(const Line&)>;
+// For a part that may begin within a line.
+inline bool is_not_cut(const Line& line) {
+  return line.number > 1;
+}
+
+Result<> for_each_record(int fd, const FilePart& part, const LineFilter& filter, ReadReport& report,
                          const RecordSink& sink);
 
 // A larger part is read and parsed again for its messages.

@@ -71,6 +71,7 @@ Result<std::int64_t> bytes_of(int fd, const std::filesystem::path& file) {
 }
 
 constexpr std::int64_t kMoreBytes = 1 << 20;  // of the beginning
+constexpr std::int64_t kNearPart = 4;         // the part of each piece that is parsed completely
 
 // How much to read of each file.
 struct Extent {
@@ -81,23 +82,39 @@ struct Extent {
   bool is_enough = true;  // set: whether each last piece has a record with a time
 };
 
-// Reads the first and the last bytes.
-Result<> read_both_ends(int fd, const FilePart& part, Extent& extent, Transcript& into,
-                        const RecordSink& take) {
+// Where the records of a part go.
+struct Target {
+  Indexer& indexer;
+  std::size_t part;
+  Transcript& transcript;
+
+  void take(const Record& record) const { indexer.take(record, part); }
+};
+
+// Reads the first and the last bytes. Far from the ends, parses only lines that add metadata.
+Result<> read_both_ends(int fd, const FilePart& part, Extent& extent, const Target& target) {
+  Transcript& into = target.transcript;
   into.is_whole = false;
   ReadReport cut;  // both pieces may cut a line
+  const RecordSink take = [&](const Record& record) { target.take(record); };
+  const std::int64_t near_begin = part.begin + kEndBytes / kNearPart;
+  const std::int64_t near_end = part.end - extent.last_bytes / kNearPart;
+  const auto adds = [&](const Line& line) {
+    return line.at < near_begin || line.at >= near_end || target.indexer.adds_metadata(line.text);
+  };
+  const auto whole_adds = [&](const Line& line) { return is_not_cut(line) && adds(line); };
   REPRISE_TRY(
-      for_each_record(fd, {part.file, part.begin, part.begin + kEndBytes}, false, cut, take));
+      for_each_record(fd, {part.file, part.begin, part.begin + kEndBytes}, adds, cut, take));
   if (extent.needs_first_message && into.first_message == 0) {
     const std::int64_t begin = part.begin + kEndBytes;
     const std::int64_t more_end = std::min(begin + kMoreBytes, part.end - extent.last_bytes);
-    REPRISE_TRY(for_each_record(fd, {part.file, begin, more_end}, true, cut, take));
+    REPRISE_TRY(for_each_record(fd, {part.file, begin, more_end}, whole_adds, cut, take));
   }
   const std::uint64_t first_message = into.first_message;  // those at the end are not
   SessionInfo& info = into.session.info;
   const Time before = std::exchange(info.updated_at, Time{});
-  REPRISE_TRY(
-      for_each_record(fd, {part.file, part.end - extent.last_bytes, part.end}, true, cut, take));
+  REPRISE_TRY(for_each_record(fd, {part.file, part.end - extent.last_bytes, part.end}, whole_adds,
+                              cut, take));
   if (info.updated_at == Time{} && !part.is_inherited) {
     extent.is_enough = false;
     REPRISE_ASSIGN(const FileState state, state_of_file(part.file));
@@ -108,33 +125,33 @@ Result<> read_both_ends(int fd, const FilePart& part, Extent& extent, Transcript
   return {};
 }
 
-Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, Extent& extent,
-                   Transcript& into) {
+Result<> read_part(const FilePart& part, Extent& extent, const Target& target) {
+  Transcript& into = target.transcript;
   if (part.after_part) {
     into.tree.continue_from(
         into.tree.last_before(static_cast<std::uint16_t>(*part.after_part), part.after_byte));
   }
   if (part.file.extension() == kDocumentSuffix) {
-    return read_document(indexer, part, number, into.report);
+    return read_document(target.indexer, part, target.part, into.report);
   }
   REPRISE_ASSIGN(const Fd fd, open_unpacked(part.file, into.report));
-  const RecordSink take = [&](const Record& record) { indexer.take(record, number); };
+  const RecordSink take = [&](const Record& record) { target.take(record); };
   REPRISE_ASSIGN(const std::int64_t bytes, bytes_of(fd.get(), part.file));
   FilePart present = part;
   present.end = std::min(part.end, bytes);
   if (extent.records == Records::retained && present.end - part.begin <= kParsedBytesMax) {
     auto parsed = std::make_shared<ParsedPart>();
     REPRISE_TRY(parsed->read(fd.get(), present, into.report, take));
-    into.parsed.resize(number + 1);
+    into.parsed.resize(target.part + 1);
     into.parsed.back() = std::move(parsed);
     return {};
   }
   if (extent.ends_only) {
     if (present.end - part.begin > kEndBytes + extent.last_bytes) {
-      return read_both_ends(fd.get(), present, extent, into, take);
+      return read_both_ends(fd.get(), present, extent, target);
     }
   }
-  return for_each_record(fd.get(), present, false, into.report, take);
+  return for_each_record(fd.get(), present, {}, into.report, take);
 }
 
 // Marks the copies of another session's lines. They are the beginning of any branch with them.
@@ -213,7 +230,7 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, Extent& ex
   const std::unique_ptr<Indexer> indexer = tool.index(transcript);
   const std::vector<FilePart>& parts = transcript.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    REPRISE_TRY(read_part(*indexer, parts[i], i, extent, transcript));
+    REPRISE_TRY(read_part(parts[i], extent, {*indexer, i, transcript}));
   }
   indexer->finish();
   note_parent(transcript);

@@ -71,6 +71,8 @@ class Indexer {
  public:
   virtual ~Indexer() = default;
   virtual void take(const Record& record, std::size_t part) = 0;
+  // Of a line between the ends of a large file, when only those are read: whether to take it.
+  virtual bool adds_metadata(std::string_view /*line*/) const { return true; }
   virtual void finish() {}  // after the last record
 };
 
@@ -122,8 +124,8 @@ Result<bool> has_lines_of(const std::filesystem::path& place, int depth,
                           bool (*is_line)(JsonView line));
 
 // Reads only the ends of the files: for the title, the folder, the times, and a lower bound of the
-// number of messages. The last piece grows until it has a record with a time; if that is not found
-// within the limit of a line, the file's time is used.
+// number of messages. The last piece grows until a record near its end has a time; if that is not
+// found within the limit of a line, the file's time is used.
 inline constexpr std::int64_t kEndBytes = 64 << 10;
 Result<Transcript> read_ends(const JsonlTool& tool, const Located& located);
 // The time of a node that is a message; Time{} if unknown.

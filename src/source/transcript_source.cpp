@@ -9,7 +9,7 @@
 #include <mutex>
 #include <span>
 #include <thread>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -87,20 +87,20 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<SessionPage> list(const SessionQuery& query) override {
     REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
     ReadReport report;
-    std::vector<SessionInfo> matching;
-    const auto take = [&](const SessionInfo& info) {
-      if (store::matches(info, checked)) {
-        matching.push_back(info);
+    std::vector<SharedInfo> matching;
+    const auto take = [&](SharedInfo info) {
+      if (store::matches(*info, checked)) {
+        matching.push_back(std::move(info));
       }
     };
-    const std::vector<Located> all = locate_for(query, report);
+    const std::shared_ptr<const Listing> all = locate_for(query, report);
     const auto check = [&](const Located& located, const Result<>& taken) {
       if (!taken && taken.error().code != Code::not_found) {  // else it was removed meanwhile
         add_damage(report, {located.parts.front().file.native(), taken.error().message, ""});
       }
     };
     std::vector<ListedHead> listed;
-    for (const Located& located : all) {
+    for (const Located& located : all->sessions) {
       if (!may_be_listed(located, query)) {
         continue;
       }
@@ -111,26 +111,22 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
     }
     find_heads(listed);
-    std::deque<std::pair<const Located*, CachedHead>> heads;
     for (ListedHead& one : listed) {
       for (Damage& damage : one.report.damage) {
         add_damage(report, std::move(damage));
       }
       check(*one.located, one.head ? Result<>() : std::unexpected(one.head.error()));
-      if (one.head && one.head->info && (!one.head->is_child || query.children)) {
-        heads.emplace_back(one.located, *std::move(one.head));
+      if (!one.head || !(*one.head)->info || ((*one.head)->is_child && !query.children)) {
+        continue;
       }
-    }
-    for (auto& [located, head] : heads) {
-      check(*located, note_fork(*located, head));
-      if (head.info && store::matches(*head.info, checked)) {
-        matching.push_back(*std::move(head.info));
-      }
+      SharedHead head = *std::move(one.head);
+      check(*one.located, note_fork(*one.located, head));
+      take(SharedInfo(head, &*head->info));
     }
     if (!query.branches) {  // branches need the whole files
-      save_cache(all);
+      save_cache(*all);
     }
-    SessionPage page = store::make_page(std::move(matching), query);
+    SessionPage page = store::make_page(matching, query);
     page.damage = std::move(report.damage);
     return page;
   }
@@ -179,22 +175,30 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
  private:
+  using SharedInfo = std::shared_ptr<const SessionInfo>;
+  using InfoSink = std::function<void(SharedInfo)>;
+
+  // All sessions of the place. Not moved: by_id points into it.
+  struct Listing {
+    std::vector<Located> sessions;
+    std::unordered_map<std::string_view, const Located*> by_id = {};
+    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
+  };
+
   // Files of the same name in two folders are two sessions: the second id gets a hash of its
   // folder.
-  std::vector<Located> locate(ReadReport& report) const {
-    std::vector<Located> all = tool_->locate(report);
-    std::unordered_set<std::string_view> ids;
-    for (Located& located : all) {
-      if (!ids.insert(located.id.str()).second) {
+  std::shared_ptr<const Listing> locate(ReadReport& report) const {
+    auto listing = std::make_shared<Listing>(Listing{tool_->locate(report)});
+    for (Located& located : listing->sessions) {
+      if (listing->by_id.contains(located.id.str())) {
         const std::string folder = located.parts.front().file.parent_path().native();
         auto id = SessionId::parse(cat(located.id.str(), "@", hex_of(node_id(folder))));
         located.id = std::move(id).value_or(located.id);
       }
+      listing->by_id.insert_or_assign(located.id.str(), &located);
     }
-    return all;
+    return listing;
   }
-
-  using InfoSink = std::function<void(const SessionInfo&)>;
 
   // False if neither the session nor any branch of it can have an id with the query's prefix.
   static bool may_match(const Located& located, const SessionQuery& query) {
@@ -210,34 +214,21 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   struct ListedHead {
     const Located* located;
-    Result<CachedHead> head = {};
+    Result<SharedHead> head = nullptr;
     ReadReport report = {};
   };
 
-  // Those that are not cached in several threads: parsing takes longer than reading.
+  // In several threads, as parsing takes longer than reading.
   void find_heads(std::span<ListedHead> listed) {
-    std::vector<std::pair<ListedHead*, HeadState>> unread;
-    for (ListedHead& one : listed) {
-      const HeadState state = state_of(*one.located);
-      if (auto head = cache_.find(one.located->id, state)) {
-        one.head = complete(*one.located, state, *std::move(head));
-      } else {
-        unread.emplace_back(&one, state);
-      }
-    }
     std::atomic<std::size_t> next = 0;
     const auto read = [&] {
-      for (std::size_t i = next++; i < unread.size(); i = next++) {
-        const auto& [one, state] = unread[i];
-        one->head = read_head(*one->located, state, one->report);
-        if (one->head) {
-          one->head = complete(*one->located, state, *std::move(one->head));
-        }
+      for (std::size_t i = next++; i < listed.size(); i = next++) {
+        listed[i].head = find_head(*listed[i].located, listed[i].report);
       }
     };
     std::vector<std::future<void>> threads;
     const std::size_t count = std::min<std::size_t>(
-        {kListThreadsMax, std::thread::hardware_concurrency(), unread.size() / kFilesPerThread});
+        {kListThreadsMax, std::thread::hardware_concurrency(), listed.size() / kFilesPerThread});
     for (std::size_t i = 1; i < count; ++i) {
       // Deferred where no thread can be created.
       threads.push_back(std::async(std::launch::async | std::launch::deferred, read));
@@ -249,56 +240,51 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   // From the cache or from the ends of the session's files.
-  Result<CachedHead> find_head(const Located& located, ReadReport& report) {
+  Result<SharedHead> find_head(const Located& located, ReadReport& report) {
     const HeadState state = state_of(located);
-    std::optional<CachedHead> head = cache_.find(located.id, state);
+    SharedHead head = cache_.find(located.id, state);
     if (!head) {
-      REPRISE_ASSIGN(head, read_head(located, state, report));
+      return read_head(located, state, report);
     }
-    return complete(located, state, *std::move(head));
-  }
-
-  CachedHead complete(const Located& located, const HeadState& state, CachedHead head) {
-    if (head.info) {
-      head.info->revision = revision_of(state, head.files);
-    }
-    copies_.note_first_message(located, head.first_message);
+    copies_.note_first_message(located, head->first_message);
     return head;
   }
 
   // Sets the origin of a session that was forked by copying.
-  Result<> note_fork(const Located& located, CachedHead& head) {
+  Result<> note_fork(const Located& located, SharedHead& head) {
     const std::vector<Located> copies = copies_.copies_of(located);
     if (copies.empty()) {
       return {};
     }
     const std::optional<std::uint64_t> state = CopyIndex::state_of(copies).take();
-    if (!state || head.copies_state != *state) {
+    CachedHead fork = *head;
+    if (!state || head->copies_state != *state) {
       REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
-      head.copied_from = indexed->transcript.session.info.forked_from;
-      head.copies_state = state.value_or(0);
+      fork.copied_from = indexed->transcript.session.info.forked_from;
+      fork.copies_state = state.value_or(0);
       const HeadState own = state_of(located);
       if (cache_.find(located.id, own)) {  // else it must not be cached
-        cache_.put(located.id, own, head);
+        cache_.put(located.id, own, fork);
       }
     }
-    if (head.info) {
-      head.info->forked_from = head.copied_from;
+    if (fork.info) {
+      fork.info->forked_from = fork.copied_from;
     }
+    head = std::make_shared<const CachedHead>(std::move(fork));
     return {};
   }
 
   std::uint64_t read_first_message(const Located& located) {
     ReadReport ignored;
     const auto head = find_head(located, ignored);
-    return head ? head->first_message : 0;
+    return head ? (*head)->first_message : 0;
   }
 
   // Visits the sessions of the last listing.
   void each_located(const CopyIndex::Visit& visit) {
     const std::lock_guard lock(mutex_);
-    for (const auto& [id, located] : located_) {
-      visit(located);
+    if (listing_) {
+      std::ranges::for_each(listing_->sessions, visit);
     }
   }
 
@@ -334,7 +320,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   // Damaged files are not cached, so that each listing reports the damage.
-  Result<CachedHead> read_head(const Located& located, const HeadState& state, ReadReport& report) {
+  Result<SharedHead> read_head(const Located& located, const HeadState& state, ReadReport& report) {
     const std::int64_t damaged = report.damaged;
     Located resolved = located;
     REPRISE_TRY(tool_->resolve(resolved, report));
@@ -345,18 +331,14 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (!transcript.is_whole || has_conversation(transcript)) {
       head.info = info_of(transcript);
     }
-    if (report.damaged == damaged && transcript.report.damaged == 0) {
-      cache_.put(located.id, state, head);
-    }
-    return head;
+    copies_.note_first_message(located, head.first_message);
+    const bool is_intact = report.damaged == damaged && transcript.report.damaged == 0;
+    return is_intact ? cache_.put(located.id, state, std::move(head))
+                     : ListCache::share(state, std::move(head));
   }
 
-  void save_cache(const std::vector<Located>& all) {
-    std::unordered_set<std::string_view> present;
-    for (const Located& located : all) {
-      present.insert(located.id.str());
-    }
-    cache_.save([&](std::string_view id) { return present.contains(id); });
+  void save_cache(const Listing& all) {
+    cache_.save([&](std::string_view id) { return all.by_id.contains(id); });
   }
 
   // Lists a session with its branches and the sub-agents in the same file.
@@ -370,7 +352,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     const std::string revision = revision_of(state, other_files(located, transcript.parts));
     const auto take = [&](SessionInfo info) {
       info.revision = revision;
-      take_info(info);
+      take_info(std::make_shared<const SessionInfo>(std::move(info)));
     };
     take(info_of(transcript));
     for (const auto& [name, agent] : indexed->agents) {
@@ -391,25 +373,17 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   // Reuses a recent listing for queries about one session.
-  std::vector<Located> locate_for(const SessionQuery& query, ReadReport& report) {
+  std::shared_ptr<const Listing> locate_for(const SessionQuery& query, ReadReport& report) {
     const std::lock_guard lock(mutex_);
-    std::vector<Located> all;
-    if (!query.id_prefix.empty() && has_recent_listing()) {
-      for (const auto& [id, located] : located_) {
-        if (!query.branches || may_match(located, query)) {
-          all.push_back(located);
-        }
-      }
-      return all;
+    if (query.id_prefix.empty() || !has_recent_listing()) {
+      ReadReport ignored;  // not reported for a query about one session
+      note_listing(locate(query.id_prefix.empty() ? report : ignored));
     }
-    ReadReport ignored;  // not reported for a query about one session
-    all = locate(query.id_prefix.empty() ? report : ignored);
-    note_located(all);
-    return all;
+    return listing_;
   }
 
   bool has_recent_listing() const {
-    return located_at_ && std::chrono::steady_clock::now() - *located_at_ <= kListingTtl;
+    return listing_ && std::chrono::steady_clock::now() - listing_->at <= kListingTtl;
   }
 
   static bool has_conversation(const Transcript& transcript) {
@@ -520,24 +494,26 @@ class TranscriptSource final : public Source, public OriginalReader {
   // Reuses a recent listing.
   Result<std::optional<Located>> find_located(std::string_view id) {
     const std::lock_guard lock(mutex_);
-    auto found = located_.find(id);
-    const bool is_present =
-        found != located_.end() && state_of_file(found->second.parts.front().file).has_value();
-    const bool has_gone = found != located_.end() && !is_present;
+    const Located* found = find_listed(id);
+    const bool has_gone = found != nullptr && !state_of_file(found->parts.front().file).has_value();
     if (has_gone || !has_recent_listing()) {
       ReadReport ignored;
-      note_located(locate(ignored));
-      found = located_.find(id);
+      note_listing(locate(ignored));
+      found = find_listed(id);
     }
-    return found == located_.end() ? std::nullopt : std::optional(found->second);
+    return found == nullptr ? std::nullopt : std::optional(*found);
   }
 
-  void note_located(const std::vector<Located>& all) {
-    located_.clear();
-    for (const Located& located : all) {
-      located_.insert_or_assign(located.id.str(), located);
+  const Located* find_listed(std::string_view id) const {
+    if (!listing_) {
+      return nullptr;
     }
-    located_at_ = std::chrono::steady_clock::now();
+    const auto found = listing_->by_id.find(id);
+    return found == listing_->by_id.end() ? nullptr : found->second;
+  }
+
+  void note_listing(std::shared_ptr<const Listing> listing) {
+    listing_ = std::move(listing);
     copies_.note_listing();
   }
 
@@ -549,8 +525,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   SourceCapabilities holds_;
   std::mutex mutex_;
   std::deque<std::shared_ptr<const Indexed>> loaded_;  // most recently used first
-  std::map<std::string, Located, std::less<>> located_;
-  std::optional<std::chrono::steady_clock::time_point> located_at_;
+  std::shared_ptr<const Listing> listing_;             // the last one; may be null
 };
 
 }  // namespace

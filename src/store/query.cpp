@@ -1,6 +1,7 @@
 #include "store/query.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "reprise/store.h"
@@ -17,11 +18,18 @@ int group_of(const SessionInfo& info, const SessionQuery& query) {
   return query.ungrouped || info.pinned ? 0 : 1;
 }
 
-Cursor place_of(const SessionInfo& info, const SessionQuery& query) {
+// A Cursor without a copy of the id.
+struct Place {
+  int group;
+  Time updated_at;
+  const SessionId& id;
+};
+
+Place place_of(const SessionInfo& info, const SessionQuery& query) {
   return {group_of(info, query), info.updated_at, info.id};
 }
 
-bool is_listed_before(const Cursor& a, const Cursor& b) {
+bool is_listed_before(const Place& a, const Place& b) {
   if (a.group != b.group) {
     return a.group < b.group;
   }
@@ -79,7 +87,9 @@ std::vector<ListGroup> groups_of(const SessionQuery& query) {
 
 bool matches(const SessionInfo& info, const CheckedQuery& checked) {
   const SessionQuery& query = checked.query;
-  if (checked.after && !is_listed_before(*checked.after, place_of(info, query))) {
+  if (const auto& after = checked.after;
+      after &&
+      !is_listed_before({after->group, after->updated_at, after->id}, place_of(info, query))) {
     return false;
   }
   return (!query.working_dir || *query.working_dir == info.working_dir) &&
@@ -105,6 +115,19 @@ SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& que
     page.next = format_cursor(page.sessions.back());
   }
   return page;
+}
+
+SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matching,
+                      const SessionQuery& query) {
+  const auto before = [&query](const auto& a, const auto& b) {
+    return is_listed_before(place_of(*a, query), place_of(*b, query));
+  };
+  std::vector<std::shared_ptr<const SessionInfo>> first(std::min(query.limit, matching.size()) + 1);
+  first.erase(std::ranges::partial_sort_copy(matching, first, before).out, first.end());
+  std::vector<SessionInfo> infos;
+  infos.reserve(first.size());
+  std::ranges::transform(first, std::back_inserter(infos), [](const auto& info) { return *info; });
+  return make_page(std::move(infos), query);
 }
 
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix) {

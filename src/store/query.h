@@ -4,6 +4,9 @@
 // page's cursor is the position of its last session, so it remains valid while sessions are added,
 // removed and moved.
 
+#include <memory>
+#include <span>
+
 #include "reprise/store.h"
 
 namespace reprise::store {
@@ -40,6 +43,9 @@ bool matches(const SessionInfo& info, const CheckedQuery& checked);
 
 // Sorts the matching sessions, given in any order, and reduces them to the requested page.
 SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& query);
+// Copies only those on the page.
+SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matching,
+                      const SessionQuery& query);
 
 // Whether the full short id of a UUID begins with `prefix`.
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix);

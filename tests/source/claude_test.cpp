@@ -222,6 +222,20 @@ TEST_F(ClaudeTest, ALargeFileIsListedByItsEnds) {
   EXPECT_TRUE(session(kId).info.is_head_known);
 }
 
+TEST_F(ClaudeTest, ATitleFarFromTheEndsOfALargeFileIsFound) {
+  write(kFile, {user("u1", "", "Begin")});
+  const std::string filler(20'000, 'x');
+  for (int i = 0; i < 10; ++i) {
+    write(kFile, {user(cat("f", i), i == 0 ? "u1" : cat("f", i - 1), filler)});
+    if (i == 7) {
+      write(kFile, {"{'type':'custom-title','customTitle':'Named','sessionId':'s'}"});
+    }
+  }
+  write(kFile, {user("last", "f9", "End")});
+  open("claude");
+  EXPECT_EQ(must(source().list({})).sessions.at(0).title, "Named");
+}
+
 TEST_F(ClaudeTest, ItIsReadWhileItGrows) {
   write(kFile, {user("u1", "", "One")});
   open("claude");

@@ -59,6 +59,14 @@ class ClaudeIndexer final : public Indexer {
     }
   }
 
+  // Titles are short, and begin with their type.
+  bool adds_metadata(std::string_view line) const override {
+    constexpr std::size_t kBeginning = 128;
+    const std::string_view beginning = line.substr(0, kBeginning);
+    return titles_.first.empty() || into_.session.info.working_dir.empty() ||
+           beginning.contains("title\"") || beginning.contains("\"summary\"");
+  }
+
   void finish() override {
     std::string& title = into_.session.info.title;
     const bool is_own =
@@ -140,8 +148,11 @@ FileLayout::Name claude_name(const fs::path& file) {
 }
 
 bool is_claude_file(const fs::path& file, const fs::path& place) {
-  return file.extension() == kSuffix && file.parent_path() != place / "projects" &&
-         file.filename() != "history.jsonl" && file.filename() != "journal.jsonl";
+  const std::string_view path = file.native();
+  const std::string_view folder = path.substr(0, std::max<std::size_t>(path.rfind('/') + 1, 1) - 1);
+  const std::string_view name = path.substr(folder.size());
+  return path.ends_with(kSuffix) && name != "/history.jsonl" && name != "/journal.jsonl" &&
+         !(folder.ends_with("/projects") && file.parent_path() == place / "projects");
 }
 
 constexpr FileLayout kClaudeFiles = {"projects", 3, is_claude_file, claude_name};

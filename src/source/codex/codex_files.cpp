@@ -57,7 +57,7 @@ Result<std::optional<Base>> base_of(const fs::path& file) {
   std::optional<Base> base;
   bool is_first = true;
   REPRISE_TRY(for_each_record(
-      fd.get(), {.file = file, .end = kHeadBytes}, false, ignored, [&](const Record& record) {
+      fd.get(), {.file = file, .end = kHeadBytes}, {}, ignored, [&](const Record& record) {
         const JsonView pointer = record.json["payload"]["history_base"];
         if (std::exchange(is_first, false) && pointer.is(json::Kind::object)) {
           base = Base{pointer["thread_id"].text(), pointer["end_ordinal_exclusive"].count(),
@@ -74,7 +74,8 @@ Result<bool> ends_before(const fs::path& file, const Base& base) {
   bool is_match = false;
   const std::int64_t begin = std::max<std::int64_t>(0, base.byte_end - kHeadBytes);
   REPRISE_TRY(for_each_record(fd.get(), {.file = file, .begin = begin, .end = base.byte_end},
-                              begin > 0, ignored, [&](const Record& record) {
+                              begin > 0 ? is_not_cut : LineFilter(), ignored,
+                              [&](const Record& record) {
                                 is_match = record.json["ordinal"].count() + 1 == base.ordinal_end &&
                                            record.at + record.bytes() + 2 >= base.byte_end;
                               }));
@@ -106,7 +107,7 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
   const auto opened = if_exists(open_foreign(index));
   Result<> read = opened ? Result<>() : std::unexpected(opened.error());
   if (const std::optional<Fd> none; const auto& fd = opened ? *opened : none) {
-    read = for_each_record(fd->get(), {.file = index}, false, report, [&](const Record& record) {
+    read = for_each_record(fd->get(), {.file = index}, {}, report, [&](const Record& record) {
       found.names_.insert_or_assign(record.json["id"].text(), record.json["thread_name"].text());
     });
   }

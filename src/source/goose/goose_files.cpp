@@ -127,7 +127,7 @@ Result<std::shared_ptr<const OpenSession>> open_file_session(const fs::path& fil
       OpenSession{.session = {.info = {.id = id, .state = SessionState::closed}}});
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
   REPRISE_TRY(
-      for_each_record(fd.get(), {.file = file}, false, open->report, [&](const Record& record) {
+      for_each_record(fd.get(), {.file = file}, {}, open->report, [&](const Record& record) {
         if (record.json["role"]) {
           take_message(record.json, record.at, *open);
         } else if (is_header(record.json)) {
