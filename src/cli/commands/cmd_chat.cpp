@@ -34,7 +34,7 @@ bool can_edit(const Context& context) {
   return context.console().can_ask() && term != "dumb";
 }
 
-std::unique_ptr<LineSource> open_source(Context& context) {
+std::unique_ptr<LineSource> open_line_source(Context& context) {
   if (can_edit(context)) {
     if (auto editor = make_edit_source()) {
       return *std::move(editor);
@@ -166,7 +166,7 @@ Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const 
 Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events) {
   // Created before the editor, whose destructor restores the terminal even after a signal.
   Interrupts interrupts(kReplPatience);
-  const std::unique_ptr<LineSource> source = open_source(context);
+  const std::unique_ptr<LineSource> source = open_line_source(context);
   if (request.choose) {
     REPRISE_ASSIGN(const std::optional<SessionId> chosen,
                    choose_session(context, *source, request.all, interrupts.token()));
