@@ -1,9 +1,11 @@
 #pragma once
 
-// Base64 (RFC 4648, with padding) and hex; SHA-256, and the HMAC and PBKDF2 based on it, from
-// OpenSSL's libcrypto, which is loaded at the first call.
+// Base64 (RFC 4648, with padding) and hex; a fast hash; SHA-256, and the HMAC and PBKDF2 based on
+// it, from OpenSSL's libcrypto, which is loaded at the first call.
 
+#include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "reprise/types.h"
 
@@ -25,5 +27,18 @@ Result<std::string> pbkdf2_sha256(std::string_view password, std::string_view sa
 
 // Compares without leaking the position of a difference through timing.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+// The fast hash: the same on every machine and in every version, so that it may be stored. Not
+// collision-resistant against attackers: use sha256() for that.
+inline constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325U;
+
+// FNV-1a. A different `offset` gives an independent hash.
+constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t offset = kFnvOffset) {
+  std::uint64_t hash = offset;
+  for (const char c : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return hash;
+}
 
 }  // namespace reprise

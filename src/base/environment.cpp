@@ -5,8 +5,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
+#include <string>
 
 #include "base/encode.h"
+#include "base/variable.h"
 
 namespace reprise {
 namespace {
@@ -70,6 +73,11 @@ SessionId make_session_id(Clock& clock, Entropy& entropy, UuidVersion version) {
 
 OperationId make_operation_id(Clock& clock, Entropy& entropy) {
   return *OperationId::parse(make_uuid(clock, entropy, UuidVersion::v7));
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody calls setenv
+  return value == nullptr ? std::string() : std::string(value);
 }
 
 }  // namespace reprise

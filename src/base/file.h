@@ -7,20 +7,85 @@
 // documented to: the contents of a folder must not decide which file is read or written. Paths
 // given by the user are resolved once on input (resolve_path); everything below them is opened
 // without following links.
+//
+// Incomplete content is written to temporary files. A killed process leaves them behind; the next
+// writer of the same file removes them. A lock, which ends with its process, marks a file in use.
 
 #include <sys/stat.h>  // IWYU pragma: export
 
-#include <cstddef>     // IWYU pragma: export
-#include <filesystem>  // IWYU pragma: export
-#include <functional>  // IWYU pragma: export
+#include <cstddef>  // IWYU pragma: export
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>  // IWYU pragma: export
 
-#include "base/fd.h"              // IWYU pragma: export
-#include "base/temporary_file.h"  // IWYU pragma: export
-#include "reprise/error.h"        // IWYU pragma: export
+#include "reprise/error.h"
 
 namespace reprise {
+
+// Owns a file descriptor. The destructor closes it and ignores errors; use close() for written
+// files.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd();
+
+  int get() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+  Result<> close(const std::filesystem::path& path);
+
+ private:
+  int fd_ = -1;
+};
+
+// Removed by its destructor, unless it was renamed.
+class TemporaryFile {
+ public:
+  // Creates an empty file beside `path`, 0600, "PATH.reprise-<number>.tmp" with the lowest number
+  // that is not in use. Open for reading and writing.
+  static Result<TemporaryFile> create(const std::filesystem::path& path);
+
+  TemporaryFile(TemporaryFile&& other) noexcept
+      : name_(std::exchange(other.name_, {})), fd_(std::move(other.fd_)) {}
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+
+  const std::filesystem::path& name() const { return name_; }
+  int fd() const { return fd_.get(); }
+  // Call after the rename: the file is no longer removed. Returns the open file.
+  Fd was_renamed();
+
+ private:
+  TemporaryFile(std::filesystem::path name, Fd fd) : name_(std::move(name)), fd_(std::move(fd)) {}
+  std::filesystem::path name_;
+  Fd fd_;
+};
+
+// Removes what killed processes left beside `path`.
+void remove_temporary_files(const std::filesystem::path& path);
+
+// The same for all files of a folder for which `is_target` returns true, and for names of older
+// versions ("NAME.<pid>.<number>.tmp"), which were not locked: the caller must hold the lock that
+// excludes their writers. Lists the folder; ignores errors.
+void sweep_temporary_files(const std::filesystem::path& folder,
+                           const std::function<bool(std::string_view name)>& is_target);
+
+// Whether it is the name of a temporary file of this version or an older one.
+bool is_temporary_name(std::string_view name);
+
+// The path for messages: the parts that are names of temporary files become those of the files that
+// they will replace.
+std::filesystem::path without_temporary_names(const std::filesystem::path& path);
 
 // "cannot WHAT PATH: REASON" with the code for errno (not_found, io…).
 Error os_error(std::string_view what, const std::filesystem::path& path, int os_errno);

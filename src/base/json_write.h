@@ -1,7 +1,9 @@
 #pragma once
 
-// Writes JSON: compact, keys in the order of the calls, text as UTF-8.
+// Writes JSON, keys in the order of the calls, text as UTF-8: compact, or one member or element per
+// line with the spelling of numbers and strings preserved.
 
+#include "reprise/error.h"
 #include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise::json {
@@ -84,5 +86,20 @@ std::string object_of(const Members&... members) {
 
 // `["a","b"]`
 std::string array_of(const std::vector<std::string>& texts);
+
+enum class KeyOrder : std::uint8_t { as_written, by_bytes };
+
+struct PrettyOptions {
+  int indent = 2;
+  KeyOrder order = KeyOrder::as_written;
+  int depth = 0;  // additional indentation levels for all lines but the first
+};
+
+// `[]` and `{}` are printed on one line; there is no line end after the last line. Keys are
+// re-escaped, everything else is preserved. corrupt for malformed JSON.
+Result<std::string> pretty(std::string_view json, PrettyOptions options = {});
+
+// A JSON value without whitespace between tokens, otherwise unchanged.
+std::string compact(std::string_view validated);
 
 }  // namespace reprise::json

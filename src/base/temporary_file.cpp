@@ -1,5 +1,3 @@
-#include "base/temporary_file.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

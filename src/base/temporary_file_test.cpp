@@ -1,5 +1,3 @@
-#include "base/temporary_file.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>

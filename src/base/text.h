@@ -1,14 +1,19 @@
 #pragma once
 
-// String building: cat("row ", 17, ": ", reason).
+// Text: building it (cat("row ", 17, ": ", reason)), numbers in it, one line of it, and the nearest
+// known word.
 
 #include <charconv>
 #include <concepts>  // IWYU pragma: export
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>       // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export
 #include <system_error>
+#include <vector>
 
 namespace reprise {
 
@@ -69,5 +74,30 @@ std::string counted(std::int64_t count, std::string_view one);
 
 // Without the blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
+
+// The known word with the smallest edit distance (insert, delete, replace, transpose), if it is
+// close enough to be a typo; "" otherwise.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+
+// Up to `count` alternatives, nearest first, which differ in at most half of the word.
+std::vector<std::string_view> nearest_few(std::string_view word,
+                                          std::span<const std::string_view> known,
+                                          std::size_t count);
+
+// The numbers that a flag or a setting accepts.
+struct NumberRange {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+
+  bool holds(double number) const { return number >= min && number <= max; }
+};
+
+enum class NumberKind : unsigned char { whole, any };
+
+// "a whole number from 1 to 1000", "a number of 0 or more", "a number"
+std::string number_words(NumberKind kind, const NumberRange& range);
+
+// One line: controls and runs of blanks become one blank; invalid UTF-8 becomes U+FFFD.
+std::string clean_line(std::string_view text);
 
 }  // namespace reprise

@@ -1,10 +1,70 @@
 #include "engine/builtin_tools.h"
 
+// Files are opened inside one folder. The kernel enforces this (openat2, RESOLVE_BENEATH): no "..",
+// absolute path or link leads outside, even if it changes concurrently.
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "reprise/tool.h"
 
 namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error outside(const std::string& name) {
+  return {Code::invalid_argument, cat("\"", name, "\" is outside the session's folder")};
+}
+
+// Converts the kernel's error.
+Error open_error(const std::string& name, int os_errno) {
+  if (os_errno == EXDEV || os_errno == ELOOP) {
+    return outside(name);
+  }
+  if (os_errno == ENOSYS) {
+    return {Code::unsupported, "this kernel cannot confine files to a folder (Linux 5.6 or later)"};
+  }
+  return os_error("open", name, os_errno);
+}
+
+Result<Fd> open_beneath(int folder, const std::string& name, int flags) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags) | static_cast<unsigned>(O_CLOEXEC);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int tries = 0;; ++tries) {
+    const long fd = ::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how);
+    if (fd >= 0) {
+      return Fd(static_cast<int>(fd));
+    }
+    // EAGAIN: something was renamed during the lookup.
+    if ((errno != EINTR && errno != EAGAIN) || tries > 100) {
+      return std::unexpected(open_error(name, errno));
+    }
+  }
+}
+
+// Converts a path below the root to one relative to it.
+std::string relative_name(const fs::path& root, const std::string& name) {
+  if (!name.starts_with('/')) {
+    return name.empty() ? "." : name;
+  }
+  const std::string beginning = root.native().ends_with('/') ? root.native() : root.native() + '/';
+  if (name == root.native()) {
+    return ".";
+  }
+  return name.starts_with(beginning) ? name.substr(beginning.size()) : name;
+}
+
+}  // namespace
 
 std::string_view ToolArguments::raw(std::string_view name) const {
   const std::string_view value = json::find_member(input_.text(), name);
@@ -54,6 +114,32 @@ void add_builtin_tools(ToolRegistry& registry) {
     // A registered tool of the same name has precedence: it is the caller's own.
     (void)registry.add(make());
   }
+}
+
+Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind kind) {
+  if (root.empty()) {
+    return fail(Code::invalid_argument, "the session has no folder to read in");
+  }
+  if (name.find('\0') != std::string::npos) {
+    return fail(Code::invalid_argument, "a file name cannot hold a NUL byte");
+  }
+  REPRISE_ASSIGN(const fs::path real, resolve_path(root));
+  REPRISE_ASSIGN(const Fd folder, open_file(real, O_PATH | O_DIRECTORY));
+  const std::string relative = relative_name(root, name);
+  // The type is checked before the file is opened: opening a pipe blocks, opening a device may have
+  // effects.
+  REPRISE_ASSIGN(const Fd place, open_beneath(folder.get(), relative, O_PATH));
+  REPRISE_ASSIGN(const struct stat status, status_of(place.get(), name));
+  const bool fits = kind == EntryKind::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
+  if (!fits) {
+    return fail(Code::invalid_argument, cat("\"", name, "\" is not a ",
+                                            kind == EntryKind::file ? "regular file" : "folder"));
+  }
+  // Opens the file that was checked, whatever its name refers to now.
+  const int flags = kind == EntryKind::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY;
+  Fd file(::open(cat("/proc/self/fd/", place.get()).c_str(), flags | O_CLOEXEC));
+  return file.is_open() ? Result<Fd>(std::move(file))
+                        : std::unexpected(os_error("open", name, errno));
 }
 
 }  // namespace reprise

@@ -5,7 +5,8 @@
 #include <set>
 #include <stop_token>
 
-#include "base/hash.h"
+#include "base/encode.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
@@ -13,7 +14,6 @@
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
-#include "store/redact.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"
 
@@ -463,7 +463,7 @@ class Copy {
       return {};  // removed concurrently
     }
     if (entry.name.substr(entry.name.rfind('/') + 1) == store::kResponseFile) {
-      std::string redacted = store::redact_headers(*bytes);
+      std::string redacted = redact_headers(*bytes);
       if (redacted != *bytes) {
         losses_.insert(cat(what, ": headers that are secret"));
       }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Copies sessions between stores.
+// Copies sessions between stores, and delivers the contents of an outbox to a store.
 //
 //  (1) Idempotent: existing messages are compared, not copied again. A session that has grown is
 //      continued; one that differs is a conflict and remains unchanged in both stores.
@@ -11,6 +11,7 @@
 #include <stop_token>
 
 #include "reprise/open_store.h"
+#include "reprise/outbox.h"
 #include "reprise/store.h"
 
 namespace reprise {
@@ -43,5 +44,16 @@ struct CopyOptions {
 // After an error (a failing store, cancelled) the copy can be resumed by calling this again.
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
                                    const CopyOptions& options = {});
+
+// Delivers the contents of an outbox.
+//  (1) Each step has the operation id of the original attempt, so a step that has been applied is
+//      not applied again. If the store has forgotten the id, the messages at its position are
+//      compared.
+//  (2) A missing session is created; one that is unchanged since the conversation is continued. If
+//      it has other messages now, the steps become a fork at their position, or a new session if
+//      the original is gone: nothing is lost or mixed up.
+// After an error, calling this again continues. CopiedSession::detail names the session with the
+// steps if it is not their own. unsupported for a store without messages.
+Result<CopiedSession> replay_outbox(const OutboxSession& outbox, Store& target);
 
 }  // namespace reprise

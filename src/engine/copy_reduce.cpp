@@ -1,5 +1,15 @@
 #include "engine/copy_reduce.h"
 
+// In targets with artefacts, replaced messages are stored in the same artefact as in chat
+// directories, one message per line.
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/store.h"
 
 namespace reprise::engine {
@@ -10,6 +20,70 @@ void leave_out(std::string& text, std::string_view what, Losses& losses) {
     text.clear();
     losses.emplace(what);
   }
+}
+
+Result<std::string> bytes_of(BlobReader* blobs, const BlobHash& hash) {
+  if (blobs == nullptr) {
+    return fail(Code::unsupported, "the source offers no blobs");
+  }
+  std::string bytes;
+  REPRISE_TRY(blobs->read_blob(hash, [&bytes](std::string_view piece) {
+    bytes += piece;
+    return Flow::proceed;
+  }));
+  return bytes;
+}
+
+// Blobs referenced only by an artefact would be purged after a day, so their bytes are stored in
+// it.
+void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
+  const auto with_bytes = [&](std::optional<BlobHash>& blob, const auto& put) {
+    if (!blob) {
+      return;
+    }
+    if (const auto bytes = bytes_of(blobs, *blob)) {
+      put(*bytes);
+      blob.reset();
+    } else {
+      losses.insert(cat("blob ", blob->str(), " of a replaced message: ", bytes.error().message));
+    }
+  };
+  for (Block& block : message.blocks) {
+    if (auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
+      with_bytes(result->blob, [result](std::string_view bytes) {
+        TextBlock whole = text_block(bytes);
+        result->text = std::move(whole.text);
+        std::ranges::move(whole.extra, std::back_inserter(result->extra));
+      });
+    } else if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
+      with_bytes(image->blob, [image](std::string_view bytes) {
+        image->url = cat("data:", image->media_type, ";base64,", base64_encode(bytes));
+      });
+    }
+  }
+}
+
+Result<std::string> read_lines(Source& source, const SessionId& id, Losses& losses,
+                               Losses& damage) {
+  std::string out;
+  if (ArtefactReader* const artefacts = source.capabilities().artefact_reader;
+      artefacts != nullptr) {
+    REPRISE_ASSIGN(auto earlier, artefacts->find_artefact(id, {0}, kReplacedArtefact));
+    out = std::move(earlier).value_or("");
+    out += out.empty() || out.ends_with('\n') ? "" : "\n";
+  }
+  BlobReader* const blobs = source.capabilities().blob_reader;
+  const auto take = [&](Message&& message) {
+    put_blobs_inline(message, blobs, losses);
+    out += cat(message_to_json(message), "\n");
+    return Flow::proceed;
+  };
+  REPRISE_ASSIGN(const ReadReport report,
+                 source.capabilities().replaced_reader->read_replaced(id, take));
+  for (const Damage& part : report.damage) {
+    damage.insert(cat("a damaged part: ", part.where, ": ", part.reason));
+  }
+  return out;
 }
 
 }  // namespace
@@ -64,6 +138,41 @@ Message reduce(Message message, const SourceCapabilities& holds, Losses& losses)
     }
   }
   return message;
+}
+
+Result<std::int64_t> count_replaced(Source& source, const SessionId& id) {
+  ReplacedReader* const reader = source.capabilities().replaced_reader;
+  return reader != nullptr ? reader->count_replaced(id) : 0;
+}
+
+Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,
+                       Losses& damage) {
+  REPRISE_ASSIGN(const std::int64_t count, count_replaced(source, id));
+  if (count == 0) {
+    return {};
+  }
+  Artefacts* const artefacts = target.capabilities().artefacts;
+  if (artefacts == nullptr) {
+    losses.insert(cat("replaced messages: ", count));
+    return {};
+  }
+  REPRISE_ASSIGN(const std::string lines, read_lines(source, id, losses, damage));
+  REPRISE_ASSIGN(const auto there, artefacts->find_artefact(id, {0}, kReplacedArtefact));
+  if (there == lines) {
+    return {};
+  }
+  if (there && !lines.starts_with(*there)) {
+    losses.insert(cat("replaced messages: ", count, ": the target has others"));
+    return {};
+  }
+  const auto saved = artefacts->save_artefact(id, {0}, kReplacedArtefact, lines);
+  if (!saved && saved.error().code != Code::invalid_argument) {
+    return std::unexpected(saved.error());
+  }
+  if (!saved) {
+    losses.insert(cat("replaced messages: ", count, ": ", saved.error().message));
+  }
+  return {};
 }
 
 }  // namespace reprise::engine

@@ -5,7 +5,7 @@
 #include <deque>
 #include <span>
 
-#include "engine/unanswered.h"
+#include "engine/session_notes.h"
 #include "reprise/store.h"
 
 namespace reprise {

@@ -1,5 +1,3 @@
-#include "engine/outbox_replay.h"
-
 #include <algorithm>
 #include <iterator>
 

@@ -1,8 +1,6 @@
 // Messages that a store did not accept are saved in an outbox and delivered once, whatever happened
 // in between.
 
-#include "engine/outbox_replay.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

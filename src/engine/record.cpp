@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "engine/unanswered.h"
+#include "engine/session_notes.h"
 #include "model/known_time.h"
 #include "store/rules.h"
 

@@ -21,7 +21,7 @@
 
 #include "engine/history.h"        // IWYU pragma: export
 #include "engine/lease.h"          // IWYU pragma: export
-#include "engine/request_start.h"  // IWYU pragma: export
+#include "engine/session_notes.h"  // IWYU pragma: export
 #include "reprise/capabilities.h"  // IWYU pragma: export
 #include "reprise/conversation.h"  // IWYU pragma: export
 #include "reprise/store.h"         // IWYU pragma: export

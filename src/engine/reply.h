@@ -1,8 +1,12 @@
 #pragma once
 
-// Assembles the blocks of a message from the events of a streaming reply.
+// Assembles the blocks of a message from the events of a streaming reply. The input of a tool call
+// is converted from the model's text to what can be sent and run.
+
+#include <optional>
 
 #include "reprise/provider.h"
+#include "reprise/types.h"
 
 namespace reprise {
 
@@ -53,5 +57,18 @@ class Reply {
 
 // Appends `event` to the blocks if it has content.
 void grow(GrowingBlocks& blocks, const StreamEvent& event);
+
+// The input as the model wrote it: JSON, or a JSON string with text that is not JSON. "" is an
+// empty object.
+RawJson input_from_text(std::string_view text);
+
+// The object that a tool can be run with: {} for null; a JSON string may contain one. nullopt
+// otherwise.
+std::optional<RawJson> runnable_input(const RawJson& input);
+
+// An object, as providers require: the runnable one, or {"_raw": …} around anything else.
+RawJson input_object(const RawJson& input);
+
+bool is_object(const RawJson& input);
 
 }  // namespace reprise

@@ -7,7 +7,7 @@
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/request_view.h"
-#include "engine/unanswered.h"
+#include "engine/session_notes.h"
 
 namespace reprise {
 namespace {

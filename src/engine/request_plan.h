@@ -4,8 +4,8 @@
 // the new messages after an answer that the provider still has.
 
 #include "engine/history.h"
-#include "engine/request_start.h"
 #include "engine/request_view.h"
+#include "engine/session_notes.h"
 #include "reprise/conversation.h"
 
 namespace reprise {

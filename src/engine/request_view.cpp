@@ -8,11 +8,10 @@
 #include "engine/blobs.h"
 #include "engine/history.h"
 #include "engine/message_of.h"
-#include "engine/open_calls.h"
+#include "engine/reply.h"
 #include "engine/request_repairs.h"
-#include "engine/tool_input.h"
-#include "engine/unanswered.h"
-#include "model/media.h"
+#include "engine/session_notes.h"
+#include "model/attachment.h"
 #include "reprise/provider.h"
 
 namespace reprise {

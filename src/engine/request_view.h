@@ -13,7 +13,6 @@
 #include <unordered_set>
 
 #include "engine/history.h"
-#include "engine/open_calls.h"
 #include "engine/request_repairs.h"
 #include "reprise/provider.h"
 

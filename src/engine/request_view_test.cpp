@@ -8,7 +8,6 @@
 #include "engine/blobs.h"
 #include "engine/history.h"
 #include "engine/message_of.h"
-#include "engine/open_calls.h"
 #include "engine/request_repairs.h"
 #include "engine/testing/fake_provider.h"
 #include "engine/testing/messages.h"

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
-#include "engine/one_line.h"
 
 namespace reprise {
 namespace {
@@ -23,12 +22,12 @@ Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) 
   std::string list;
   for (std::size_t i = 0; i < std::min(sessions.size(), kCandidatesMax); ++i) {
     const SessionInfo& info = sessions.at(i);
-    const std::string title = one_line(info.title);
+    const std::string title = clean_line(info.title);
     list +=
         cat(list.empty() ? "" : ", ", brief[i], " '", grapheme_prefix(title, kShownTitleMax), "'");
   }
   const std::string_view more = sessions.size() > kCandidatesMax ? ", and more" : "";
-  return {Code::ambiguous, cat("'", one_line(sel), "' matches several sessions: ", list, more,
+  return {Code::ambiguous, cat("'", clean_line(sel), "' matches several sessions: ", list, more,
                                "; name one by its id")};
 }
 
@@ -63,7 +62,7 @@ class Selector {
     if (elsewhere_) {
       return std::unexpected(in_other_state(*elsewhere_));
     }
-    return fail(Code::not_found, cat("no session matches '", one_line(sel_),
+    return fail(Code::not_found, cat("no session matches '", clean_line(sel_),
                                      "'; `reprise list --all` lists all sessions"));
   }
 

@@ -1,11 +1,9 @@
 #include <algorithm>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "engine/fixed_messages.h"
 #include "engine/message_of.h"
-#include "engine/one_line.h"
 #include "reprise/conversation.h"
 
 namespace reprise {
@@ -45,7 +43,7 @@ Result<std::string> acceptable_title(std::string_view answer) {
   if (title.size() > kModelTitleBytesMax) {
     return fail(Code::invalid_argument, "the model returned a title that is too long");
   }
-  return one_line(title);
+  return clean_line(title);
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ std::string title_from_prompt(std::string_view prompt) {
   std::string_view rest = clean;
   while (!rest.empty()) {
     const auto line_end = rest.find_first_of("\r\n");
-    const std::string line = one_line(rest.substr(0, line_end));
+    const std::string line = clean_line(rest.substr(0, line_end));
     if (has_words(line)) {
       return std::string(trimmed(grapheme_prefix(line, kTitleCharactersMax)));
     }

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "engine/tool_input.h"
+#include "engine/reply.h"
 #include "reprise/tool.h"
 
 namespace reprise {

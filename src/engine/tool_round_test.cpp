@@ -6,9 +6,9 @@
 #include <latch>
 #include <stdexcept>
 
+#include "engine/reply.h"
 #include "engine/testing/fake_provider.h"
 #include "engine/testing/messages.h"
-#include "engine/tool_input.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"

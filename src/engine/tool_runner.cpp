@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "engine/blobs.h"
-#include "engine/tool_input.h"
+#include "engine/reply.h"
 #include "engine/turn.h"
 #include "reprise/conversation.h"
 #include "reprise/store.h"

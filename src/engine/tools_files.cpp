@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/builtin_tools.h"
-#include "engine/one_line.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -94,7 +93,7 @@ struct FolderCloser {
 
 std::string entry_line(int folder, const std::string& name) {
   struct stat status{};
-  std::string line = one_line(name);
+  std::string line = clean_line(name);
   if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     return line;
   }

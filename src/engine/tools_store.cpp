@@ -4,7 +4,6 @@
 #include "base/utf8.h"
 #include "engine/builtin_tools.h"
 #include "engine/history.h"
-#include "engine/one_line.h"
 #include "reprise/capabilities.h"
 #include "reprise/tool.h"
 
@@ -78,7 +77,7 @@ class Recall {
   void search_title(const SessionInfo& info) {
     if (ascii_lower(info.title).find(query_) != std::string::npos) {
       ++hits_;
-      out_ += cat("session ", info.id.str(), " \"", one_line(info.title), "\": the title\n");
+      out_ += cat("session ", info.id.str(), " \"", clean_line(info.title), "\": the title\n");
     }
   }
 
@@ -105,8 +104,9 @@ class Recall {
     const std::size_t from = at > kAround ? at - kAround : 0;
     const std::string_view part = text.substr(from, query_.size() + 2 * kAround);
     ++hits_;
-    out_ += cat("session ", info.id.str(), " \"", one_line(info.title), "\", message ",
-                message.seq.value, ", ", one_line(message.role), ": ", one_line(whole(part)), "\n");
+    out_ +=
+        cat("session ", info.id.str(), " \"", clean_line(info.title), "\", message ",
+            message.seq.value, ", ", clean_line(message.role), ": ", clean_line(whole(part)), "\n");
   }
 
   // Removes partial characters at both ends.

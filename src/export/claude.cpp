@@ -7,7 +7,7 @@
 #include "export/content.h"
 #include "export/formats.h"
 #include "export/paired.h"
-#include "model/media.h"
+#include "model/attachment.h"
 
 namespace reprise::exporting {
 namespace {

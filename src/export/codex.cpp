@@ -8,7 +8,7 @@
 #include "export/formats.h"
 #include "export/names.h"
 #include "export/paired.h"
-#include "model/media.h"
+#include "model/attachment.h"
 #include "store/usage_sum.h"
 
 namespace reprise::exporting {

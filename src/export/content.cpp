@@ -5,7 +5,7 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "model/media.h"
+#include "model/attachment.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::exporting {

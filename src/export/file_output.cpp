@@ -5,9 +5,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "export/formats.h"
+#include "export/formats.h"  // IWYU pragma: export
 #include "export/names.h"
-#include "export/original.h"
 
 namespace reprise {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
-// The table of formats.
+// The table of formats. Unchanged sessions of another tool can be written back as they were.
 
-#include "export/losses.h"
-#include "export/writer.h"
+#include "export/writer.h"  // IWYU pragma: export
+#include "reprise/source.h"
 
 namespace reprise::exporting {
 
@@ -39,5 +39,18 @@ std::filesystem::path pi_folder(const Session& session, const ToolVariables& var
 std::string codex_stem(const Session& session);
 std::string gemini_stem(const Session& session);
 std::string pi_stem(const Session& session);
+
+struct Original {
+  std::string id;                        // the tool's id
+  std::string file;                      // its name in the tool's folder
+  std::vector<std::string> pieces = {};  // artefacts; empty: read the file from the source
+};
+
+// nullopt if the format or the session is another tool's, if the session has changed since it was
+// imported, or if it is not in exactly one file there.
+Result<std::optional<Original>> find_original(Source& source, const Session& session,
+                                              const Format& format);
+
+Result<> write_original(const Job& job, const Original& original);
 
 }  // namespace reprise::exporting

@@ -4,14 +4,14 @@
 #include <array>
 #include <map>
 
-#include "base/json_pretty.h"
+#include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "export/content.h"
 #include "export/formats.h"
 #include "export/html_text.h"
+#include "model/attachment.h"
 #include "model/known_time.h"
-#include "model/media.h"
 #include "store/usage_sum.h"
 
 namespace reprise::exporting {

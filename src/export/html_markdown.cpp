@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/markdown_library.h"
+#include "base/markdown.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "export/html_text.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/code_tokens.h"
+#include "base/markdown.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 
@@ -83,6 +83,49 @@ bool is_plain_link(std::string_view target) {
   return std::ranges::any_of(kSchemes, [target](std::string_view scheme) {
     return ascii_lower(target.substr(0, scheme.size())) == scheme;
   });
+}
+
+std::string_view page_style() {
+  return R"css(
+:root{color-scheme:light dark;--text:#1f2328;--back:#fff;--faint:#656d76;--line:#d0d7de;--soft:#f6f8fa;--user:#eef4ff;--accent:#0969da;--error:#cf222e;--c:#6e7781;--s:#0a6b2d;--n:#0550ae;--k:#a626a4}
+@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--back:#0d1117;--faint:#8d96a0;--line:#30363d;--soft:#161b22;--user:#121d2f;--accent:#58a6ff;--error:#ff7b72;--c:#8b949e;--s:#7ee787;--n:#79c0ff;--k:#d2a8ff}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:56rem;padding:1.5rem 1rem 4rem;background:var(--back);color:var(--text);font:16px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.6rem;line-height:1.25;margin:.2rem 0 .8rem}
+a{color:var(--accent)}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0 0 1rem;color:var(--faint);font-size:.9rem}
+dt{font-weight:600}dd{margin:0}
+article{border:1px solid var(--line);border-radius:8px;margin:1rem 0;padding:.3rem 1rem .6rem}
+article.user{background:var(--user)}
+article:target{outline:2px solid var(--accent)}
+article>header{display:flex;flex-wrap:wrap;gap:.2rem .9rem;align-items:baseline;color:var(--faint);font-size:.85rem;padding:.2rem 0}
+article>header b{color:var(--text);text-transform:capitalize;font-size:.95rem}
+article>header a{color:inherit;text-decoration:none;margin-left:auto}
+.cut{color:var(--error)}
+p,ul,ol,blockquote,table,pre{margin:.5rem 0}
+blockquote{border-left:3px solid var(--line);padding-left:.8rem;color:var(--faint)}
+code{font:.875em/1.45 ui-monospace,monospace;background:var(--soft);border-radius:4px;padding:.1em .3em}
+pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.6rem .8rem;overflow:auto;white-space:pre-wrap;font:.85rem/1.45 ui-monospace,monospace;tab-size:4}
+pre code{background:none;padding:0;font:inherit}
+pre.text{background:none;border:0;padding:0;font:inherit}
+details{border:1px solid var(--line);border-radius:6px;margin:.5rem 0;padding:.2rem .7rem}
+details>summary{cursor:pointer;color:var(--faint);font-size:.9rem}
+details.error>summary{color:var(--error)}
+table{border-collapse:collapse;display:block;overflow-x:auto}
+th,td{border:1px solid var(--line);padding:.25rem .6rem;text-align:left}
+.r{text-align:right}.m{text-align:center}
+img{max-width:100%;border-radius:6px}
+hr{border:0;border-top:1px solid var(--line)}
+footer{color:var(--faint);font-size:.9rem}
+.c{color:var(--c);font-style:italic}.s{color:var(--s)}.n{color:var(--n)}.k{color:var(--k)}
+@media print{body{max-width:none}article{break-inside:avoid-page}}
+)css";
+}
+
+std::string_view page_policy() {
+  return "default-src 'none'; style-src 'sha256-ABVD1x7lNPst1f9dJ3bhUNN2HlDX50rl5RVEWxtv4jg='; "
+         "img-src data:; base-uri 'none'; "
+         "form-action 'none'";
 }
 
 }  // namespace reprise::exporting

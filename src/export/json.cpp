@@ -4,8 +4,7 @@
 #include "export/content.h"
 #include "export/formats.h"
 #include "reprise/capabilities.h"
-#include "store/document/exported_form.h"
-#include "store/document/sidecar.h"
+#include "store/document/sidecar.h"  // IWYU pragma: export
 
 namespace reprise::exporting {
 namespace {

@@ -1,10 +1,9 @@
-#include "export/losses.h"
-
 #include <algorithm>
 
 #include "engine/origin.h"
+#include "export/writer.h"  // IWYU pragma: export
+#include "model/attachment.h"
 #include "model/known_time.h"
-#include "model/media.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::exporting {

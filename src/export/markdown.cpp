@@ -5,7 +5,7 @@
 #include "export/content.h"
 #include "export/formats.h"
 #include "export/transcript.h"
-#include "model/media.h"
+#include "model/attachment.h"
 
 namespace reprise::exporting {
 namespace {

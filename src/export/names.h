@@ -1,6 +1,6 @@
 #pragma once
 
-// File names derived from sessions.
+// File names and times derived from sessions.
 
 #include "reprise/source.h"
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/hash.h"
-#include "base/json_pretty.h"
+#include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"

@@ -6,11 +6,10 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "model/attachment.h"
 #include "model/known_time.h"
-#include "model/media.h"
 #include "reprise/select.h"
 
 namespace reprise {

@@ -1,8 +1,9 @@
 #pragma once
 
-// A format implements a Writer, which receives a session message by message. formats.h has the
-// table of formats.
+// A format implements a Writer, which receives a session message by message, and names the parts of
+// a session that it cannot hold. formats.h has the table of formats.
 
+#include <initializer_list>
 #include <memory>
 #include <set>
 
@@ -36,5 +37,54 @@ template <class Class>
 std::unique_ptr<Writer> make_writer(Job& job) {
   return std::make_unique<Class>(job);
 }
+
+enum class Part : std::uint8_t {
+  title,
+  system_prompt,
+  settings,
+  prompt_history,
+  todos,
+  artefacts,
+  session_fields,  // unknown fields from other programs
+  system_messages,
+  cut_answers,  // that an answer is incomplete
+  times,
+  authors,
+  models,
+  usage,
+  response_ids,
+  message_fields,
+  thinking,
+  signatures,
+  tools,
+  images,
+  documents,
+  other_blocks,
+};
+
+class Parts {
+ public:
+  constexpr Parts() = default;
+  constexpr Parts(std::initializer_list<Part> parts) {
+    for (const Part part : parts) {
+      bits_ |= bit(part);
+    }
+  }
+  constexpr Parts with(Parts others) const {
+    others.bits_ |= bits_;
+    return others;
+  }
+  constexpr bool has(Part part) const { return (bits_ & bit(part)) != 0; }
+
+ private:
+  static constexpr std::uint32_t bit(Part part) {
+    return std::uint32_t{1} << static_cast<std::uint32_t>(part);
+  }
+  std::uint32_t bits_ = 0;
+};
+
+// Adds a loss for each of `parts` that the session or the message has.
+Result<> add_losses(Job& job, Parts parts);
+void add_losses(Job& job, const Message& message, Parts parts);
 
 }  // namespace reprise::exporting

@@ -1,7 +1,9 @@
 #pragma once
 
-// Text files attached to a question: separate blocks that include the file name.
+// Files attached to a question. Text files are separate blocks that include the file name; PDFs are
+// image blocks: their JSON type is "document", and the extra field "name" is the file name.
 
+#include "base/json_scan.h"
 #include "reprise/message.h"
 
 namespace reprise {
@@ -16,3 +18,24 @@ std::optional<std::string> attached_name(const Block& block);
 std::string question_text(const Message& question);
 
 }  // namespace reprise
+
+namespace reprise::model {
+
+inline constexpr std::string_view kPdf = "application/pdf";
+
+inline bool is_pdf(const ImageBlock& block) {
+  return block.media_type == kPdf || block.url.starts_with("data:application/pdf;");
+}
+
+inline std::string file_name(const ImageBlock& block) {
+  for (const ExtraField& field : block.extra) {
+    std::string name;
+    json::Scanner scanner(field.value.text());
+    if (field.name == "name" && scanner.kind() == json::Kind::string && scanner.string(name)) {
+      return name;
+    }
+  }
+  return "document.pdf";
+}
+
+}  // namespace reprise::model

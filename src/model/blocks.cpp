@@ -5,8 +5,8 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
+#include "model/attachment.h"
 #include "model/json_fields.h"
-#include "model/media.h"
 #include "reprise/message.h"
 
 namespace reprise {

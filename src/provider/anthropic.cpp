@@ -2,7 +2,7 @@
 
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "model/media.h"
+#include "model/attachment.h"
 #include "provider/codec.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"

@@ -1,5 +1,3 @@
-#include "provider/chat_reader.h"
-
 #include <algorithm>
 #include <map>
 

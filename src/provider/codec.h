@@ -82,5 +82,14 @@ std::unique_ptr<Codec> make_anthropic();
 // "" for no mark.
 std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyOut& out);
 std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out, std::string_view host);
+std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out, std::string_view host);
+
+// In chat/completions, reasoning is sent back to the server that it came from, in the same field.
+// The signature of a thinking block contains both; reasoning_details, which have no plain text, are
+// raw blocks.
+std::string reasoning_signature(std::string_view field, std::string_view host);
+inline constexpr std::string_view kReasoningContent = "reasoning_content";  // most servers
+inline constexpr std::string_view kReasoning = "reasoning";                 // vLLM, OpenRouter
+inline constexpr std::string_view kReasoningDetails = "reasoning_details";  // OpenRouter
 
 }  // namespace reprise::provider

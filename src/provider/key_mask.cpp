@@ -7,7 +7,7 @@
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "base/secret_name.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "reprise/provider.h"
 

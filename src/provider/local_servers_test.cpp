@@ -1,5 +1,3 @@
-#include "provider/local_servers.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +7,7 @@
 
 #include "base/testing/loopback.h"
 #include "base/text.h"
+#include "provider/model_list.h"
 
 namespace reprise::provider {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
-// The list of a server's models: {"data":[{"id":…}]} in all protocols.
+// The list of a server's models, {"data":[{"id":…}]} in all protocols, and the model servers on
+// this machine, found by their default ports.
 
 #include "base/http.h"
 #include "provider/refusal.h"
@@ -46,5 +47,14 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
 
 // Adds models with similar names to the error.
 Error with_suggestions(Error error, std::string_view model, const std::vector<ModelInfo>& offered);
+
+struct KnownPort {
+  std::string_view name;
+  std::uint16_t port;
+};
+
+// In the order of `ports`. All are queried concurrently, each for at most `timeout`.
+std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
+                                         std::chrono::milliseconds timeout);
 
 }  // namespace reprise::provider

@@ -3,7 +3,7 @@
 // The request options as a table, shared by settings, flags and protocols, and their representation
 // in a body.
 
-#include "base/number_range.h"
+#include "base/text.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "base/hash.h"
+#include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/json_view.h"
 #include "base/text.h"

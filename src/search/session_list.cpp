@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "base/hash.h"
+#include "base/encode.h"
 #include "search/document.h"
 
 namespace reprise::search {

@@ -2,7 +2,7 @@
 #include <iterator>
 #include <set>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/utf8.h"
 #include "search/fold.h"
 #include "search/hits.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "search/fold.h"

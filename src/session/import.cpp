@@ -6,14 +6,12 @@
 #include <set>
 
 #include "base/encode.h"
-#include "base/hash.h"
 #include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "engine/blobs.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
-#include "session/import_originals.h"
 #include "store/usage_sum.h"
 
 namespace reprise {

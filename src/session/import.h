@@ -71,4 +71,9 @@ struct ContinuedSession {
 Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,
                                            const SessionInfo& info, Clock& clock = system_clock());
 
+// Stores the files of `foreign` as artefacts of `id` (engine/origin.h), unless they are stored
+// already. Does nothing if the source has no files or the store has no artefacts.
+Result<> import_originals(Source& source, const SessionId& foreign, Store& target,
+                          const SessionId& id);
+
 }  // namespace reprise

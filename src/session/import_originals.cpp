@@ -1,11 +1,10 @@
-#include "session/import_originals.h"
-
 #include <set>
 
 #include "base/zstd_library.h"
 #include "engine/origin.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
+#include "session/import.h"
 
 namespace reprise {
 

@@ -6,7 +6,11 @@
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/conversation.h"
+#include "reprise/mode.h"
 #include "reprise/session.h"
+#include "reprise/store.h"
 
 namespace reprise {
 namespace {
@@ -42,6 +46,55 @@ std::optional<double> stored_temperature(const Session& session) {
 std::optional<std::int64_t> stored_max_tokens(const Session& session) {
   const auto stored = number_of<std::int64_t>(session, "max_tokens");
   return stored == 0 ? std::nullopt : stored;
+}
+
+std::optional<std::string> instructions_of(const InstructionSources& sources,
+                                           const Session& session, std::stop_token stop) {
+  if (session.info.mode.empty()) {
+    return sources.default_text;
+  }
+  const auto mode = sources.modes.find(session.info.mode);
+  if (mode == sources.modes.end()) {
+    sources.on_warning(
+        cat("unknown mode '", session.info.mode, "': its instructions are not sent"));
+    return sources.default_text;
+  }
+  const std::string& folder = session.info.working_dir;
+  auto loaded =
+      load_context(mode->second, folder.empty() ? sources.folder : std::filesystem::path(folder),
+                   sources.on_note, std::move(stop));
+  if (!loaded) {
+    sources.on_warning(cat("without the mode's context: ", loaded.error().message));
+    return mode->second.system;
+  }
+  return *std::move(loaded);
+}
+
+void strip_instructions(Session& session, const Mode* mode, ConversationOptions& options) {
+  if (mode == nullptr || mode->path == PathPolicy::none) {
+    session.info.working_dir.clear();
+  }
+  if (mode != nullptr) {
+    std::string prompt = std::exchange(session.system_prompt, "");
+    if (!options.system) {
+      options.system = std::move(prompt);
+    }
+  }
+}
+
+Result<std::optional<std::string>> resumed_instructions(const InstructionSources& sources,
+                                                        const Mode* mode, const Store* store,
+                                                        const Session& session,
+                                                        std::stop_token stop) {
+  if (mode != nullptr) {
+    REPRISE_ASSIGN(std::string system,
+                   load_context(*mode, session.info.working_dir, sources.on_note, std::move(stop)));
+    return std::optional(std::move(system));
+  }
+  if (store != nullptr && !store->capabilities().messages && session.system_prompt.empty()) {
+    return instructions_of(sources, session, std::move(stop));
+  }
+  return std::nullopt;
 }
 
 }  // namespace reprise

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "model/known_time.h"
-#include "session/hash_set.h"
 #include "session/import.h"
 #include "store/usage_sum.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/file.h"
 #include "source/file.h"
 
 namespace reprise::source {

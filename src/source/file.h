@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/fd.h"
+#include "base/file.h"
 #include "reprise/source.h"
 
 namespace reprise::source {

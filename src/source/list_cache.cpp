@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/encode.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/fields.h"

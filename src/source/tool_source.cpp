@@ -5,7 +5,7 @@
 #include <mutex>
 #include <set>
 
-#include "base/hash.h"
+#include "base/encode.h"
 #include "base/text.h"
 #include "source/branches.h"
 #include "source/file.h"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/encode.h"
 #include "reprise/types.h"
 
 namespace reprise::source {

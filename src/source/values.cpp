@@ -5,10 +5,10 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/grapheme.h"
-#include "base/hash.h"
+#include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "source/branches.h"

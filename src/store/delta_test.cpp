@@ -1,8 +1,7 @@
-#include "store/delta.h"
-
 #include <gtest/gtest.h>
 
 #include "reprise/message.h"
+#include "store/stored_json.h"
 
 namespace reprise::store {
 namespace {

@@ -1,11 +1,10 @@
-#include "store/own_process.h"
-
 #include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 
 #include "reprise/capabilities.h"
+#include "store/call.h"
 #include "store/provide.h"
 
 namespace reprise::store {

@@ -1,13 +1,17 @@
 #pragma once
 
-// Detects from its type which capability interfaces a store implements.
+// Makes a store of a class: detects from its type which capability interfaces it implements, and
+// wraps it for its process.
 
 #include <concepts>
+#include <memory>
 
 #include "reprise/capabilities.h"
 #include "reprise/store.h"  // IWYU pragma: export
 
 namespace reprise::store {
+
+struct CallOptions;
 
 // Calls `visit` with the pointer to each interface.
 template <class Visit>
@@ -56,5 +60,10 @@ Capabilities capabilities_of(Implementation& store, SourceCapabilities holds = {
   });
   return capabilities;
 }
+
+// A wrapper around every store. After fork(), the child's copy returns unsupported before it
+// touches anything, because a mutex in it may be held by a thread that exists only in the parent;
+// destroying it touches no locks, connections, threads or files. It also counts the calls.
+std::unique_ptr<Store> in_own_process(std::unique_ptr<Store> store, const CallOptions& options);
 
 }  // namespace reprise::store

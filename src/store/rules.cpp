@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/encode.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "reprise/capabilities.h"
 #include "reprise/store.h"
 
 namespace reprise::store {
@@ -177,6 +179,77 @@ Span clamp(const ReadRange& range, Seq head) {
   const std::int64_t end = std::clamp<std::int64_t>(head.value, 0, kSeqMax.value);
   const std::int64_t from = std::clamp<std::int64_t>(range.from.value, 0, end);
   return {from, std::clamp(range.to.value, from, end)};
+}
+
+Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
+                      const AppendOptions& options) {
+  const std::string id = short_id(now.id);
+  if (!is_valid_head(now.head)) {
+    return fail(Code::corrupt, cat("session ", id, ": ", head_out_of_range(now.head),
+                                   ": run `reprise verify --repair`"));
+  }
+  if (options.expected_head && *options.expected_head != now.head) {
+    return fail(Code::conflict, cat("session ", id, " has ", now.head.value, " messages, not ",
+                                    options.expected_head->value, ": read it again"));
+  }
+  if (from.value < 0 || from > now.head) {
+    return fail(Code::invalid_argument, cat("session ", id, " has no position ", from.value,
+                                            ": it has ", now.head.value, " messages"));
+  }
+  if (std::cmp_greater(messages, kSeqMax.value - from.value)) {
+    return fail(Code::unsupported,
+                cat("session ", id, " has ", from.value, " messages, the limit is ", kSeqMax.value,
+                    ": continue in a new session"));
+  }
+  if (options.end_partial && now.answer != options.end_partial->str()) {
+    return std::unexpected(answer_not_running(now.id, *options.end_partial));
+  }
+  if (options.begin_partial && now.answer && !options.end_partial) {
+    return fail(Code::busy, cat("session ", id, " is already being answered"));
+  }
+  return {};
+}
+
+Appended appended_at(Seq first, std::size_t messages) {
+  return {first, first.next(static_cast<std::int64_t>(messages)), false};
+}
+
+std::string once_name(const OperationId& operation) {
+  return cat("operation:", operation.str());
+}
+
+std::string once_name_of_request(std::string_view request_id) {
+  return cat("request:", request_id);
+}
+
+Remnant unnamed_blobs(std::string where, std::int64_t count) {
+  return {std::move(where), cat(count,
+                                count == 1 ? " attachment or large result is removed"
+                                           : " attachments or large results are removed",
+                                " by the first purge a day after being stored")};
+}
+
+Result<> read_blob(const BlobHash& hash, const FindPiece& find,
+                   const std::function<Flow(std::string_view)>& sink) {
+  std::string whole;  // for the hash check; the pieces are passed on as they are read
+  for (std::int64_t number = 0;; ++number) {
+    REPRISE_ASSIGN(const auto piece, find(number));
+    if (!piece) {
+      if (number == 0) {
+        return fail(Code::not_found, cat("no blob ", hash.str()));
+      }
+      break;
+    }
+    if (sink(*piece) == Flow::stop) {
+      return {};
+    }
+    whole += *piece;
+  }
+  REPRISE_ASSIGN(const BlobHash found, sha256(whole));
+  if (found != hash) {
+    return fail(Code::corrupt, cat("blob ", hash.str(), " does not match its hash"));
+  }
+  return {};
 }
 
 }  // namespace reprise::store

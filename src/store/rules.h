@@ -1,7 +1,9 @@
 #pragma once
 
-// Limits, checks and errors that all stores share.
+// What all stores share: limits, checks and errors; the rules of Store::append() and
+// Rewriting::replace_suffix(); and blobs that are divided into pieces.
 
+#include "reprise/capabilities.h"
 #include "reprise/store.h"
 
 namespace reprise::store {
@@ -51,6 +53,9 @@ Result<SessionState> state_unarchived(const SessionInfo& info);
 // 255 bytes that are not "." or ".." and contain no NUL, and the step is not negative.
 Result<> check_artefact(Step step, std::string_view name);
 
+// The artefact with a provider's raw response to a turn, including its headers.
+inline constexpr std::string_view kResponseFile = "response.json";
+
 // The blobs referenced by the blocks, in order.
 std::vector<BlobHash> blobs_in(const std::vector<Block>& blocks);
 
@@ -74,5 +79,40 @@ struct Span {
   std::int64_t to;
 };
 Span clamp(const ReadRange& range, Seq head);
+
+// The rules of appending: whether it is allowed in the session's current state, the positions that
+// a batch gets, and the keys of a database's table of completed operations.
+
+// The state of the session before the batch.
+struct AppendState {
+  const SessionId& id;
+  Seq head;
+  std::optional<std::string_view> answer;  // the id of the running one; "" if it is unreadable
+};
+
+// conflict if the head is not the expected one, or if the answer to be ended is not running; busy
+// if an answer would begin while another is running; invalid_argument for a position beyond the
+// head; unsupported if the head would exceed kSeqMax; corrupt if it already does.
+Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
+                      const AppendOptions& options);
+
+// The positions of a batch of `messages` messages that begins at `first`.
+Appended appended_at(Seq first, std::size_t messages);
+
+// Keys in the table of completed operations: an operation, and a request whose usage was counted.
+std::string once_name(const OperationId& operation);
+std::string once_name_of_request(std::string_view request_id);
+
+// The number of blobs with expired pins that one purge or put examines.
+inline constexpr std::int64_t kBlobsCollectedMax = 64;
+
+// The report about `count` unreferenced blobs in the store named `where`.
+Remnant unnamed_blobs(std::string where, std::int64_t count);
+
+// Like Blobs::read_blob(). `find` returns the piece with the given number, from 0; nullopt after
+// the last one.
+using FindPiece = std::function<Result<std::optional<std::string>>(std::int64_t number)>;
+Result<> read_blob(const BlobHash& hash, const FindPiece& find,
+                   const std::function<Flow(std::string_view)>& sink);
 
 }  // namespace reprise::store

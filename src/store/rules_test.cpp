@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "reprise/store.h"
-#include "store/append_rules.h"
 
 namespace reprise::store {
 namespace {

@@ -1,10 +1,13 @@
 #pragma once
 
-// Parts of a session as JSON, shared by the stores. JSON that cannot be read yields an empty value
-// unless the function documents otherwise.
+// Parts of a session as JSON, shared by the stores, and the deltas of a running answer. JSON that
+// cannot be read yields an empty value unless the function documents otherwise.
+
+#include <span>
 
 #include "base/json_write.h"
 #include "reprise/capabilities.h"
+#include "reprise/message.h"
 #include "reprise/store.h"
 
 namespace reprise::store {
@@ -47,5 +50,14 @@ Result<Partial> answer_from_json(std::string_view json);
 std::string lease_to_json(const Lease& lease);
 // nullopt if it is not a lease that a process could hold.
 std::optional<Lease> lease_from_json(std::string_view json);
+
+// A running answer grows by deltas, each with the blocks received since the previous one.
+
+// Appends `delta` to `blocks`. Its first block continues the last one of `blocks` if both are text
+// or both are thinking (text and signature are appended), or if both are the same tool use. The
+// input of a running tool use arrives as JSON strings, which are joined into one; an input that is
+// not a string is complete and replaces the earlier ones. Extra fields are added to the existing
+// ones.
+void append_delta(std::vector<Block>& blocks, std::span<const Block> delta);
 
 }  // namespace reprise::store

@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "store/append_rules.h"
 #include "store/rules.h"
 
 namespace reprise::store {

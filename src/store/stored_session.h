@@ -43,7 +43,7 @@ struct StoredSession {
 // Adds the message's usage to the session's sums, once per request.
 void count_usage(StoredSession& stored, const Message& message);
 
-// Whether a write is allowed (append_rules.h).
+// Whether a write is allowed (rules.h).
 Result<> check_write(const StoredSession& stored, Seq from, std::size_t messages,
                      const AppendOptions& options);
 

@@ -9,8 +9,8 @@
 #include <ctime>
 #include <map>
 
+#include "base/encode.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"

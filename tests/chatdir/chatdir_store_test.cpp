@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
-#include "base/temporary_file.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "reprise/capabilities.h"

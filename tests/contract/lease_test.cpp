@@ -13,7 +13,7 @@
 #include <atomic>
 
 #include "contract/store_contract.h"
-#include "engine/outbox_replay.h"
+#include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/outbox.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/hash.h"
+#include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/encode.h"
-#include "base/hash.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "base/hash.h"
+#include "base/encode.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"

@@ -13,7 +13,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/store_statistics.h"
-#include "store/postgres/gather.h"
+#include "store/postgres/running_answers.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"

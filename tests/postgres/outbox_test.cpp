@@ -6,7 +6,6 @@
 #include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "engine/copy.h"
-#include "engine/outbox_replay.h"
 #include "postgres/fault_proxy.h"
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"

@@ -19,9 +19,9 @@
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "store/postgres/auxiliary_statements.h"
+#include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
-#include "store/postgres/session_columns.h"
-#include "store/postgres/word_statements.h"
+#include "store/postgres/words.h"
 #include "store/query.h"
 #include "support/postgres_server.h"
 

@@ -10,7 +10,7 @@
 
 #include <thread>
 
-#include "base/fd.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"

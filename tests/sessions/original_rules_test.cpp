@@ -5,9 +5,9 @@
 
 #include <regex>
 
-#include "base/grapheme.h"
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/terminal_text.h"
 #include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/open_store.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "sessions/fixture.h"
 #include "store/document/document_format.h"

@@ -15,7 +15,6 @@
 #include "reprise/open_store.h"
 #include "sessions/fixture.h"
 #include "store/sessions/places.h"
-#include "store/sessions/session_info.h"
 #include "store/sessions/session_json.h"
 #include "support/build.h"
 #include "support/must.h"

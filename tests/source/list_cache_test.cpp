@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
+#include "base/encode.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "reprise/open_source.h"

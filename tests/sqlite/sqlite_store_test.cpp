@@ -15,7 +15,7 @@
 #include "sqlite/sqlite_support.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/messages.h"
+#include "store/sqlite/sessions.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/small_disk.h"

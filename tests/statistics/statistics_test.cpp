@@ -10,7 +10,6 @@
 #include "reprise/capabilities.h"
 #include "reprise/export.h"
 #include "reprise/open_source.h"
-#include "session/hash_set.h"
 #include "session/import.h"
 #include "support/build.h"
 #include "support/must.h"

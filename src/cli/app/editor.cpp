@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/entry.h"

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "model/attachment.h"
 #include "model/known_time.h"
-#include "model/media.h"
 #include "reprise/message.h"
 
 namespace reprise::cli::app {

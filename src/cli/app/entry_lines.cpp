@@ -2,7 +2,6 @@
 #include <iterator>
 #include <memory>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"

@@ -12,7 +12,7 @@
 #include <ranges>
 
 #include "base/file.h"
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/testing/effects.h"
 #include "cli/app/testing/screens.h"

@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/state.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"

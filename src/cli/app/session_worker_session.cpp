@@ -5,7 +5,6 @@
 #include <mutex>
 #include <system_error>
 
-#include "base/grapheme.h"
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/terminal_text.h"
@@ -15,7 +14,7 @@
 #include "cli/settings/program_config.h"
 #include "cli/settings/settings.h"
 #include "model/attachment.h"
-#include "provider/local_servers.h"
+#include "provider/model_list.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iterator>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/markdown/style.h"

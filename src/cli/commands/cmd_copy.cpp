@@ -9,7 +9,6 @@
 #include "cli/session/removal.h"
 #include "cli/settings/settings.h"
 #include "engine/copy.h"
-#include "engine/outbox_replay.h"
 #include "session/outbox.h"
 #include "store/outbox/outbox_file.h"
 

@@ -21,7 +21,7 @@
 #include "cli/settings/config.h"
 #include "cli/settings/provider_names.h"
 #include "session/outbox.h"
-#include "store/sqlite/version.h"
+#include "store/sqlite/library.h"
 
 namespace reprise::cli {
 namespace {

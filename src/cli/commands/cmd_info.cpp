@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"

@@ -22,7 +22,6 @@
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/provider_names.h"
-#include "engine/fixed_messages.h"
 #include "engine/message_of.h"
 
 namespace reprise::cli {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/suggest.h"
 #include "base/text.h"
 
 namespace reprise::cli {

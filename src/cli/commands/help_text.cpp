@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 
 namespace reprise::cli {

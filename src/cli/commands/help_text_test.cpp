@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 
 namespace reprise::cli {
 namespace {

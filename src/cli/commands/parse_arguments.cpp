@@ -7,7 +7,6 @@
 #include <system_error>
 #include <variant>
 
-#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/process/arguments.h"
 

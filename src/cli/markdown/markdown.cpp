@@ -8,8 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/grapheme.h"
-#include "base/markdown_library.h"
+#include "base/markdown.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/markdown/markdown_blocks.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/code_tokens.h"
+#include "base/markdown.h"
 #include "base/terminal_text.h"
 #include "cli/markdown/style.h"
 

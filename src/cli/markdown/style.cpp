@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 
 namespace reprise::cli::app {

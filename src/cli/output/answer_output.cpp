@@ -1,6 +1,6 @@
 #include "cli/output/answer_output.h"
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "model/json_fields.h"

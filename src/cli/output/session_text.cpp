@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ctime>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/markdown/markdown.h"

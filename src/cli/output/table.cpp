@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 
 namespace reprise::cli {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/grapheme.h"
+#include "base/terminal_text.h"
 
 namespace reprise::cli {
 namespace {

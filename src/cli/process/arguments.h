@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>  // IWYU pragma: export
 
-#include "base/number_range.h"
+#include "base/text.h"
 #include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise::cli {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/suggest.h"
+#include "base/text.h"
 
 namespace reprise::cli {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <array>
 
-#include "base/fd.h"
 #include "base/file.h"
 #include "cli/process/process.h"
 

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/file.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {

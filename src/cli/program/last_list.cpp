@@ -5,8 +5,8 @@
 
 #include <system_error>
 
+#include "base/encode.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"

@@ -6,7 +6,6 @@
 #include <span>
 #include <system_error>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/settings/time_value.h"

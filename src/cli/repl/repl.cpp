@@ -2,7 +2,6 @@
 
 #include <csignal>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "cli/output/answer_output.h"
 #include "cli/output/session_json.h"

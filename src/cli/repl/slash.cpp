@@ -6,7 +6,6 @@
 #include <iterator>
 #include <system_error>
 
-#include "base/suggest.h"
 #include "base/text.h"
 
 namespace reprise::cli {

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/attachment.h"
-#include "model/media.h"
 #include "reprise/message.h"
 
 namespace reprise::cli {

@@ -13,7 +13,6 @@
 #include "cli/settings/provider_names.h"
 #include "cli/settings/time_value.h"
 #include "reprise/sessions.h"
-#include "session/instructions.h"
 #include "session/outbox.h"
 #include "session/session_config.h"
 

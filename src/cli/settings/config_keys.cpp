@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "base/json_write.h"
-#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/settings/time_value.h"
 #include "session/prices.h"

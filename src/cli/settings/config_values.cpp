@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "base/json_write.h"
-#include "base/suggest.h"
 #include "base/text.h"
 
 namespace reprise::cli {

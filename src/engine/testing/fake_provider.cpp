@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "engine/tool_input.h"
+#include "engine/reply.h"
 #include "reprise/provider.h"
 
 namespace reprise {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/encode.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "source/claude/claude_record.h"
 #include "source/kinds.h"

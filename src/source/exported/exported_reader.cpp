@@ -10,8 +10,7 @@
 #include "base/text.h"
 #include "model/json_fields.h"
 #include "reprise/export.h"
-#include "store/document/exported_form.h"
-#include "store/document/sidecar.h"
+#include "store/document/sidecar.h"  // IWYU pragma: export
 
 namespace reprise {
 namespace {

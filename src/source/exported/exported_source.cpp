@@ -8,7 +8,7 @@
 #include "reprise/export.h"
 #include "source/file.h"
 #include "source/kinds.h"
-#include "store/document/exported_form.h"
+#include "store/document/sidecar.h"  // IWYU pragma: export
 #include "store/query.h"
 #include "store/rules.h"
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "store/document/document_format.h"
-#include "store/document/member_lines.h"
+#include "store/document/one_file.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
 

@@ -14,9 +14,7 @@
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/step_usage.h"
 #include "store/chatdir/unfinished.h"
 #include "store/document/partial_file.h"
 #include "store/paths.h"
@@ -150,8 +148,8 @@ Result<Chat::ReadMetadata> Chat::metadata() {
     if (!bytes) {
       return std::unexpected(std::move(metadata).error());
     }
-    read.damage = Damage{cat(id_.str(), "/", kMetadataFile), metadata.error().message,
-                         bytes->substr(0, kExcerptBytesMax)};
+    read.damage =
+        Damage{cat(id_.str(), "/", kMetadataFile), metadata.error().message, excerpt_of(*bytes)};
     metadata =
         derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
     REPRISE_TRY(metadata);

@@ -2,10 +2,18 @@
 
 // The metadata of a chat: reprise.json in its folder, a small file that is replaced as a whole.
 // Chats of the original program have none; their metadata is derived from other files.
+//
+// The usage is recorded in the steps of a chat: the tokens in usage.json; the cost there, or in the
+// last chunks of the provider (chunks.jsonl). Turns that we append are counted by their lines,
+// those of other programs by the files of their steps.
 
+#include <filesystem>
+
+#include "reprise/message.h"
 #include "reprise/store.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
+#include "store/chatdir/message_log.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -59,5 +67,18 @@ StoredSession session_at(const MetadataFile& metadata, const LogState& log);
 // Whether another program has appended to the log since the usage was summed up, so that
 // usage_added_by_others() is missing from it.
 bool lacks_usage_of_others(const MetadataFile& metadata, const LogState& log);
+
+std::string step_usage_to_json(const Usage& usage);
+
+// All zero if the JSON cannot be read.
+Usage step_usage_from_json(std::string_view json);
+
+// The usage of all steps in a chat's folder. io if one cannot be read.
+Result<Usage> usage_of_steps(const std::filesystem::path& chat);
+
+// The usage of the answers that another program appended after `from`, an offset in the log, and
+// after our last line. The number of a step is that of its answer.
+Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
+                                    const std::filesystem::path& chat);
 
 }  // namespace reprise::store::chatdir

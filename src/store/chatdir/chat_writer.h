@@ -5,8 +5,8 @@
 
 #include "reprise/store.h"
 #include "store/chatdir/chat_metadata.h"
+#include "store/chatdir/line.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/schema.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {

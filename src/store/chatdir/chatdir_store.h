@@ -71,19 +71,17 @@ class ChatdirStore final : public Store,
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                     const RecordedTurn& turn) override;
 
-  // archives.cpp: a session is in exactly one place at any time (unfinished.h). A restored session
-  // becomes the current one.
+  // archives.cpp: a session is in exactly one place at any time (unfinished.h). One that is
+  // restored from the archive becomes the current one.
   Result<> archive(const SessionId& id, Time when) override;
   Result<> unarchive(const SessionId& id) override;
+  Result<> trash(const SessionId& id, Time when) override;
+  Result<> restore(const SessionId& id) override;
+  Result<> purge(const SessionId& id) override;
 
   // current.cpp
   Result<std::optional<SessionId>> current() override;
   Result<> set_current(const std::optional<SessionId>& id) override;
-
-  // trash.cpp
-  Result<> trash(const SessionId& id, Time when) override;
-  Result<> restore(const SessionId& id) override;
-  Result<> purge(const SessionId& id) override;
 
   // repair.cpp: other files than messages.jsonl and reprise.json are copied unchanged. If one of
   // these two is damaged, the original is copied beside the repaired one as .bak.

@@ -1,5 +1,3 @@
-#include "store/chatdir/current.h"
-
 #include <fcntl.h>
 #include <stdio.h>  // renameat
 #include <unistd.h>
@@ -9,7 +7,6 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "base/json_pretty.h"
 #include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/text.h"

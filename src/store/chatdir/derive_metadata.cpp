@@ -7,16 +7,15 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/grapheme.h"
 #include "base/json_view.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "reprise/store.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/log_reader.h"
-#include "store/chatdir/step_usage.h"
+#include "store/chatdir/message_log.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {

@@ -12,7 +12,6 @@
 #include "reprise/message.h"
 #include "store/chatdir/cursor.h"
 #include "store/chatdir/file_window.h"
-#include "store/chatdir/schema.h"
 #include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"
 

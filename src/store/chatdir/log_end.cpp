@@ -7,8 +7,8 @@
 #include <array>
 #include <ctime>
 
+#include "base/encode.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/trailer.h"

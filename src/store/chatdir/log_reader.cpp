@@ -1,5 +1,3 @@
-#include "store/chatdir/log_reader.h"
-
 #include <algorithm>
 #include <filesystem>
 
@@ -95,7 +93,7 @@ class Reporter {
     if (found_.size() >= kDamageMax) {
       return {};
     }
-    const auto shown = static_cast<std::size_t>(std::min(length, kExcerptBytesMax));
+    const auto shown = std::min(static_cast<std::size_t>(length), kExcerptMax);
     REPRISE_ASSIGN(const std::string_view excerpt, window_.view(offset, shown));
     found_.emplace_back(
         offset, Damage{cat(name_, ": line ", line), std::string(reason), std::string(excerpt)});

@@ -1,7 +1,7 @@
 #pragma once
 
-// An open messages.jsonl: the position of each message, and the state of the record. The file is
-// append-only; after any other change, it is opened again.
+// An open messages.jsonl: the position of each message, and the state of the record; and reading
+// its messages in order. The file is append-only; after any other change, it is opened again.
 //
 //  (1) The record ends with the last whole batch. What follows (the beginning of a batch, part of a
 //      line, a batch with a hole) was torn by a crash, or is being written.
@@ -9,6 +9,7 @@
 //      are a gap, which is reported. All other messages are numbered consecutively.
 
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -117,5 +118,26 @@ class MessageLog {
   std::unordered_map<std::string, Appended> operations_;
   std::unordered_set<std::string> requests_;
 };
+
+// Called if bytes follow the end of the record: returns true if they are damage, false if another
+// process is writing them.
+using TornCheck = std::function<Result<bool>(const LogState&)>;
+inline Result<bool> ignore_torn(const LogState& /*state*/) {
+  return false;
+}
+
+// Passes the existing messages of the range to `sink`. Damage reports name the file as `name`.
+Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
+                                 const TornCheck& torn, std::string_view name,
+                                 const MessageSink& sink);
+
+// The same for a file that is not open yet, from its first message up to `to`, in one pass. `log`
+// is null if the sink stopped before the end was reached.
+struct FirstReading {
+  ReadReport report;
+  std::shared_ptr<MessageLog> log;
+};
+Result<FirstReading> read_first(const std::filesystem::path& file, Seq to, const TornCheck& torn,
+                                std::string_view name, const MessageSink& sink);
 
 }  // namespace reprise::store::chatdir

@@ -14,7 +14,6 @@
 #include "reprise/store.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
-#include "store/chatdir/log_reader.h"
 #include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {

@@ -15,17 +15,15 @@
 #include "base/file.h"
 #include "base/json_view.h"
 #include "base/json_write.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "model/known_time.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/step_usage.h"
 #include "store/chatdir/zip_file.h"
 #include "store/paths.h"
-#include "store/redact.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
 
@@ -268,7 +266,7 @@ PackedSession read_packed_session(const SessionId& id, const Place& place) {
     packed.stored = *std::move(described);
   } else {
     packed.damage.push_back({cat(id.str(), "/", kZipMetadataFile), described.error().message,
-                             bytes ? bytes->substr(0, kExcerptBytesMax) : ""});
+                             bytes ? excerpt_of(*bytes) : ""});
   }
   SessionInfo& info = packed.stored.session.info;
   info.answering.reset();

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
@@ -14,7 +15,6 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/packed_chat.h"
-#include "store/chatdir/snapshot.h"
 #include "store/chatdir/trailer.h"
 #include "store/chatdir/unfinished.h"
 #include "store/paths.h"

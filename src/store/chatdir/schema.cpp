@@ -1,10 +1,9 @@
-#include "store/chatdir/schema.h"
-
 #include <algorithm>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "reprise/message.h"
+#include "store/chatdir/line.h"
 
 namespace reprise::store::chatdir {
 namespace {

@@ -9,15 +9,14 @@
 #include <stop_token>
 #include <thread>
 
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/attachment.h"
 #include "reprise/capabilities.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chatdir_store.h"
-#include "store/chatdir/step_usage.h"
-#include "store/redact.h"
+#include "store/rules.h"
 #include "store/usage_sum.h"
 
 namespace reprise::store::chatdir {

@@ -1,5 +1,3 @@
-#include "store/chatdir/step_usage.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -10,6 +8,7 @@
 #include "base/json_view.h"
 #include "base/json_write.h"
 #include "reprise/message.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"

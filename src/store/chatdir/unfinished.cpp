@@ -6,10 +6,8 @@
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/types.h"
-#include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
-#include "store/document/quarantine.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {

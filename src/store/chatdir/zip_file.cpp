@@ -25,7 +25,6 @@
 #include "base/late_library.h"
 #include "base/text.h"
 #include "store/chatdir/zip_io.h"
-#include "store/chatdir/zip_names.h"
 
 namespace reprise::store::chatdir {
 namespace {

@@ -3,8 +3,8 @@
 #include <set>
 #include <system_error>
 
+#include "base/encode.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -12,7 +12,7 @@
 #include "store/context/entry.h"
 #include "store/context/members.h"
 #include "store/document/document_format.h"
-#include "store/document/milliseconds.h"
+#include "store/document/one_file.h"
 #include "store/document/sidecar.h"
 #include "store/rules.h"
 #include "store/stored_json.h"

@@ -11,7 +11,7 @@
 #include "store/context/entry.h"
 #include "store/context/members.h"
 #include "store/document/document_format.h"
-#include "store/document/milliseconds.h"
+#include "store/document/one_file.h"
 #include "store/document/sidecar.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"

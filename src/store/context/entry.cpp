@@ -8,8 +8,7 @@
 #include "model/json_fields.h"
 #include "model/known_time.h"
 #include "reprise/message.h"
-#include "store/document/member_lines.h"
-#include "store/document/milliseconds.h"
+#include "store/document/one_file.h"
 #include "store/document/sidecar.h"
 #include "store/stored_json.h"
 

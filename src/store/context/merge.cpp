@@ -8,7 +8,7 @@
 #include "store/context/entry.h"
 #include "store/context/members.h"
 #include "store/document/document_format.h"
-#include "store/document/milliseconds.h"
+#include "store/document/one_file.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::context {

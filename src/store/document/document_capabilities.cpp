@@ -7,7 +7,6 @@
 #include "store/document/document_format.h"
 #include "store/document/document_maintenance.h"
 #include "store/document/document_store.h"
-#include "store/document/document_write.h"
 #include "store/document/documents.h"
 #include "store/document/partial_file.h"
 #include "store/rules.h"

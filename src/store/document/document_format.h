@@ -87,7 +87,7 @@ class DocumentFormat {
   virtual const std::filesystem::path& root() const = 0;
   // A property of the format, constant while the store is open; the disk is not consulted.
   virtual bool is_folder() const { return false; }
-  // Whether the file contains only whole turns: a running one is stored beside it (pending_turn.h).
+  // Whether the file contains only whole turns: a running one is stored beside it (partial_file.h).
   virtual bool stores_whole_turns() const { return false; }
   // Then the pending turn of its only session is in this file.
   virtual std::filesystem::path pending_file() const { return {}; }

@@ -10,8 +10,7 @@
 #include "reprise/capabilities.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
-#include "store/document/pending_turn.h"
-#include "store/document/quarantine.h"
+#include "store/document/partial_file.h"
 #include "store/paths.h"
 #include "store/rules.h"
 

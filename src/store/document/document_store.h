@@ -5,6 +5,7 @@
 
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "reprise/store.h"
 
 namespace reprise::store {
 
@@ -76,5 +77,15 @@ class DocumentStore final : public Store,
 
 std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> files,
                                            const StoreOptions& options);
+
+// An append, or, if `from` is set, a replacement of the messages from there on.
+struct DocumentWrite {
+  std::optional<Seq> from;
+  std::vector<Message> messages;
+  const AppendOptions& options;
+};
+// According to the rules of stores; in the file, or beside it while the turn is incomplete.
+Result<Appended> write_document(const DocumentFormat& files, Documents& documents,
+                                const SessionId& id, DocumentWrite write);
 
 }  // namespace reprise::store

@@ -1,10 +1,17 @@
-// Sessions for readers: including the pending turn beside their file.
+// What is not in its file yet: the pending turn beside it, which readers see after the messages of
+// the file, and new sessions, which are not written to it before their first turn.
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
 
 #include "base/file.h"
+#include "base/json_write.h"
+#include "base/lock_file.h"
+#include "reprise/session.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/partial_file.h"
-#include "store/document/pending_turn.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
 
@@ -89,6 +96,157 @@ Result<> Documents::merge_pending_turn(FileSession& session) const {
     REPRISE_TRY(add_pending_turn(session.stored, *turn));
   }
   return {};
+}
+
+// Sessions that could not be written later are refused now.
+Result<> Documents::begin(FileSession session) {
+  const SessionId id = session.stored.session.info.id;
+  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  REPRISE_ASSIGN(const auto there, find(id));
+  if (there) {
+    return std::unexpected(session_exists(id));
+  }
+  // The pending file may hold a turn of another new session whose process died.
+  REPRISE_ASSIGN(const auto pending, read_pending_turn(files_.pending_file()));
+  const Found found{
+      .file = home_of(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
+  REPRISE_ASSIGN(Draft draft, draft_of(found));
+  if (pending && !pending->unsaved_session.empty() && pending->session != id &&
+      pending->has_content()) {
+    REPRISE_ASSIGN(const auto other, find_in_file(pending->session));
+    if (other && other->is_unsaved) {  // otherwise it is in the trash and does not interfere
+      draft.document.sessions.push_back(*other->session);
+    }
+  }
+  REPRISE_TRY(encoded(found.file, draft.document));
+  will_change(id);
+  const std::lock_guard guard(mutex_);
+  unsaved_.insert_or_assign(id, std::move(session));
+  return {};
+}
+
+Result<std::string> Documents::encode_unsaved(const SessionId& id) {
+  Document alone;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto unsaved_session = unsaved_.find(id);
+    if (unsaved_session == unsaved_.end()) {
+      return std::string();
+    }
+    alone.sessions.push_back(unsaved_session->second);
+  }
+  REPRISE_ASSIGN(const std::string text, files_.encode(alone));
+  return json::compact(text);
+}
+
+Result<FileSession> Documents::read_unsaved(const std::string& json) const {
+  REPRISE_ASSIGN(Document alone, files_.decode(files_.root(), json));
+  if (alone.sessions.size() != 1) {
+    return fail(Code::corrupt, "the session that was started cannot be read");
+  }
+  FileSession session = std::move(alone.sessions.front());
+  session.encoded = {};
+  session.spelled.clear();
+  return session;
+}
+
+// In memory if this process started it, otherwise beside the file.
+Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId& id) {
+  if (!files_.stores_whole_turns()) {
+    return std::nullopt;
+  }
+  std::optional<FileSession> session;
+  {
+    const std::lock_guard guard(mutex_);
+    if (const auto unsaved_session = unsaved_.find(id); unsaved_session != unsaved_.end()) {
+      session = unsaved_session->second;
+    }
+  }
+  if (!session) {
+    const auto read = read_pending_turn(files_.pending_file(), id);
+    if (!read && read.error().code != Code::corrupt) {
+      return std::unexpected(read.error());
+    }
+    // An unreadable turn names no session; lists and verify() report it.
+    const auto pending = read.value_or(std::nullopt);
+    if (!pending || pending->unsaved_session.empty()) {
+      return std::nullopt;
+    }
+    REPRISE_ASSIGN(session, read_unsaved(pending->unsaved_session));
+  }
+  Document seen;
+  seen.sessions.push_back(*std::move(session));
+  Found found{.file = home_of(seen.sessions.front().stored),
+              .loaded = {std::make_shared<const Document>(std::move(seen)), {}},
+              .session = nullptr,
+              .is_unsaved = true};
+  found.session = &found.loaded.document->sessions.front();
+  return found;
+}
+
+// The file's document, with the new session as its last one.
+Result<Documents::Draft> Documents::draft_of(const Found& found) {
+  if (!found.is_unsaved) {
+    return Draft{*found.loaded.document, found.loaded.identity};
+  }
+  Draft draft;
+  REPRISE_ASSIGN(const auto loaded, if_exists(load(found.file)));
+  if (loaded) {
+    draft = {*loaded->document, loaded->identity};
+  }
+  draft.document.sessions.push_back(*found.session);
+  return draft;
+}
+
+// Changes of a session without messages remain in memory; otherwise they are written to the file.
+bool Documents::update_unsaved(const SessionId& id, const FileSession& changed) {
+  const std::lock_guard guard(mutex_);
+  const auto unsaved_session = unsaved_.find(id);
+  if (unsaved_session == unsaved_.end()) {
+    return false;
+  }
+  if (changed.stored.session.info.head > Seq{0}) {
+    return false;
+  }
+  unsaved_session->second = changed;
+  return true;
+}
+
+void Documents::forget_unsaved(const SessionId& id) {
+  const std::lock_guard guard(mutex_);
+  unsaved_.erase(id);
+}
+
+void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage) {
+  if (!files_.stores_whole_turns()) {
+    return;
+  }
+  std::vector<SessionId> ids;
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [id, session] : unsaved_) {
+      ids.push_back(id);
+    }
+  }
+  const auto note = [&](const Error& error) {
+    damage.push_back({files_.pending_file().native(), error.message, ""});
+  };
+  const auto read = read_pending_turn(files_.pending_file());
+  if (!read) {
+    note(read.error());
+  } else if (const auto& pending = *read; pending) {
+    ids.push_back(pending->session);
+  }
+  for (const SessionId& id : ids) {
+    const auto found = find(id);
+    const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
+    if (!found) {
+      note(found.error());
+    } else if (const auto& unsaved_session = *found;
+               is_new && unsaved_session && unsaved_session->is_unsaved) {
+      infos.push_back(unsaved_session->session->stored.session.info);
+    }
+  }
 }
 
 }  // namespace reprise::store

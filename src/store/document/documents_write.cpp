@@ -1,20 +1,34 @@
-// Replaces a file by a changed document, if that is allowed.
+// Replaces a file by a changed document, if that is allowed, and moves sessions to the place of
+// their state.
 
 #include <algorithm>
 #include <mutex>
 
 #include "base/assert.h"
 #include "base/file.h"
+#include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
-#include "store/document/quarantine.h"
+#include "store/document/partial_file.h"
+#include "store/paths.h"
+#include "store/stored_session.h"
 
 namespace reprise::store {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+Result<> prepare_move(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(check_target(from));
+  remove_temporary_files(from);  // nobody writes there any more
+  return make_private_folders(folder_of(to));
+}
+
+}  // namespace
 
 Result<Signature> Documents::signature(const Found& found) {
   REPRISE_ASSIGN(const Signature signature, files_.signature(found.file));
@@ -128,6 +142,154 @@ void Documents::wrote(const fs::path& file, const FileIdentity& written, Documen
   } else {
     cache_.erase(file);
   }
+}
+
+fs::path Documents::home_of(const StoredSession& stored) const {
+  return stored.session.info.state == SessionState::trashed
+             ? files_.trash_place(stored.session, stored.state_before_trash)
+             : files_.place(stored.session);
+}
+
+// An earlier attempt may have failed in the final sync, when the change was visible but not
+// durable. A retry must be durable when it succeeds.
+Result<> Documents::sync_places(const fs::path& file, const StoredSession& stored) const {
+  REPRISE_TRY(sync_folder(folder_of(file)));
+  Session before = stored.session;
+  if (before.info.state == SessionState::trashed) {
+    before.info.state = stored.state_before_trash;
+  }
+  const fs::path folder = folder_of(files_.place(before));
+  REPRISE_ASSIGN(const bool has_folder, file_exists(folder));
+  return has_folder && folder != folder_of(file) ? sync_folder(folder) : Result<>();
+}
+
+// Works on a full disk and with a failed signature, because the bytes do not change.
+Result<> Documents::move_untouched(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(prepare_move(from, to));
+  return move_file(from, to);
+}
+
+// The session is in exactly one place at any time; steps that are likely to fail come before any
+// visible change. A session that becomes inactive is written first and then moved, so that a crash
+// in between leaves it active. A session that becomes active is moved first, so that until then its
+// file is unchanged.
+Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
+  REPRISE_ASSERT(is_locked());  // (1)
+  REPRISE_TRY(prepare_move(from.file, to));
+  const SessionState before = from.session->stored.session.info.state;
+  const SessionState after = document.sessions.front().stored.session.info.state;
+  const bool comes_back = after != SessionState::trashed &&
+                          (after == SessionState::active || before == SessionState::trashed);
+  REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
+  REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
+  REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
+  REPRISE_ASSIGN(const auto now, if_exists(identify(from.file)));
+  if (!now || *now != from.loaded.identity) {
+    return false;
+  }
+  if (!comes_back) {
+    REPRISE_TRY(content.replace(from.file));
+    REPRISE_TRY(move_file(from.file, to));
+  } else {
+    Result<> done = move_file(from.file, to);
+    const auto left = identify(from.file);
+    if (done) {
+      done = content.replace(to);
+    }
+    if (!done && !left && left.error().code == Code::not_found) {
+      // If this fails too, the first error is reported.
+      (void)move_file(to, from.file);
+    }
+    REPRISE_TRY(done);
+  }
+  wrote(to, written, std::move(document));
+  return true;
+}
+
+// Between two files with several sessions, the session is briefly in both; the one that find_file()
+// returns counts.
+Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
+                             std::size_t place) {
+  REPRISE_TRY(make_private_folders(folder_of(to)));
+  REPRISE_ASSIGN(Draft there, draft_at(to));
+  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
+  const SessionId id = moved->stored.session.info.id;
+  REPRISE_ASSIGN(const fs::path trashed, files_.partial_file(id));
+  if (to == files_.root()) {
+    REPRISE_TRY(check_partial_place(id));
+  }
+  std::erase_if(there.document.sessions,
+                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
+  there.document.sessions.push_back(std::move(*moved));
+  document.sessions.erase(moved);
+  auto written = write({to, there.identity}, std::move(there.document));
+  if (!written && is_disk_full(written.error()) && may_be_linked(from.file, to, id)) {
+    REPRISE_TRY(link_whole(from.file, to, id));
+    written = true;
+  }
+  REPRISE_TRY(written);
+  if (!*written) {
+    return false;
+  }
+  if (to == files_.root()) {
+    REPRISE_TRY(restore_partial(trashed));
+  }
+  return write(from, std::move(document));
+}
+
+// Links the whole file, with its pending turn, because the file beside it may belong to another
+// session by the time this one is restored.
+Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
+                               const SessionId& id) const {
+  REPRISE_ASSIGN(const bool has_turn, has_pending_turn(id));
+  const fs::path in_trash = files_.partial_in_trash(id);
+  REPRISE_ASSIGN(const fs::path partial, files_.partial_file(id));
+  if (has_turn && partial != in_trash) {
+    REPRISE_TRY(remove_partial(in_trash));
+    REPRISE_TRY(link_file(partial, in_trash));
+  }
+  return link_file(file, to);
+}
+
+Result<> Documents::check_partial_place(const SessionId& id) const {
+  const fs::path in_use = files_.pending_file();
+  REPRISE_ASSIGN(const fs::path partial, files_.partial_file(id));
+  if (partial != files_.partial_in_trash(id)) {
+    return {};
+  }
+  REPRISE_ASSIGN(const auto other, read_pending_turn(in_use));
+  if (other && other->session != id && other->has_content()) {
+    return fail(Code::busy, cat(in_use.native(),
+                                " has an unfinished turn of another conversation: "
+                                "try again when it has ended"));
+  }
+  return {};
+}
+
+Result<> Documents::restore_partial(const fs::path& trashed) const {
+  const fs::path in_use = files_.pending_file();
+  REPRISE_ASSIGN(const bool has_moved, file_exists(trashed));
+  if (in_use.empty() || trashed == in_use || !has_moved) {
+    return {};
+  }
+  REPRISE_TRY(remove_partial(in_use));
+  return move_file(trashed, in_use);
+}
+
+// Whether the file contains only this session and may be linked into the trash: on a full disk, a
+// second link is all that fits.
+bool Documents::may_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
+  const auto has_turn = has_pending_turn(id);
+  const auto bytes = read_file(file, files_.file_bytes_max());
+  if (!has_turn || !bytes || (*has_turn && files_.partial_in_trash(id).empty())) {
+    return false;
+  }
+  const auto there = files_.decode(to, *bytes);
+  if (!there || there->sessions.size() != 1) {
+    return false;
+  }
+  const SessionInfo& info = there->sessions.front().stored.session.info;
+  return info.id == id && info.state == SessionState::trashed;
 }
 
 }  // namespace reprise::store

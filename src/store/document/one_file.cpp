@@ -1,16 +1,41 @@
 #include "store/document/one_file.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
+#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/paths.h"
 
 namespace reprise::store {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// The beginning of a member's line.
+std::string line_of(int depth) {
+  return "\n" + std::string(static_cast<std::size_t>(depth) * 2, ' ');
+}
+
+// The line end and indentation before the closing brace.
+std::string_view last_line(std::string_view line) {
+  return line.substr(0, line.size() - 2);
+}
+
+void append_member(std::string& out, std::string_view line, std::string_view name,
+                   std::string_view json) {
+  out += line;
+  json::append_string(out, name);
+  out.append(": ").append(json);
+}
+
+}  // namespace
 
 fs::path OneFile::lock_file() const {
   return beside(file_, ".lock");
@@ -81,6 +106,61 @@ Result<bool> is_object_file(
       scanner.kind() == json::Kind::object &&
       scanner.object([&](std::string_view name) { return read_member(name, scanner); });
   return whole && scanner.end();
+}
+
+MemberLines::MemberLines(int depth) : line_(line_of(depth)) {}
+
+void MemberLines::raw(std::string_view name, std::string_view json) {
+  out_ += out_.empty() ? "" : ",";
+  append_member(out_, line_, name, json);
+}
+
+void MemberLines::text(std::string_view name, std::string_view text) {
+  raw(name, json::quoted(text));
+}
+
+std::string MemberLines::object() const {
+  return out_.empty() ? "{}" : cat("{", out_, last_line(line_), "}");
+}
+
+bool append_respelled(std::string& out, json::Scanner& scanner, int depth) {
+  std::string_view raw;
+  if (scanner.kind() != json::Kind::object) {
+    const bool whole = scanner.raw(raw);
+    out += raw;
+    return whole;
+  }
+  const std::string line = line_of(depth);
+  bool is_empty = true;
+  out += '{';
+  const bool whole = scanner.object([&](std::string_view name) {
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    out += std::exchange(is_empty, false) ? "" : ",";
+    append_member(out, line, name, raw);
+    return true;
+  });
+  out.append(is_empty ? "" : last_line(line)).append("}");
+  return whole;
+}
+
+std::string respelled(std::string_view json, int depth) {
+  std::string out;
+  json::Scanner scanner(json);
+  return append_respelled(out, scanner, depth) ? out : std::string(json);
+}
+
+std::string format_milliseconds(Time time) {
+  std::string text = format_time(cut_to_milliseconds(time));
+  if (text.find('.') == std::string::npos) {
+    text.insert(text.size() - 1, ".000");
+  }
+  return text;
+}
+
+Time cut_to_milliseconds(Time time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time);
 }
 
 }  // namespace reprise::store

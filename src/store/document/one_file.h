@@ -1,10 +1,12 @@
 #pragma once
 
-// The paths of a format with a single file: FILE itself, FILE.lock for writers, FILE.answer with
-// the text of a running answer, and FILE.trash, whose form depends on the format.
+// What the formats with a single file share: the paths (FILE itself, FILE.lock for writers,
+// FILE.answer with the text of a running answer, and FILE.trash, whose form depends on the format),
+// and the form of objects and times in the file.
 
 #include "base/json_scan.h"
 #include "reprise/open_store.h"
+#include "reprise/types.h"
 #include "store/document/document_format.h"
 
 namespace reprise::store {
@@ -41,5 +43,35 @@ Result<> check_one_file(const OneFile& files, const std::filesystem::path& named
 Result<bool> is_object_file(
     const std::filesystem::path& file,
     const std::function<bool(std::string_view name, json::Scanner& scanner)>& read_member);
+
+// Formats objects for files that are also read by people: one member per line, indented by two
+// blanks per level, in the order of the calls. Values are written unchanged.
+class MemberLines {
+ public:
+  // The members are at depth `depth`.
+  explicit MemberLines(int depth);
+
+  void raw(std::string_view name, std::string_view json);
+  void text(std::string_view name, std::string_view text);
+
+  // The object; its first line is not indented.
+  std::string object() const;
+
+ private:
+  std::string line_;
+  std::string out_;
+};
+
+// Appends the scanner's next value: an object with its members in order, other values unchanged.
+// Returns false, with `out` partly written, if it is not valid JSON.
+bool append_respelled(std::string& out, json::Scanner& scanner, int depth);
+
+// The formatted object with its members in order; other values unchanged.
+std::string respelled(std::string_view json, int depth);
+
+// In the format of JavaScript, always with three digits after the seconds:
+// "2025-10-20T18:27:48.503Z"; microseconds are truncated.
+std::string format_milliseconds(Time time);
+Time cut_to_milliseconds(Time time);
 
 }  // namespace reprise::store

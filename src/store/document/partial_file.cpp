@@ -15,8 +15,9 @@
 #include "base/text.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
-#include "store/delta.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
+#include "store/stored_session.h"
 
 namespace reprise::store {
 namespace {
@@ -63,6 +64,111 @@ Result<> add_line(const fs::path& file, const OperationId& answer, std::string_v
     return written;
   }
   return out.close(file);
+}
+
+std::string batch_to_json(const PendingBatch& batch) {
+  std::string out;
+  json::ObjectWriter object(out);
+  if (batch.options.operation) {
+    object.field("operation", batch.options.operation->str());
+  }
+  object.raw("messages", messages_to_json(batch.messages));
+  if (batch.options.end_partial) {
+    object.field("end", batch.options.end_partial->str());
+  }
+  if (batch.options.begin_partial) {
+    object.raw("begin", answer_to_json(*batch.options.begin_partial));
+  }
+  object.close();
+  return out;
+}
+
+class TurnReader {
+ public:
+  explicit TurnReader(std::string_view line) : scanner_(line) {}
+
+  std::optional<PendingTurn> run() {
+    const bool whole = scanner_.kind() == json::Kind::object &&
+                       scanner_.object([this](std::string_view name) { return member(name); }) &&
+                       scanner_.end();
+    if (!whole || !session_) {
+      return std::nullopt;
+    }
+    return PendingTurn{*std::move(session_), first_, std::move(batches_), std::move(unsaved_)};
+  }
+
+ private:
+  template <class Id>
+  bool id(std::optional<Id>& out) {
+    std::string text;
+    if (scanner_.kind() != json::Kind::string || !scanner_.string(text)) {
+      return false;
+    }
+    auto parsed = Id::parse(text);
+    out = parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+    return out.has_value();
+  }
+
+  bool member(std::string_view name) {
+    if (name == "session") {
+      return id(session_);
+    }
+    if (name == "first") {
+      return scanner_.integer(first_.value) && is_valid_head(first_);
+    }
+    if (std::string_view raw; name == "begun") {
+      return scanner_.raw(raw) && !(unsaved_ = raw).empty();
+    }
+    if (name == "turn") {
+      return scanner_.array([this] {
+        batches_.emplace_back();
+        return scanner_.object([this](std::string_view part) { return part_of_batch(part); });
+      });
+    }
+    return scanner_.skip();
+  }
+
+  bool part_of_batch(std::string_view name) {
+    PendingBatch& batch = batches_.back();
+    if (name == "operation") {
+      return id(batch.options.operation);
+    }
+    if (name == "end") {
+      return id(batch.options.end_partial);
+    }
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
+    }
+    if (name == "messages") {
+      auto messages = messages_from_json(raw);
+      if (!messages) {
+        return false;
+      }
+      batch.messages = *std::move(messages);
+      return true;
+    }
+    if (name == "begin") {
+      auto running = answer_from_json(raw);
+      if (!running) {
+        return false;
+      }
+      batch.options.begin_partial =
+          PartialStart{running->answer, running->owner, std::move(running->provider),
+                       std::move(running->model), running->started_at};
+    }
+    return true;
+  }
+
+  json::Scanner scanner_;
+  std::optional<SessionId> session_;
+  Seq first_;
+  std::vector<PendingBatch> batches_;
+  std::string unsaved_;
+};
+
+std::string_view first_line(std::string_view text) {
+  return text.substr(0, text.find('\n'));
 }
 
 }  // namespace
@@ -138,6 +244,70 @@ Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId&
 
 Result<> remove_partial(const fs::path& file) {
   return remove_if_exists(file);
+}
+
+bool PendingTurn::has_content() const {
+  return std::ranges::any_of(batches,
+                             [](const PendingBatch& batch) { return !batch.messages.empty(); });
+}
+
+Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file,
+                                                     const SessionId& session) {
+  REPRISE_ASSIGN(auto turn, read_pending_turn(file));
+  return turn && turn->session == session ? std::move(turn) : std::nullopt;
+}
+
+Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file) {
+  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(file)));
+  const std::string_view line = first_line(bytes ? std::string_view(*bytes) : "");
+  if (json::find_member(line, "turn").empty()) {
+    return std::nullopt;  // the file has pieces of an answer whose turn is in the session's file
+  }
+  auto turn = TurnReader(line).run();
+  if (!turn) {
+    return fail(Code::corrupt, cat(file.native(), ": its first line cannot be read"));
+  }
+  return turn;
+}
+
+Result<> write_pending_turn(const fs::path& file, const PendingTurn& turn,
+                            const OperationId& answer, bool is_started) {
+  const std::string start = cat(R"({"answer":)", json::quoted(answer.str()), ",");
+  std::string text = cat(start, R"("session":)", json::quoted(turn.session.str()), R"(,"first":)",
+                         turn.first.value);
+  if (!turn.unsaved_session.empty()) {
+    text += cat(R"(,"begun":)", turn.unsaved_session);
+  }
+  text += R"(,"turn":)";
+  json::ArrayWriter array(text);
+  for (const PendingBatch& batch : turn.batches) {
+    array.item();
+    text += batch_to_json(batch);
+  }
+  array.close();
+  text += "}\n";
+  if (const auto before = read_file(file); !is_started && before && before->starts_with(start)) {
+    const std::string_view line = first_line(*before);  // the previous version of the turn
+    text += std::string_view(*before).substr(std::min(line.size() + 1, before->size()));
+  }
+  return replace_file(file, text);
+}
+
+bool is_in_file(const StoredSession& stored, const PendingTurn& turn) {
+  return stored.partial || std::ranges::any_of(turn.batches, [&stored](const PendingBatch& batch) {
+           return batch.options.operation && stored.operations.contains(*batch.options.operation);
+         });
+}
+
+Result<> add_pending_turn(StoredSession& stored, const PendingTurn& turn) {
+  if (is_in_file(stored, turn)) {
+    return {};
+  }
+  for (const PendingBatch& batch : turn.batches) {
+    const Seq head = stored.session.info.head;
+    REPRISE_TRY(write_messages(stored, head, batch.messages, batch.options));
+  }
+  return {};
 }
 
 }  // namespace reprise::store

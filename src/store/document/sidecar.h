@@ -8,6 +8,8 @@
 //   encode: native members of m;  sidecar = message_sidecar(m, decode(native members))
 //   decode: m = decode(native members);  add_message_sidecar(m, sidecar)
 
+#include <string_view>
+
 #include "store/stored_session.h"
 
 namespace reprise::store {
@@ -26,5 +28,33 @@ Result<> add_message_sidecar(Message& native, std::string_view sidecar);
 std::string session_sidecar(const StoredSession& stored, const Session& native);
 Result<> add_session_sidecar(StoredSession& native, std::string_view sidecar);
 inline constexpr std::size_t kOperationsMax = 100;
+
+// The format json: a JSON document that can be read line by line.
+//
+//   {"format":"reprise","version":1,
+//   "session":{"id":"…","title":"…",…},
+//   "todos":[…],
+//   "messages":[
+//   {…},
+//   {…}
+//   ],
+//   "artefacts":[
+//   {"step":1,"name":"request.json","base64":"…"}
+//   ],
+//   "blobs":[
+//   {"hash":"…","base64":"…"}
+//   ]}
+//
+// A session's members are those of its sidecar, a message is that of message_to_json(). A file
+// without the last line is truncated.
+inline constexpr std::string_view kJsonHead = R"({"format":"reprise","version":1,)";
+inline constexpr std::string_view kJsonHeadAnyVersion = R"({"format":"reprise","version":)";
+inline constexpr std::string_view kSessionKey = R"("session":)";
+inline constexpr std::string_view kTodosKey = R"("todos":)";
+inline constexpr std::string_view kMessagesHead = R"("messages":[)";
+inline constexpr std::string_view kArtefactsHead = R"("artefacts":[)";
+inline constexpr std::string_view kBlobsHead = R"("blobs":[)";
+inline constexpr std::string_view kListEnd = "],";
+inline constexpr std::string_view kLastLine = "]}";
 
 }  // namespace reprise::store

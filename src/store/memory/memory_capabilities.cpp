@@ -5,9 +5,9 @@
 
 #include "base/encode.h"
 #include "base/text.h"
-#include "store/delta.h"
 #include "store/memory/memory_store.h"
 #include "store/rules.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

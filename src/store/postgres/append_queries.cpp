@@ -1,9 +1,8 @@
-#include "store/postgres/append_queries.h"
-
 #include <iterator>
 
 #include "base/assert.h"
 #include "model/fields.h"
+#include "store/postgres/messages.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"

@@ -1,5 +1,3 @@
-#include "store/postgres/branches.h"
-
 #include <algorithm>
 #include <vector>
 

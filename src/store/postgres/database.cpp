@@ -9,7 +9,6 @@
 #include "reprise/open_store.h"
 #include "store/call.h"
 #include "store/postgres/connection.h"
-#include "store/postgres/migrate.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"

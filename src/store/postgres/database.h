@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "reprise/open_store.h"
-#include "store/postgres/gather.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/running_answers.h"
 #include "store/postgres/schema.h"

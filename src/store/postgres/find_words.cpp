@@ -11,8 +11,7 @@
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
-#include "store/postgres/word_statements.h"
-#include "store/postgres/word_vectors.h"
+#include "store/postgres/words.h"
 
 namespace reprise::postgres {
 namespace {

@@ -48,6 +48,9 @@ struct LibpqLibrary : LateFunctions {
 
 // Loaded by the first call; other threads wait for it. Remains loaded until the process ends.
 // unsupported if it is not installed.
-Result<const LibpqLibrary*> libpq_library();
+inline Result<const LibpqLibrary*> libpq_library() {
+  static const auto loaded = load_late<LibpqLibrary>("libpq (package libpq5)", {"libpq.so.5"});
+  return loaded;
+}
 
 }  // namespace reprise::postgres

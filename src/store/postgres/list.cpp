@@ -1,5 +1,3 @@
-#include "store/postgres/list.h"
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
+#include "store/postgres/read.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/statements.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/text.h"
-#include "store/postgres/session_columns.h"
+#include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
 
 namespace reprise::postgres {

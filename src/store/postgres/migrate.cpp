@@ -1,5 +1,3 @@
-#include "store/postgres/migrate.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>

@@ -1,6 +1,5 @@
 
 #include "reprise/capabilities.h"
-#include "store/delta.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"

@@ -72,12 +72,7 @@ class PostgresStore final : public Store,
                                                    std::string_view name) override;
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override;
 
-  // blobs.cpp
-  Result<BlobHash> put_blob(std::string_view bytes) override;
-  Result<> read_blob(const BlobHash& hash,
-                     const std::function<Flow(std::string_view)>& sink) override;
-
-  // archives.cpp
+  // sessions.cpp
   Result<> archive(const SessionId& id, Time when) override;
   Result<> unarchive(const SessionId& id) override;
 
@@ -86,6 +81,9 @@ class PostgresStore final : public Store,
   Result<> restore(const SessionId& id) override;
   Result<> purge(const SessionId& id) override;
   Result<std::vector<Remnant>> remnants() override;
+  Result<BlobHash> put_blob(std::string_view bytes) override;
+  Result<> read_blob(const BlobHash& hash,
+                     const std::function<Flow(std::string_view)>& sink) override;
 
   // maintenance.cpp
   Result<std::vector<std::string>> names() override;

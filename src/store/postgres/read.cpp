@@ -7,11 +7,9 @@
 
 #include "base/text.h"
 #include "reprise/store.h"
-#include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/rows.h"
-#include "store/postgres/session_columns.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"

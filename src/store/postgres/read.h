@@ -1,5 +1,7 @@
 #pragma once
 
+// Lists sessions, and reads and finds messages.
+
 #include <span>
 
 #include "reprise/capabilities.h"
@@ -24,5 +26,7 @@ Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
 
 // Like ReplacedReader::read_replaced().
 Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink);
+
+Result<SessionPage> list_sessions(Database& database, const SessionQuery& query);
 
 }  // namespace reprise::postgres

@@ -1,5 +1,9 @@
 #include "store/postgres/running_answers.h"
 
+#include <algorithm>
+#include <iterator>
+#include <thread>
+
 #include "base/text.h"
 #include "store/postgres/sessions.h"
 
@@ -24,6 +28,11 @@ std::size_t bytes_in(const Piece& piece) {
 std::string name_of(const Key& key, std::string_view answer) {
   return cat(key.tenant, "/", key.id.str(), "/", answer);
 }
+
+// At most 40 transactions per second.
+constexpr std::chrono::milliseconds kGatherPause{25};
+constexpr std::size_t kJobsMax = 256;
+constexpr std::chrono::seconds kApart{5};
 
 }  // namespace
 
@@ -82,6 +91,97 @@ void RunningAnswers::set_start(const Key& key, std::string_view answer, std::str
 void RunningAnswers::forget(const Key& key, std::string_view answer) {
   const std::lock_guard lock(mutex_);
   answers_.erase(name_of(key, answer));
+}
+
+Result<std::vector<Rows>> Gatherer::run(std::string_view order, std::vector<Query> queries,
+                                        const Run& run_all) {
+  if (is_excluded(order)) {
+    return run_all(queries, Wait::full);
+  }
+  Job job{.order = std::string(order), .queries = std::move(queries)};
+  std::unique_lock lock(mutex_);
+  waiting_.push_back(&job);
+  while (!job.is_done) {
+    if (is_running_ || waiting_.front() != &job) {
+      job.changed.wait(lock);
+      continue;
+    }
+    is_running_ = true;
+    const Jobs batch = take_batch(lock);
+    lock.unlock();
+    run_batch(batch, run_all);
+    lock.lock();
+    is_running_ = false;
+    for (Job* const one : batch) {
+      one->is_done = true;
+      one->changed.notify_one();
+    }
+    if (!waiting_.empty()) {
+      waiting_.front()->changed.notify_one();
+    }
+  }
+  lock.unlock();
+  if (!job.is_undone) {
+    return std::move(job.rows);
+  }
+  auto rows = run_all(job.queries, Wait::brief);
+  if (!rows && rows.error().code == Code::busy) {
+    exclude(order);
+    return run_all(job.queries, Wait::full);
+  }
+  return rows;
+}
+
+bool Gatherer::is_excluded(std::string_view order) {
+  const std::lock_guard lock(mutex_);
+  const auto found = excluded_until_.find(order);
+  return found != excluded_until_.end() && Clock::now() < found->second;
+}
+
+void Gatherer::exclude(std::string_view order) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  std::erase_if(excluded_until_, [now](const auto& one) { return one.second <= now; });
+  excluded_until_[std::string(order)] = now + kApart;
+}
+
+Gatherer::Jobs Gatherer::take_batch(std::unique_lock<std::mutex>& lock) {
+  const auto next = started_at_ + kGatherPause;
+  if (Clock::now() < next) {
+    lock.unlock();
+    std::this_thread::sleep_until(next);
+    lock.lock();
+  }
+  started_at_ = Clock::now();
+  const auto end = waiting_.begin() + std::min(std::ssize(waiting_), std::ptrdiff_t{kJobsMax});
+  Jobs batch(waiting_.begin(), end);
+  waiting_.erase(waiting_.begin(), end);
+  std::ranges::stable_sort(batch, {}, &Job::order);
+  return batch;
+}
+
+void Gatherer::run_batch(const Jobs& batch, const Run& run_all) {
+  std::vector<Query> all;
+  for (Job* const job : batch) {
+    all.insert(all.end(), job->queries.begin(), job->queries.end());
+  }
+  auto rows = run_all(all, batch.size() > 1 ? Wait::brief : Wait::full);
+  if (!rows) {
+    for (Job* const job : batch) {
+      job->rows = std::unexpected(rows.error());
+      job->is_undone = batch.size() > 1;
+    }
+    return;
+  }
+  if (rows->size() != all.size()) {
+    return;  // already done: returns no rows
+  }
+  auto next = std::make_move_iterator(rows->begin());
+  for (Job* const job : batch) {
+    const auto end = next + std::ssize(job->queries);
+    job->rows->assign(next, end);
+    next = end;
+  }
 }
 
 }  // namespace reprise::postgres

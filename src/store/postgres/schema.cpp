@@ -11,7 +11,7 @@
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
-#include "store/postgres/word_statements.h"
+#include "store/postgres/words.h"
 
 namespace reprise::postgres {
 namespace {

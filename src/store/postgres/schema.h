@@ -5,13 +5,20 @@
 // Several clients may find an old database at once. The row of reprise_schema with the version's
 // number decides: its unique key lets one of them insert it, in the transaction that creates the
 // tables; the others wait for that transaction and then find it done.
+//
+// Tables are migrated while programs of this version and the previous one continue to write: new
+// tables and columns come first, rows are changed in batches, each in its own transaction, and a
+// lock is waited for only briefly, again and again, because others queue behind it.
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
+#include <string_view>
 
 #include "reprise/error.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/schema.h"
 
 namespace reprise::postgres {
 
@@ -64,5 +71,19 @@ Result<> check_version(std::int64_t version);
 Result<> make_append_functions(Connection& connection);
 // All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
+
+enum class Trial : std::uint8_t { no, yes };  // yes: a dry run
+
+// For an administrator; builds indexes concurrently. Reports each step before it is executed, and
+// what it waits for. Can be repeated after an interruption.
+Result<> migrate_online(Connection& connection, Trial trial,
+                        const std::function<void(std::string_view)>& on_step);
+
+// When a program opens the tables: creates or adds what writing requires and, if there are few
+// rows, does the rest as far as nothing is in the way. What large tables lack is left to
+// migrate_online(). Waits for locks until `deadline`. Returns what there is now; busy if a needed
+// column could not be added.
+Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now,
+                                   Deadline deadline);
 
 }  // namespace reprise::postgres

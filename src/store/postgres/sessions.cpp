@@ -1,18 +1,22 @@
 #include "store/postgres/sessions.h"
 
+// Archived sessions are heads in that state, which lists omit unless requested.
+
 #include <iterator>
 #include <map>
 #include <type_traits>
 
 #include "base/text.h"
 #include "model/fields.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/store.h"
-#include "store/append_rules.h"
+#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/database.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/server_error.h"
-#include "store/postgres/session_columns.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 #include "store/rules.h"
@@ -39,7 +43,7 @@ std::string value_of(const Session& session, const model::Field<Session, Value>&
   return value == Value{} ? "" : store::to_text(value);
 }
 
-// Adds the values of a statement's columns (session_columns.h).
+// Adds the values of a statement's columns (rows.h).
 struct FieldValues {
   Values& values;
 
@@ -99,6 +103,11 @@ std::optional<Session> read_session(const Rows& row, const Rows& named) {
     }
   });
   return session;
+}
+
+Result<> set_state(Connection& connection, const Key& key, SessionState state) {
+  REPRISE_TRY(connection.run({{kSetState, values_of(key, state_number(state))}, {kCommit}}));
+  return {};
 }
 
 }  // namespace
@@ -231,6 +240,27 @@ Result<SessionInfo> lock_info(Connection& connection, const Key& key) {
   auto found = read_session(locked.rows[0], locked.rows[1]);
   return found ? Result<SessionInfo>(std::move(found->info))
                : std::unexpected(store::no_session(key.id));
+}
+
+Result<> PostgresStore::archive(const SessionId& id, Time /*when*/) {
+  return database_.write([&](Connection& connection, bool) -> Result<> {
+    const Key key{database_.tenant(), id};
+    REPRISE_ASSIGN(const SessionInfo info, lock_info(connection, key));
+    REPRISE_TRY(store::check_archive(info));
+    return set_state(connection, key, SessionState::archived);
+  });
+}
+
+Result<> PostgresStore::unarchive(const SessionId& id) {
+  return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
+    const Key key{database_.tenant(), id};
+    REPRISE_ASSIGN(const SessionInfo info, lock_info(connection, key));
+    // An earlier attempt with an unknown outcome may have restored it.
+    const bool is_back = is_unsure && info.state == SessionState::active;
+    const auto state = is_back ? Result<SessionState>(info.state) : store::state_unarchived(info);
+    REPRISE_TRY(state);
+    return set_state(connection, key, *state);
+  });
 }
 
 }  // namespace reprise::postgres

@@ -30,7 +30,7 @@ inline constexpr std::string_view kRollback = "ROLLBACK";
 inline constexpr std::string_view kSetTenant =
     "SELECT set_config('reprise.tenant', $1::text, true)";
 
-// Sessions; the statements that have their fields are in session_columns.h.
+// Sessions; the statements that have their fields are in rows.h.
 
 // The slot of a time, about a minute: lists are read from indexes by slot, so that most appends to
 // a session change no column of an index, and PostgreSQL writes the new head beside the old one.

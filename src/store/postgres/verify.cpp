@@ -7,7 +7,6 @@
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
-#include "store/postgres/session_columns.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 #include "store/rules.h"

@@ -1,5 +1,3 @@
-#include "store/sessions/members.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -7,8 +5,8 @@
 #include <set>
 #include <span>
 
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "store/document/document_format.h"
 #include "store/sessions/spelling.h"

@@ -1,15 +1,13 @@
-#include "store/sessions/message_json.h"
-
 #include <algorithm>
 #include <array>
 
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/message.h"
 #include "store/document/sidecar.h"
-#include "store/sessions/members.h"
+#include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/spelling.h"
 

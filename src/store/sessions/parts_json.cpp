@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -11,7 +10,6 @@
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
 #include "store/rules.h"
-#include "store/sessions/members.h"
 #include "store/sessions/spelling.h"
 #include "store/stored_json.h"
 

@@ -12,7 +12,6 @@
 #include "model/known_time.h"
 #include "reprise/store.h"
 #include "store/paths.h"
-#include "store/sessions/session_info.h"
 #include "store/sessions/session_json.h"
 
 namespace reprise::store::sessions {

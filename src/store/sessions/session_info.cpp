@@ -1,4 +1,11 @@
-#include "store/sessions/session_info.h"
+// Reads parts of a session file: a session's list entry, and the intact beginning of a truncated
+// file.
+//
+// The keys of a file are in byte order: closed_at and config come first, then the conversation, and
+// after it only small members. In a file with our formatting, each top-level member is on a line
+// that begins with two blanks and a quotation mark, and no text can contain such a line. So the
+// beginning and the end of a file are sufficient for its list entry if they fit together; otherwise
+// the whole file is read.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +17,9 @@
 #include "reprise/session.h"
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
+#include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
+#include "store/sessions/spelling.h"
 
 namespace reprise::store::sessions {
 namespace {
@@ -99,6 +108,38 @@ Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
   }
   REPRISE_ASSIGN(const std::string whole, read_at(fd.get(), size, 0, file));
   return whole_info(location, whole);
+}
+
+std::string before_cut(std::string_view json) {
+  json::Scanner scanner(json);
+  Members members(1);
+  ArrayText conversation;
+  bool has_messages = false;
+  const auto message = [&] {
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    conversation.add(raw);
+    has_messages = true;
+    return true;
+  };
+  const bool is_whole = scanner.object([&](std::string_view name) {
+    if (name == "conversation") {
+      return scanner.array(message);
+    }
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    members.raw(name, std::string(raw));
+    return true;
+  });
+  if (is_whole || !has_messages) {
+    return "";
+  }
+  members.raw("conversation", conversation.array());
+  return members.object();
 }
 
 }  // namespace reprise::store::sessions

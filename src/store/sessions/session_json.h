@@ -11,6 +11,7 @@
 //      share a path.
 
 #include <array>
+#include <filesystem>
 
 #include "reprise/session.h"
 #include "store/document/document_format.h"
@@ -41,5 +42,17 @@ inline constexpr std::string_view kNotUtf8 = "not UTF-8: what cannot be read is 
 
 // The number of messages recorded in a file of ours; nullopt for other files.
 std::optional<std::int64_t> stored_message_count(std::string_view rest);
+
+inline constexpr std::int64_t kFileBytesMax = std::int64_t{10} << 20;
+
+// A session's list entry, without reading the whole file if it has our formatting. not_found if the
+// file does not exist; corrupt and unsupported like read_session();
+// invalid_argument if it is not a file, or too large.
+Result<SessionInfo> read_info(const std::filesystem::path& file, const Location& location);
+
+// From the first and last bytes of a file with our formatting; nullopt if they are not sufficient.
+// `head` and `tail` may both be the whole file.
+std::optional<SessionInfo> info_from_ends(const Location& location, std::string_view head,
+                                          std::string_view tail);
 
 }  // namespace reprise::store::sessions

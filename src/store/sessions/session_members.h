@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "reprise/session.h"
-#include "store/sessions/members.h"
 #include "store/sessions/signature.h"
+#include "store/sessions/spelling.h"
 
 namespace reprise::store {
 struct FileSession;

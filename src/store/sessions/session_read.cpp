@@ -1,18 +1,17 @@
 #include <algorithm>
 
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
 #include "store/rules.h"
-#include "store/sessions/members.h"
-#include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/places.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/session_members.h"
+#include "store/sessions/spelling.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::sessions {

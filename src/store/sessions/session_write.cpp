@@ -6,8 +6,6 @@
 #include "model/known_time.h"
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
-#include "store/sessions/members.h"
-#include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/session_members.h"

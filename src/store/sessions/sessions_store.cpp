@@ -14,7 +14,6 @@
 #include "store/document/document_store.h"
 #include "store/paths.h"
 #include "store/sessions/places.h"
-#include "store/sessions/session_info.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 

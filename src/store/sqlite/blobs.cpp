@@ -6,7 +6,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/store.h"
-#include "store/blob_pieces.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"

@@ -1,4 +1,4 @@
-#include "store/sqlite/changes.h"
+// Finds the changes since a position by rowids.
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,13 @@
 #include <set>
 #include <string>
 
-#include "base/hash.h"
+#include "base/encode.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -154,9 +158,7 @@ Result<std::optional<std::vector<SessionInfo>>> read_changed(Connection& connect
   }
 }
 
-}  // namespace
-
-Result<SessionChanges> changes_since(Connection& connection, std::string_view position) {
+Result<SessionChanges> find_changes(Connection& connection, std::string_view position) {
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
   REPRISE_ASSIGN(std::vector<SessionId> trashed, read_trash(connection));
   REPRISE_ASSIGN(const Position now, position_now(connection, trashed));
@@ -177,6 +179,14 @@ Result<SessionChanges> changes_since(Connection& connection, std::string_view po
   }
   REPRISE_TRY(snapshot.commit());
   return changes;
+}
+
+}  // namespace
+
+Result<SessionChanges> SqliteStore::changes_since(std::string_view position) {
+  return database_.read([&](const Database::Reader& reader) -> Result<SessionChanges> {
+    return reader.is_salvaged() ? SessionChanges() : find_changes(*reader, position);
+  });
 }
 
 }  // namespace reprise::sqlite

@@ -6,10 +6,10 @@
 #include <cstddef>
 
 #include "base/assert.h"
-#include "base/temporary_file.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "store/sqlite/shared_memory.h"
+#include "store/sqlite/library.h"
 
 namespace reprise::sqlite {
 namespace {

@@ -249,9 +249,4 @@ class Transaction {
 // The error for a SQLite result code, for messages about `file`.
 Error error_of(int code, int os_errno, std::string_view detail, const std::filesystem::path& file);
 
-// Registers reprise_contains(text, word): whether the text contains the lower-case word, ignoring
-// the case of ASCII letters. Each call decrements `left`, which must outlive the handle; when it is
-// used up, the statement fails.
-void add_functions(sqlite3* handle, std::int64_t& left);
-
 }  // namespace reprise::sqlite

@@ -18,7 +18,6 @@
 #include "store/sqlite/hot_journal.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/repair.h"
-#include "store/sqlite/salvage.h"
 #include "store/sqlite/writer.h"
 
 namespace reprise::sqlite {

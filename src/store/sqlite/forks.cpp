@@ -1,5 +1,3 @@
-#include "store/sqlite/forks.h"
-
 #include <algorithm>
 
 #include "base/text.h"

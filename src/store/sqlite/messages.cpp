@@ -1,5 +1,3 @@
-#include "store/sqlite/messages.h"
-
 #include <algorithm>
 
 #include "base/assert.h"
@@ -8,10 +6,8 @@
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/store.h"
-#include "store/append_rules.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
-#include "store/sqlite/forks.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"

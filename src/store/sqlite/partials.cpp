@@ -1,11 +1,9 @@
 
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
-#include "store/delta.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/messages.h"
 #include "store/sqlite/sessions.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/stored_json.h"

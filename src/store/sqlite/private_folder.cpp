@@ -8,8 +8,12 @@
 
 #include <cerrno>
 #include <system_error>
+#include <thread>
+#include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "store/paths.h"
 
 namespace reprise::sqlite {
 
@@ -48,6 +52,141 @@ void sweep(const fs::path& parent) {
   }
 }
 
+constexpr int kCopyTries = 12;
+constexpr std::chrono::milliseconds kFirstWait{5};
+constexpr std::size_t kCopyPiece = std::size_t{1} << 20;
+// The header of a log contains its salts, that of a database its change counter.
+constexpr std::size_t kLogMarkBytes = 32;
+constexpr std::size_t kDatabaseHeaderBytes = 100;
+// At the end of the journal of a transaction over several databases. SQLite deletes the
+// super-journal that it names, whatever file that is, so such a journal must not be copied.
+constexpr std::string_view kSuperJournalMark = "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7";
+
+// Identifies the state of a file.
+struct FileStamp {
+  bool exists = false;
+  std::int64_t bytes = 0;
+  std::uint64_t inode = 0;
+  std::int64_t changed_s = 0;
+  std::int64_t changed_ns = 0;
+  std::string header;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+Result<Fd> open_unnoticed(const fs::path& file) {
+  auto fd = open_file(file, O_RDONLY | O_NOATIME);
+  return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
+}
+
+Result<FileStamp> mark_of(const fs::path& file, std::size_t header_bytes) {
+  REPRISE_ASSIGN(const auto fd, if_exists(open_unnoticed(file)));
+  if (!fd) {
+    return FileStamp{};
+  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd->get(), file));
+  FileStamp mark{true,
+                 status.st_size,
+                 status.st_ino,
+                 status.st_mtim.tv_sec,
+                 status.st_mtim.tv_nsec,
+                 std::string(header_bytes, '\0')};
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd->get(), mark.header, 0, file));
+  mark.header.resize(got);
+  return mark;
+}
+
+struct FileStamps {
+  FileStamp database;
+  FileStamp log;
+  FileStamp journal;
+};
+
+Result<FileStamps> stamps_of(const fs::path& file) {
+  FileStamps stamps;
+  REPRISE_ASSIGN(stamps.database, mark_of(file, kDatabaseHeaderBytes));
+  REPRISE_ASSIGN(stamps.log, mark_of(store::beside(file, "-wal"), kLogMarkBytes));
+  REPRISE_ASSIGN(stamps.journal, mark_of(store::beside(file, "-journal"), 1));
+  return stamps;
+}
+
+bool has_log(const FileStamps& stamps) {
+  return stamps.log.exists && stamps.log.bytes > 0;
+}
+
+bool is_hot(const FileStamp& journal) {
+  return journal.exists && !journal.header.empty() && journal.header[0] != '\0';
+}
+
+bool is_one_state(const FileStamps& before, const FileStamps& after) {
+  if (before.database.inode != after.database.inode) {
+    return false;
+  }
+  if (has_log(before)) {
+    return before.log.inode == after.log.inode && before.log.header == after.log.header &&
+           before.log.bytes <= after.log.bytes;
+  }
+  return !has_log(after) && before.database == after.database && before.journal == after.journal;
+}
+
+Result<> copy_one(const fs::path& from, const fs::path& to) {
+  REPRISE_ASSIGN(const auto source, if_exists(open_unnoticed(from)));
+  if (!source) {
+    return {};
+  }
+  REPRISE_ASSIGN(Fd target, open_file(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  bool has_rows = false;
+  for (;;) {
+    // Lets the file system share the blocks.
+    const ssize_t copied =
+        ::copy_file_range(source->get(), nullptr, target.get(), nullptr, kCopyPiece << 10U, 0);
+    if (copied == 0) {
+      return target.close(to);
+    }
+    if (copied < 0 && errno != EINTR) {
+      if (has_rows) {
+        return std::unexpected(os_error("copy", from, errno));
+      }
+      REPRISE_TRY(copy_by_pieces(source->get(), target.get(), from, to));
+      return target.close(to);
+    }
+    has_rows = has_rows || copied > 0;
+  }
+}
+
+Result<bool> names_super_journal(const fs::path& journal) {
+  REPRISE_ASSIGN(const Fd fd, open_file(journal, O_RDONLY));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), journal));
+  std::string end(kSuperJournalMark.size(), '\0');
+  const std::int64_t at = status.st_size - static_cast<std::int64_t>(end.size());
+  if (at < 0) {
+    return false;
+  }
+  REPRISE_TRY(read_at(fd.get(), end, at, journal));
+  return end == kSuperJournalMark;
+}
+
+Result<> copy_all(const fs::path& file, const fs::path& to, const FileStamps& stamps) {
+  REPRISE_TRY(copy_one(file, to));
+  for (const std::string_view suffix : {"-wal", "-journal"}) {
+    REPRISE_TRY(remove_if_exists(store::beside(to, suffix)));
+  }
+  if (has_log(stamps)) {
+    return copy_one(store::beside(file, "-wal"), store::beside(to, "-wal"));
+  }
+  if (!is_hot(stamps.journal)) {
+    return {};
+  }
+  const fs::path journal = store::beside(to, "-journal");
+  REPRISE_TRY(copy_one(store::beside(file, "-journal"), journal));
+  REPRISE_ASSIGN(const bool is_shared, names_super_journal(journal));
+  if (is_shared) {
+    return fail(Code::corrupt, cat(file.native(),
+                                   ": its journal belongs to several databases; let "
+                                   "the program that wrote it open it"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<PrivateFolder> PrivateFolder::make() {
@@ -83,6 +222,37 @@ PrivateFolder::~PrivateFolder() {
     std::error_code ignored;  // files that cannot be removed are readable only for their owner
     fs::remove_all(path_, ignored);
   }
+}
+
+Result<> copy_by_pieces(int from, int to, const fs::path& source, const fs::path& target) {
+  std::vector<char> piece(kCopyPiece);
+  for (std::int64_t at = 0;;) {
+    REPRISE_ASSIGN(const std::size_t got, read_at(from, piece, at, source));
+    if (got == 0) {
+      return {};
+    }
+    REPRISE_TRY(write_all(to, {piece.data(), got}, target));
+    at += static_cast<std::int64_t>(got);
+  }
+}
+
+Result<> copy_foreign_files(const fs::path& file, const fs::path& to) {
+  auto wait = kFirstWait;
+  for (int tries = 0; tries < kCopyTries; ++tries) {
+    REPRISE_ASSIGN(const FileStamps before, stamps_of(file));
+    if (!before.database.exists) {
+      return fail(Code::not_found, cat("no database at ", file.native()), ENOENT);
+    }
+    REPRISE_TRY(copy_all(file, to, before));
+    REPRISE_ASSIGN(const FileStamps after, stamps_of(file));
+    if (is_one_state(before, after)) {
+      return {};
+    }
+    std::this_thread::sleep_for(wait);
+    wait *= 2;
+  }
+  return fail(Code::busy, cat(file.native(),
+                              " is constantly being written by another program: try again later"));
 }
 
 }  // namespace reprise::sqlite

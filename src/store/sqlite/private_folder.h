@@ -1,6 +1,7 @@
 #pragma once
 
-// A folder for temporary copies of a database.
+// Consistent copies of a database's files, without SQLite and without locks, and the private
+// folders for them.
 
 #include "base/file.h"
 

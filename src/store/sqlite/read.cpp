@@ -12,10 +12,10 @@
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/forks.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/repair.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/sessions.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {

@@ -16,7 +16,6 @@
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
-#include "store/sqlite/salvage.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
 

@@ -1,5 +1,3 @@
-#include "store/sqlite/salvage.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -15,6 +13,7 @@
 #include "store/sqlite/original.h"
 #include "store/sqlite/pages.h"
 #include "store/sqlite/private_folder.h"
+#include "store/sqlite/repair.h"
 #include "store/sqlite/schema.h"
 
 namespace reprise::sqlite {

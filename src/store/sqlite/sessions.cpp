@@ -1,16 +1,21 @@
 #include "store/sqlite/sessions.h"
 
+// Archived sessions are rows in that state, which lists omit unless requested.
+
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/store.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/sqlite_store.h"
 #include "store/stored_json.h"
 
 namespace reprise::sqlite {
@@ -110,6 +115,17 @@ Result<> store_prompts(Connection& connection, const SessionId& id,
 Result<> renumber(Connection& connection, const SessionId& id) {
   return connection.run(
       "UPDATE sessions SET rowid = (SELECT max(rowid) + 1 FROM sessions) WHERE id = ?", id.str());
+}
+
+Result<> set_state(Connection& connection, const SessionId& id, SessionState state) {
+  return connection.run("UPDATE sessions SET state = ? WHERE id = ?", to_string(state), id.str());
+}
+
+Result<SessionInfo> info_of(Connection& connection, const SessionId& id) {
+  REPRISE_TRY(ensure_additions(connection, system_clock().now()));
+  REPRISE_ASSIGN(auto found, find_session(connection, id));
+  return found ? Result<SessionInfo>(std::move(found->info))
+               : std::unexpected(store::no_session(id));
 }
 
 }  // namespace
@@ -222,6 +238,22 @@ Result<> require_session(Connection& connection, const SessionId& id) {
     return std::unexpected(store::no_session(id));
   }
   return {};
+}
+
+Result<> SqliteStore::archive(const SessionId& id, Time /*when*/) {
+  return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+    REPRISE_ASSIGN(const SessionInfo info, info_of(connection, id));
+    REPRISE_ASSIGN(const bool is_to_do, store::check_archive(info));
+    return is_to_do ? set_state(connection, id, SessionState::archived) : Result<>();
+  });
+}
+
+Result<> SqliteStore::unarchive(const SessionId& id) {
+  return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+    REPRISE_ASSIGN(const SessionInfo info, info_of(connection, id));
+    REPRISE_ASSIGN(const SessionState state, store::state_unarchived(info));
+    return set_state(connection, id, state);
+  });
 }
 
 }  // namespace reprise::sqlite

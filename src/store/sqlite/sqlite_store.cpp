@@ -3,14 +3,12 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
-#include "store/own_process.h"
+#include "store/call.h"
+#include "store/provide.h"
 #include "store/rules.h"
-#include "store/sqlite/changes.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/forks.h"
-#include "store/sqlite/messages.h"
 #include "store/sqlite/sessions.h"
 
 namespace reprise {
@@ -41,12 +39,6 @@ Result<Appended> SqliteStore::append(const SessionId& id, std::vector<Message> m
   const Batch batch = make_batch(messages, options);
   return database_.write_for<Appended>(options.durability, [&](Connection& connection) {
     return append_messages(connection, id, batch);
-  });
-}
-
-Result<SessionChanges> SqliteStore::changes_since(std::string_view position) {
-  return database_.read([&](const Database::Reader& reader) -> Result<SessionChanges> {
-    return reader.is_salvaged() ? SessionChanges() : sqlite::changes_since(*reader, position);
   });
 }
 

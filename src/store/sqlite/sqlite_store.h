@@ -34,13 +34,15 @@ class SqliteStore final : public Store,
   Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                           AppendOptions options) override;
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<SessionChanges> changes_since(std::string_view position) override;
   Result<> begin(const Session& session) override;
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
   Result<> backup(const std::filesystem::path& target) override;
+
+  // changes.cpp
+  Result<SessionChanges> changes_since(std::string_view position) override;
 
   // list.cpp
   Result<SessionPage> list(const SessionQuery& query) override;
@@ -73,7 +75,7 @@ class SqliteStore final : public Store,
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override;
 
-  // archives.cpp
+  // sessions.cpp
   Result<> archive(const SessionId& id, Time when) override;
   Result<> unarchive(const SessionId& id) override;
 

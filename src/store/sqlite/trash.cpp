@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
-#include "store/blob_pieces.h"
 #include "store/paths.h"
 #include "store/rules.h"
 #include "store/sqlite/blobs.h"

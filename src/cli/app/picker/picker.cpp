@@ -6,7 +6,6 @@
 #include <numeric>
 #include <optional>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"

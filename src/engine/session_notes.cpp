@@ -1,0 +1,91 @@
+#include "engine/session_notes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "base/json_view.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::string_view kRefused = "refused_questions";
+constexpr std::size_t kRefusedMax = 1000;
+
+constexpr std::string_view kStart = "request_start";
+
+}  // namespace
+
+bool is_plain_question(const Message& message) {
+  const auto is_result = [](const Block& block) {
+    return std::holds_alternative<ToolResultBlock>(block);
+  };
+  return is_question(message) && std::ranges::none_of(message.blocks, is_result);
+}
+
+RefusedQuestions refused_questions(const Extra& session) {
+  RefusedQuestions times;
+  if (const RawJson* const field = json::find_field(session, kRefused); field != nullptr) {
+    // Values of other programs are ignored.
+    JsonView(field->text()).each([&times](JsonView one) {
+      if (const auto time = parse_time(one.text()); time) {
+        times.insert(*time);
+      }
+    });
+  }
+  return times;
+}
+
+Extra with_refused_question(Extra session, Time question) {
+  RefusedQuestions times = refused_questions(session);
+  times.insert(question);
+  while (times.size() > kRefusedMax) {
+    times.erase(times.begin());
+  }
+  std::vector<std::string> texts;
+  std::ranges::transform(times, std::back_inserter(texts), format_time);
+  json::set_field(session, kRefused, json::take(json::array_of(texts)));
+  return session;
+}
+
+bool is_abandoned(const Message& question, const Message& next, const RefusedQuestions& refused) {
+  if (!is_plain_question(question) || !is_question(next)) {
+    return false;
+  }
+  const std::string question_text = plain_text(question);
+  return refused.contains(question.created_at) ||
+         (!trimmed(question_text).empty() && question_text == plain_text(next));
+}
+
+// Values of other programs are ignored.
+std::optional<RequestStart> request_start(const Extra& session) {
+  const RawJson* const field = json::find_field(session, kStart);
+  if (field == nullptr) {
+    return std::nullopt;
+  }
+  const auto [seq, question_at, provider, model] =
+      JsonView(field->text()).members({"seq", "asked_at", "provider", "model"});
+  const auto number = json::integer_in(seq.raw());
+  const auto time = parse_time(question_at.text());
+  if (!number || *number < 0 || !time) {
+    return std::nullopt;
+  }
+  return RequestStart{.seq = Seq{*number},
+                      .question_at = *time,
+                      .provider = provider.text(),
+                      .model = model.text()};
+}
+
+Extra with_request_start(Extra session, const RequestStart& start) {
+  json::set_field(
+      session, kStart,
+      json::take(json::object_of("seq", start.seq.value, "asked_at", format_time(start.question_at),
+                                 "provider", start.provider, "model", start.model)));
+  return session;
+}
+
+}  // namespace reprise
