@@ -5,9 +5,18 @@
 // Threads, errors and durability are as for Store: changes are durable on disk unless stated
 // otherwise.
 
-#include <filesystem>  // IWYU pragma: export
-#include <memory>      // IWYU pragma: export
-#include <span>        // IWYU pragma: export
+#include <cstddef>      // IWYU pragma: export
+#include <cstdint>      // IWYU pragma: export
+#include <filesystem>   // IWYU pragma: export
+#include <functional>   // IWYU pragma: export
+#include <memory>       // IWYU pragma: export
+#include <optional>     // IWYU pragma: export
+#include <span>         // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
+#include <utility>      // IWYU pragma: export
+#include <variant>      // IWYU pragma: export
+#include <vector>       // IWYU pragma: export
 
 #include "reprise/source.h"  // IWYU pragma: export
 

@@ -15,6 +15,9 @@
 // (5) A failing store never stops a turn: the conversation continues in memory, the observer is
 //     warned, and Outcome::saved is false. With an outbox, unstored messages are written there.
 
+#include <chrono>   // IWYU pragma: export
+#include <utility>  // IWYU pragma: export
+
 #include "reprise/environment.h"       // IWYU pragma: export
 #include "reprise/outbox.h"            // IWYU pragma: export
 #include "reprise/source.h"            // IWYU pragma: export

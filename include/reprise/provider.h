@@ -9,6 +9,7 @@
 #include <span>        // IWYU pragma: export
 #include <stop_token>  // IWYU pragma: export
 #include <thread>      // IWYU pragma: export
+#include <variant>     // IWYU pragma: export
 
 #include "reprise/message.h"  // IWYU pragma: export
 

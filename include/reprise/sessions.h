@@ -9,6 +9,8 @@
 // the store's (see store.h) and those named here; after one, nothing has changed unless stated
 // otherwise. unsupported if the store lacks a required capability.
 
+#include <stop_token>  // IWYU pragma: export
+
 #include "reprise/capabilities.h"  // IWYU pragma: export
 #include "reprise/environment.h"   // IWYU pragma: export
 #include "reprise/provider.h"      // IWYU pragma: export

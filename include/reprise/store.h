@@ -21,6 +21,9 @@
 // io (full disk, no permission, vanished folder: see os_errno), not_found for an unknown session
 // where one is needed, unsupported for data this store cannot hold.
 
+#include <cstdint>  // IWYU pragma: export
+#include <utility>  // IWYU pragma: export
+
 #include "reprise/source.h"  // IWYU pragma: export
 
 namespace reprise {

@@ -3,9 +3,9 @@
 // Base64 (RFC 4648, with padding) and hex; a fast hash; SHA-256, and the HMAC and PBKDF2 based on
 // it, from OpenSSL's libcrypto, which is loaded at the first call.
 
-#include <cstdint>
+#include <cstdint>  // IWYU pragma: export
 #include <span>
-#include <string_view>
+#include <string_view>  // IWYU pragma: export
 
 #include "reprise/types.h"
 

@@ -14,10 +14,12 @@
 #include <sys/stat.h>  // IWYU pragma: export
 
 #include <cstddef>  // IWYU pragma: export
+#include <cstdint>  // IWYU pragma: export
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>  // IWYU pragma: export
+#include <span>     // IWYU pragma: export
+#include <utility>  // IWYU pragma: export
 
 #include "reprise/error.h"
 

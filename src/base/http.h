@@ -4,9 +4,10 @@
 // `Transport` is the interface to the network: curl_transport.h has the real one, tests have
 // others.
 
-#include <chrono>
+#include <chrono>  // IWYU pragma: export
 #include <span>
 #include <stop_token>
+#include <utility>  // IWYU pragma: export
 #include <vector>
 
 #include "reprise/error.h"

@@ -9,7 +9,11 @@
 // strings are valid UTF-8: lone surrogates and invalid bytes become U+FFFD, and lossy() returns
 // true.
 
+#include <cstdint>  // IWYU pragma: export
 #include <optional>
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
+#include <utility>      // IWYU pragma: export
 
 #include "reprise/types.h"  // IWYU pragma: export
 

@@ -3,6 +3,12 @@
 // Writes JSON, keys in the order of the calls, text as UTF-8: compact, or one member or element per
 // line with the spelling of numbers and strings preserved.
 
+#include <cstdint>      // IWYU pragma: export
+#include <optional>     // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
+#include <utility>      // IWYU pragma: export
+#include <vector>       // IWYU pragma: export
+
 #include "reprise/error.h"
 #include "reprise/types.h"  // IWYU pragma: export
 

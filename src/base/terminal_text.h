@@ -12,7 +12,7 @@
 // It is measured in characters as users perceive them (grapheme clusters) and in columns. Invalid
 // UTF-8 counts as one character of one column per byte.
 
-#include <cstddef>
+#include <cstddef>  // IWYU pragma: export
 #include <string>
 #include <string_view>
 

@@ -4,16 +4,18 @@
 // known word.
 
 #include <charconv>
-#include <concepts>  // IWYU pragma: export
-#include <cstddef>
-#include <functional>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>       // IWYU pragma: export
-#include <string_view>  // IWYU pragma: export
-#include <system_error>
-#include <vector>
+#include <concepts>      // IWYU pragma: export
+#include <cstddef>       // IWYU pragma: export
+#include <cstdint>       // IWYU pragma: export
+#include <functional>    // IWYU pragma: export
+#include <limits>        // IWYU pragma: export
+#include <optional>      // IWYU pragma: export
+#include <span>          // IWYU pragma: export
+#include <string>        // IWYU pragma: export
+#include <string_view>   // IWYU pragma: export
+#include <system_error>  // IWYU pragma: export
+#include <utility>       // IWYU pragma: export
+#include <vector>        // IWYU pragma: export
 
 namespace reprise {
 

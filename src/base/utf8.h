@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <string_view>  // IWYU pragma: export
 
 namespace reprise::utf8 {
 

@@ -2,6 +2,8 @@
 
 // Constructs a message in one expression, and a request's messages in memory.
 
+#include <variant>  // IWYU pragma: export
+
 #include "reprise/message.h"
 #include "reprise/provider.h"
 

@@ -15,9 +15,10 @@
 //  (5) A store without messages gets the ids of the answers that end turns (ResponseLog),
 //      and its session with the first of them, since it could not be continued before.
 
-#include <atomic>  // IWYU pragma: export
-#include <deque>   // IWYU pragma: export
-#include <map>     // IWYU pragma: export
+#include <atomic>   // IWYU pragma: export
+#include <deque>    // IWYU pragma: export
+#include <map>      // IWYU pragma: export
+#include <utility>  // IWYU pragma: export
 
 #include "engine/history.h"        // IWYU pragma: export
 #include "engine/lease.h"          // IWYU pragma: export

@@ -2,7 +2,12 @@
 
 // The table of formats. Unchanged sessions of another tool can be written back as they were.
 
-#include "export/writer.h"  // IWYU pragma: export
+#include <memory>  // IWYU pragma: export
+
+#include "export/writer.h"    // IWYU pragma: export
+#include "reprise/export.h"   // IWYU pragma: export
+#include "reprise/message.h"  // IWYU pragma: export
+#include "reprise/session.h"  // IWYU pragma: export
 #include "reprise/source.h"
 
 namespace reprise::exporting {

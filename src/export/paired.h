@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <variant>  // IWYU pragma: export
 
 #include "export/tool_values.h"  // IWYU pragma: export
 #include "export/writer.h"

@@ -3,6 +3,9 @@
 // Files attached to a question. Text files are separate blocks that include the file name; PDFs are
 // image blocks: their JSON type is "document", and the extra field "name" is the file name.
 
+#include <utility>  // IWYU pragma: export
+#include <variant>  // IWYU pragma: export
+
 #include "base/json_scan.h"
 #include "reprise/message.h"
 

@@ -8,7 +8,8 @@
 #include <initializer_list>
 
 #include "reprise/environment.h"
-#include "reprise/message.h"
+#include "reprise/message.h"  // IWYU pragma: export
+#include "reprise/types.h"    // IWYU pragma: export
 
 namespace reprise {
 

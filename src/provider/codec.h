@@ -3,7 +3,8 @@
 // What differs between protocols: writing requests and reading responses. Everything else (sending,
 // retries, errors, server-sent events) is in http_provider.h.
 
-#include <set>  // IWYU pragma: export
+#include <memory>  // IWYU pragma: export
+#include <set>     // IWYU pragma: export
 
 #include "base/http.h"                 // IWYU pragma: export
 #include "base/json_write.h"           // IWYU pragma: export

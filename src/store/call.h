@@ -4,6 +4,7 @@
 // runs on their thread, so no context is passed down to them. If nothing observes calls, the cost
 // is one read of a thread-local variable.
 
+#include <chrono>  // IWYU pragma: export
 #include <string>
 
 #include "base/lock_file.h"

@@ -3,6 +3,9 @@
 // What all stores share: limits, checks and errors; the rules of Store::append() and
 // Rewriting::replace_suffix(); and blobs that are divided into pieces.
 
+#include <cstdint>  // IWYU pragma: export
+#include <utility>  // IWYU pragma: export
+
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 

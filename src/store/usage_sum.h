@@ -2,6 +2,7 @@
 
 // The sums of a session's usage.
 
+#include <cstdint>  // IWYU pragma: export
 #include <set>
 
 #include "reprise/types.h"

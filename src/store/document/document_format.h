@@ -4,6 +4,8 @@
 // defines bytes and file names; the rules of a store (who may write when, what an append is) are in
 // document_store.h.
 
+#include <filesystem>  // IWYU pragma: export
+
 #include "reprise/store.h"
 #include "store/stored_session.h"
 

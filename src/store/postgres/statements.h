@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
+#include <cstdint>  // IWYU pragma: export
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>  // IWYU pragma: export
 #include <vector>
 
+#include "reprise/types.h"  // IWYU pragma: export
 #include "store/query.h"
 
 namespace reprise::postgres {

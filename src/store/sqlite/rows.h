@@ -3,7 +3,7 @@
 // Converts rows to values. The column lists and the functions that read them must match.
 
 #include "reprise/capabilities.h"
-#include "store/column_reader.h"
+#include "store/column_reader.h"  // IWYU pragma: export
 #include "store/sqlite/connection.h"
 #include "store/sqlite/schema.h"
 
