@@ -73,7 +73,7 @@ TEST(Page, IsSortedLimitedAndHasTheNextCursor) {
   EXPECT_EQ(ids(page), (std::vector<std::string>{"c", "b", "a"}));
   EXPECT_EQ(page.next, format_cursor(info("a", 1)));
   EXPECT_EQ(make_page(all, {.limit = 4}).next, "") << "nothing is left";
-  EXPECT_EQ(make_page({}, {.limit = 4}).next, "");
+  EXPECT_EQ(make_page(std::vector<SessionInfo>(), {.limit = 4}).next, "");
 }
 
 TEST(ContainsIgnoringCase, FoldsAsciiOnly) {
