@@ -5,8 +5,8 @@
 
 #include "cli/app/event.h"          // IWYU pragma: export
 #include "cli/app/picker/picker.h"  // IWYU pragma: export
-#include "cli/process/console.h"
-#include "cli/repl/slash.h"  // IWYU pragma: export
+#include "cli/process/console.h"    // IWYU pragma: export
+#include "cli/repl/slash.h"         // IWYU pragma: export
 
 namespace reprise::cli::app {
 

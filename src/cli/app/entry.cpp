@@ -1,6 +1,10 @@
 #include "cli/app/entry.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "model/attachment.h"

@@ -7,7 +7,7 @@
 
 #include "cli/markdown/style.h"
 #include "reprise/message.h"
-#include "store/usage_sum.h"
+#include "store/usage_sum.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

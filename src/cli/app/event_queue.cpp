@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <mutex>
 #include <stop_token>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 

@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "base/file.h"
-#include "cli/app/effect.h"
-#include "cli/app/event.h"  // IWYU pragma: export
+#include "cli/app/event.h"        // IWYU pragma: export
+#include "cli/process/console.h"  // IWYU pragma: export
 #include "reprise/tool.h"
 
 namespace reprise::cli::app {

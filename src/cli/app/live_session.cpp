@@ -2,8 +2,15 @@
 #include "cli/app/live_session.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/app/event_queue.h"

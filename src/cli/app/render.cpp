@@ -2,7 +2,9 @@
 
 #include "cli/app/render.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/terminal_text.h"
 #include "base/text.h"

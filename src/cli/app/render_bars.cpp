@@ -1,6 +1,9 @@
 // The first and the last row.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "base/terminal_text.h"
 #include "base/text.h"

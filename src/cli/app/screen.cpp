@@ -3,6 +3,8 @@
 #include <wchar.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <utility>
 
 #include "base/terminal_text.h"

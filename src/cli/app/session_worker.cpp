@@ -2,6 +2,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace reprise::cli::app {
 

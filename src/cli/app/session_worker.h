@@ -9,16 +9,16 @@
 #include <deque>
 #include <mutex>
 
-#include "cli/app/effect.h"        // IWYU pragma: export
-#include "cli/app/event.h"         // IWYU pragma: export
-#include "cli/app/event_queue.h"   // IWYU pragma: export
-#include "cli/app/live_session.h"  // IWYU pragma: export
-#include "cli/program/context.h"   // IWYU pragma: export
-#include "cli/program/last_list.h"
+#include "cli/app/effect.h"         // IWYU pragma: export
+#include "cli/app/event.h"          // IWYU pragma: export
+#include "cli/app/event_queue.h"    // IWYU pragma: export
+#include "cli/app/live_session.h"   // IWYU pragma: export
+#include "cli/program/context.h"    // IWYU pragma: export
+#include "cli/program/last_list.h"  // IWYU pragma: export
 #include "cli/program/search_files.h"
 #include "cli/session/start_session.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/search.h"
+#include "reprise/search.h"  // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -1,6 +1,7 @@
 // The worker's part of attachments.
 
 #include <algorithm>
+#include <filesystem>
 #include <system_error>
 
 #include "base/encode.h"

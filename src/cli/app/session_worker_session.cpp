@@ -1,9 +1,11 @@
 // The worker's part of open sessions: turns, commands, the models for /model, and closing them.
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <mutex>
 #include <system_error>
+#include <thread>
 
 #include "base/http.h"
 #include "base/json_scan.h"

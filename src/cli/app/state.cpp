@@ -1,6 +1,7 @@
 #include "cli/app/state.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 

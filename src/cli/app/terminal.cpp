@@ -12,6 +12,7 @@
 #include <cwchar>
 #include <map>
 #include <memory>
+#include <utility>
 
 // After the standard headers: it defines macros with everyday names.
 #define NCURSES_NOMACROS

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cwchar>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
 
 // After the standard headers: it defines macros with everyday names.
 #define NCURSES_NOMACROS

@@ -1,6 +1,8 @@
 
 #include "cli/app/update.h"
 
+#include <variant>
+
 #include "base/text.h"
 #include "cli/settings/time_value.h"
 

@@ -3,9 +3,15 @@
 // Applies an event to the state and returns the requested effects. No I/O and no clock: Ticked has
 // the time.
 
+#include <cstddef>   // IWYU pragma: export
+#include <cstdint>   // IWYU pragma: export
+#include <optional>  // IWYU pragma: export
+#include <utility>   // IWYU pragma: export
+#include <vector>    // IWYU pragma: export
+
 #include "cli/app/effect.h"  // IWYU pragma: export
-#include "cli/app/keys.h"
-#include "cli/app/state.h"  // IWYU pragma: export
+#include "cli/app/keys.h"    // IWYU pragma: export
+#include "cli/app/state.h"   // IWYU pragma: export
 #include "reprise/message.h"
 
 namespace reprise::cli::app {

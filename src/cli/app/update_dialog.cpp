@@ -1,5 +1,7 @@
 // Dialogs: keys and text while one is shown, and the effects of its answer.
 
+#include <string_view>
+
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {

@@ -1,6 +1,7 @@
 // A turn, from the question to its end.
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
 #include "base/text.h"

@@ -3,8 +3,6 @@
 // else.
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
@@ -13,7 +11,6 @@
 #include "cli/provider/request_choice.h"
 #include "cli/settings/config_keys.h"
 #include "cli/settings/provider_names.h"
-#include "provider/kinds.h"
 
 namespace reprise::cli {
 namespace {

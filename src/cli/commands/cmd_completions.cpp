@@ -1,5 +1,7 @@
 // reprise completions: prints a completion script for a shell, which asks `reprise __complete`.
 
+#include <string>
+
 #include "cli/commands/command.h"
 
 namespace reprise::cli {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "cli/program/store_opener.h"
 #include "cli/session/removal.h"
 #include "cli/settings/time_value.h"
+#include "engine/copy.h"
 #include "session/import.h"
 
 namespace reprise::cli {

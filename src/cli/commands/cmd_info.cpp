@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/json_scan.h"
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"

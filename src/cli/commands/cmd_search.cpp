@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "cli/commands/command.h"
+#include "cli/output/session_json.h"
 #include "cli/output/session_text.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <iterator>
+#include <system_error>
 
 #include "base/file.h"
 #include "base/http.h"

@@ -13,6 +13,7 @@
 #include "cli/settings/settings.h"
 #include "cli/settings/time_value.h"
 #include "model/json_fields.h"
+#include "session/prices.h"
 #include "session/statistics.h"
 
 namespace reprise::cli {

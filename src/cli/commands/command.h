@@ -3,6 +3,7 @@
 // A command of the program: its flags and its implementation. Each is in cmd_NAME.cpp, alone or
 // with related ones, with its flags as members; command.cpp has the table of commands.
 
+#include <limits>       // IWYU pragma: export
 #include <memory>       // IWYU pragma: export
 #include <span>         // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export

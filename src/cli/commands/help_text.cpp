@@ -1,6 +1,10 @@
 #include "cli/commands/help_text.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <variant>
+#include <vector>
 
 #include "base/terminal_text.h"
 #include "base/text.h"

@@ -1,5 +1,7 @@
 #include "cli/output/answer_output.h"
 
+#include <cstddef>
+
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"

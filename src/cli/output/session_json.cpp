@@ -1,8 +1,14 @@
 #include "cli/output/session_json.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "base/json_scan.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include "model/json_fields.h"

@@ -2,12 +2,16 @@
 
 // The JSON interface for scripts; docs/json.md describes each field.
 
+#include <array>       // IWYU pragma: export
+#include <filesystem>  // IWYU pragma: export
+#include <variant>     // IWYU pragma: export
+
 #include "base/json_write.h"       // IWYU pragma: export
 #include "cli/process/process.h"   // IWYU pragma: export
 #include "cli/program/context.h"   // IWYU pragma: export
 #include "reprise/conversation.h"  // IWYU pragma: export
-#include "reprise/search.h"
-#include "reprise/store.h"  // IWYU pragma: export
+#include "reprise/search.h"        // IWYU pragma: export
+#include "reprise/store.h"         // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -1,6 +1,7 @@
 #include "cli/output/session_text.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 
 #include "base/terminal_text.h"

@@ -3,9 +3,9 @@
 // Sessions, search hits and todos for reading on a terminal: rendered Markdown, colours, local
 // time.
 
-#include "export/transcript.h"
-#include "reprise/search.h"
-#include "reprise/session.h"
+#include "export/transcript.h"  // IWYU pragma: export
+#include "reprise/search.h"     // IWYU pragma: export
+#include "reprise/session.h"    // IWYU pragma: export
 
 namespace reprise::cli {
 

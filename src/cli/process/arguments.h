@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>  // IWYU pragma: export
 
-#include "base/text.h"
+#include "base/text.h"      // IWYU pragma: export
 #include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise::cli {

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+#include <utility>
 
 #include "base/text.h"
 

@@ -6,7 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <stop_token>
 #include <system_error>
+#include <vector>
 
 namespace reprise::cli {
 namespace {

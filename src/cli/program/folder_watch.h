@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "reprise/error.h"
+#include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

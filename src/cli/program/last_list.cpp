@@ -1,9 +1,12 @@
 #include "cli/program/last_list.h"
 
 #include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <system_error>
+#include <utility>
 
 #include "base/encode.h"
 #include "base/file.h"

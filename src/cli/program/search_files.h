@@ -3,9 +3,9 @@
 // What is on this machine: the search index, the names of stores in it, other tools' histories, and
 // stores.
 
-#include "cli/program/context.h"  // IWYU pragma: export
-#include "reprise/capabilities.h"
-#include "reprise/search.h"
+#include "cli/program/context.h"   // IWYU pragma: export
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "reprise/search.h"        // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -2,11 +2,21 @@
 
 // Opens the store on first use, finds sessions in it, and measures its calls.
 
+#include <chrono>   // IWYU pragma: export
+#include <cstddef>  // IWYU pragma: export
+#include <cstdint>  // IWYU pragma: export
+#include <memory>   // IWYU pragma: export
 #include <mutex>
+#include <optional>     // IWYU pragma: export
+#include <stop_token>   // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
 #include <thread>
+#include <utility>  // IWYU pragma: export
+#include <vector>   // IWYU pragma: export
 
-#include "base/text.h"  // IWYU pragma: export
-#include "cli/process/console.h"
+#include "base/text.h"            // IWYU pragma: export
+#include "cli/process/console.h"  // IWYU pragma: export
 #include "cli/program/last_list.h"
 #include "cli/settings/program_config.h"  // IWYU pragma: export
 #include "reprise/open_source.h"          // IWYU pragma: export

@@ -1,10 +1,12 @@
-#include <algorithm>
 #include <array>
 #include <charconv>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "cli/process/arguments.h"
 #include "cli/program/store_opener.h"
 
 namespace reprise::cli {

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <ranges>
+#include <system_error>
 
 #include "base/http.h"
 #include "base/text.h"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <stop_token>
 
 #include "base/terminal_text.h"
 #include "base/text.h"

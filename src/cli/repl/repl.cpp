@@ -1,8 +1,10 @@
 #include "cli/repl/repl.h"
 
 #include <csignal>
+#include <string_view>
 
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/output/answer_output.h"
 #include "cli/output/session_json.h"
 #include "cli/process/process.h"

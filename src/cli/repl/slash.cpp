@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <system_error>
+#include <vector>
 
 #include "base/text.h"
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "base/text.h"
 #include "base/utf8.h"

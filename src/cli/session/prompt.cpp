@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "base/encode.h"
 #include "base/file.h"

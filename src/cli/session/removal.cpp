@@ -1,7 +1,9 @@
 #include "cli/session/removal.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <span>
 
 #include "cli/output/session_json.h"
 #include "cli/program/search_files.h"

@@ -1,5 +1,9 @@
 #include "cli/session/tool_consent.h"
 
+#include <array>
+#include <map>
+#include <set>
+
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"

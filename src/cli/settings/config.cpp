@@ -1,6 +1,7 @@
 #include "cli/settings/config.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 
 #include "base/file.h"

@@ -1,9 +1,18 @@
 #include "cli/settings/config_keys.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <span>
 #include <system_error>
+#include <utility>
+#include <variant>
 
 #include "base/json_write.h"
 #include "base/text.h"

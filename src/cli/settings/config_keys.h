@@ -5,7 +5,7 @@
 
 #include <vector>  // IWYU pragma: export
 
-#include "base/text.h"
+#include "base/text.h"                 // IWYU pragma: export
 #include "cli/settings/settings.h"     // IWYU pragma: export
 #include "provider/request_options.h"  // IWYU pragma: export
 

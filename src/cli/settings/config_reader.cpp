@@ -1,3 +1,6 @@
+#include <map>
+#include <variant>
+
 #include "base/text.h"
 #include "cli/settings/config_values.h"
 

@@ -1,4 +1,10 @@
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include "base/http.h"
 #include "base/json_write.h"

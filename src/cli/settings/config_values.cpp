@@ -1,8 +1,13 @@
 #include "cli/settings/config_values.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <span>
 #include <sstream>
+#include <variant>
 
 #include "base/json_write.h"
 #include "base/text.h"

@@ -4,6 +4,7 @@
 // config* files include toml++, which is compiled without exceptions.
 
 #include <optional>  // IWYU pragma: export
+#include <utility>   // IWYU pragma: export
 #include <vector>    // IWYU pragma: export
 
 #include "cli/settings/config.h"

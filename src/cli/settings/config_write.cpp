@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 
 #include "base/json_write.h"
 #include "base/text.h"

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/encode.h"

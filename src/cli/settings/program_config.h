@@ -3,6 +3,14 @@
 // The program's folders and settings: flags, environment and files combined. Settings are read on
 // first use, so that `--help` opens no files.
 
+#include <chrono>    // IWYU pragma: export
+#include <cstddef>   // IWYU pragma: export
+#include <cstdint>   // IWYU pragma: export
+#include <optional>  // IWYU pragma: export
+#include <utility>   // IWYU pragma: export
+#include <variant>   // IWYU pragma: export
+#include <vector>    // IWYU pragma: export
+
 #include "cli/process/arguments.h"
 #include "cli/process/console.h"  // IWYU pragma: export
 #include "cli/settings/config.h"

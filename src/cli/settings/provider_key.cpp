@@ -1,8 +1,13 @@
 #include "cli/settings/provider_key.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <ranges>
+#include <utility>
+#include <vector>
 
 #include "base/http.h"
 #include "base/text.h"

@@ -3,6 +3,8 @@
 // The names of providers: a kind of provider, a well-known server with the protocol of one, or a
 // [providers.NAME] of the settings with a base_url.
 
+#include <vector>  // IWYU pragma: export
+
 #include "cli/settings/settings.h"  // IWYU pragma: export
 #include "reprise/provider.h"       // IWYU pragma: export
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <iterator>
+#include <optional>
+#include <system_error>
 
 #include "base/text.h"
 #include "model/known_time.h"

@@ -5,6 +5,10 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/terminal_text.h"
 #include "base/text.h"

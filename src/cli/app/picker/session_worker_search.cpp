@@ -2,6 +2,7 @@
 // other tools' sessions.
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 

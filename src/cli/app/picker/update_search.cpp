@@ -1,6 +1,7 @@
 // Searching for an earlier message (Ctrl-R) or in the transcript (Ctrl-F).
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "base/text.h"
