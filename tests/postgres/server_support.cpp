@@ -34,10 +34,14 @@ void run(std::string_view url, std::string_view sql) {
 }
 
 void distribute(std::string_view url) {
-  run(url, "CREATE TABLE pg_dist_partition AS SELECT to_regclass('reprise_heads') AS logicalrelid");
   run(url,
-      "CREATE FUNCTION create_distributed_function(regprocedure, text, colocate_with text)"
-      " RETURNS void LANGUAGE sql AS ''");
+      "CREATE TABLE pg_dist_partition AS"
+      " SELECT to_regclass('reprise_heads') AS logicalrelid, 1 AS colocationid");
+  run(url, "CREATE TABLE pg_dist_object(classid oid, objid oid, colocationid int)");
+  run(url,
+      "CREATE FUNCTION create_distributed_function(f regprocedure, text, colocate_with text)"
+      " RETURNS void LANGUAGE sql AS 'INSERT INTO pg_dist_object SELECT ''pg_proc''::regclass, f,"
+      " colocationid FROM pg_dist_partition'");
 }
 
 std::string query(std::string_view url, std::string_view sql) {

@@ -297,7 +297,8 @@ TEST(PostgresMigration, WaitsForALongTransactionAndNamesIt) {
   EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(postgres::kVersion));
 }
 
-// Programs that have opened the tables before use two steps.
+// Programs that opened the store without the function use two round trips, and so do those whose
+// function was removed.
 TEST(PostgresMigration, MakesAFunctionForAppendsToDistributedTables) {
   const std::string url = new_database();
   must(must(open_store(url))->create(session("s")));
@@ -332,6 +333,20 @@ TEST(PostgresMigration, MakesAFunctionForAppendsToDistributedTables) {
   EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {.expected_head = Seq{3}}),
                     Code::conflict));
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 7U);
+
+  run(url, "UPDATE pg_dist_partition SET colocationid = 2");  // the tables are distributed anew
+  EXPECT_EQ(round_trips(*open(), {}), 2);
+  EXPECT_EQ(steps(false).size(), 1U);
+  EXPECT_EQ(round_trips(*open(), {}), 1);
+
+  run(url,
+      "DO 'DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc"
+      " WHERE proname = ''reprise_append_1'' LOOP EXECUTE ''DROP FUNCTION '' || f; END LOOP; END'");
+  EXPECT_EQ(round_trips(*store, {.operation = operation_id("without")}), 3);
+  EXPECT_TRUE(
+      must(store->append(session_id("s"), messages(1), {.operation = operation_id("without")}))
+          .repeated);
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 10U);
 }
 
 // A role that may not create tables uses existing ones, and gets a hint if there are none.

@@ -42,38 +42,8 @@ Result<> add_request(Batch& batch, const Message& message) {
 // The server has all contents in one statement, and passes them on in another form.
 constexpr std::size_t kCallBytesMax = std::size_t{1} << 20;
 
-// nullopt if it cannot be done directly: it was already done, or is not allowed in the current
-// state.
-Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
-                                               const Batch& batch) {
-  const Counted append{key, batch, {}};
-  const bool is_call = batch.is_for_function();
-  std::vector<Query> queries = is_call ? std::vector<Query>() : dependent_queries(append);
-  const bool is_alone = queries.empty();
-  queries.insert(queries.begin(),
-                 is_call ? call_query(append) : append_query(append, HeadCheck::in_query));
-  if (!is_alone) {
-    queries.insert(queries.begin(), {kBegin});
-    queries.push_back({kCommit});
-  }
-  const auto rows = connection.run(queries);
-  if (!rows) {
-    if (connection.failure().sqlstate != kDuplicateKey) {
-      return std::unexpected(rows.error());
-    }
-    if (!connection.is_idle()) {
-      REPRISE_TRY(connection.run_one({kRollback}));
-    }
-    return std::nullopt;
-  }
-  const Rows& moved = (*rows)[is_alone ? 0 : 1];
-  return moved.empty() || moved.is_null(0, "first_seq")
-             ? std::nullopt
-             : std::optional(
-                   store::appended_at(Seq{moved.integer(0, "first_seq")}, batch.roles.size()));
-}
-
-// The same in two round trips, for distributed tables.
+// For distributed tables, in two round trips. nullopt if it cannot be done directly: it was already
+// done, or is not allowed in the current state.
 Result<std::optional<Appended>> append_apart(Connection& connection, const Key& key,
                                              const Batch& batch) {
   const Counted append{key, batch, {}};
@@ -97,6 +67,39 @@ Result<std::optional<Appended>> append_apart(Connection& connection, const Key& 
     return std::nullopt;
   }
   return store::appended_at(Seq{moved.integer(0, "first_seq")}, batch.roles.size());
+}
+
+// The same in one round trip.
+Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
+                                               const Batch& batch) {
+  const Counted append{key, batch, {}};
+  const bool is_call = batch.is_for_function();
+  std::vector<Query> queries = is_call ? std::vector<Query>() : dependent_queries(append);
+  const bool is_alone = queries.empty();
+  queries.insert(queries.begin(),
+                 is_call ? call_query(append) : append_query(append, HeadCheck::in_query));
+  if (!is_alone) {
+    queries.insert(queries.begin(), {kBegin});
+    queries.push_back({kCommit});
+  }
+  const auto rows = connection.run(queries);
+  if (!rows) {
+    if (is_call && connection.failure().sqlstate == kNoFunction) {
+      return append_apart(connection, key, batch);  // it was removed after the store was opened
+    }
+    if (connection.failure().sqlstate != kDuplicateKey) {
+      return std::unexpected(rows.error());
+    }
+    if (!connection.is_idle()) {
+      REPRISE_TRY(connection.run_one({kRollback}));
+    }
+    return std::nullopt;
+  }
+  const Rows& moved = (*rows)[is_alone ? 0 : 1];
+  return moved.empty() || moved.is_null(0, "first_seq")
+             ? std::nullopt
+             : std::optional(
+                   store::appended_at(Seq{moved.integer(0, "first_seq")}, batch.roles.size()));
 }
 
 // The locked session, whether the batch was already appended, and which requests were counted.

@@ -23,14 +23,16 @@ constexpr std::string_view kVersionTable =
 // Tables of Citus, which are queried only if it is installed.
 constexpr std::string_view kFindCitus =
     "SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL";
-// 1 the signature of a function for appends.
+// 1 the signature of a function for appends, which counts if it is distributed as the tables are.
 constexpr std::string_view kFindDistribution =
     "SELECT count(w.logicalrelid) AS words,"
-    " coalesce(has_function_privilege(to_regprocedure($1::text), 'EXECUTE'), false)::int4 AS append"
+    " (coalesce(has_function_privilege(to_regprocedure($1::text), 'EXECUTE'), false)"
+    " AND EXISTS(SELECT FROM pg_dist_object AS f WHERE f.classid = 'pg_proc'::regclass AND"
+    " f.objid = to_regprocedure($1::text) AND f.colocationid = h.colocationid))::int4 AS append"
     " FROM pg_dist_partition AS h LEFT JOIN"
     " pg_dist_partition AS w ON w.logicalrelid IN (to_regclass('reprise_words'),"
     " to_regclass('reprise_indexed'), to_regclass('reprise_indexing'))"
-    " WHERE h.logicalrelid = to_regclass('reprise_heads') GROUP BY h.logicalrelid";
+    " WHERE h.logicalrelid = to_regclass('reprise_heads') GROUP BY h.logicalrelid, h.colocationid";
 constexpr std::string_view kFindSchema =
     "SELECT quote_ident(n.nspname) AS name FROM pg_class AS c JOIN pg_namespace AS n"
     " ON n.oid = c.relnamespace WHERE c.oid = to_regclass('reprise_heads')";

@@ -32,6 +32,7 @@ bool is_node_unavailable(std::string_view sqlstate);
 
 inline constexpr std::string_view kDuplicateKey = "23505";
 inline constexpr std::string_view kNoTable = "42P01";
+inline constexpr std::string_view kNoFunction = "42883";
 inline constexpr std::string_view kNoPrivilege = "42501";
 inline constexpr std::string_view kNoSchema = "3F000";
 inline constexpr std::string_view kLockTimeout = "55P03";
