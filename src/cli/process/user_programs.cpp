@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <expected>
 #include <filesystem>
 #include <memory>
 #include <system_error>

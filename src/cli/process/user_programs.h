@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "cli/process/process.h"
-#include "reprise/error.h"
+#include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -2,6 +2,7 @@
 #include "cli/program/store_opener.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 #include "base/file.h"
