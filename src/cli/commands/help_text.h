@@ -21,8 +21,7 @@ struct GroupHelp {
   std::string_view heading;
 };
 std::span<const GroupHelp> command_groups();
-// "  reprise list
-// " for each example.
+// "  reprise list\n" for each example.
 std::string example_lines(std::string_view examples);
 std::string command_help(const CommandEntry& entry, const ArgumentTable& table);
 

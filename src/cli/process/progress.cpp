@@ -62,14 +62,14 @@ void ProgressBar::show(std::string_view work, std::int64_t done, std::int64_t to
   }
   drawn_ = now;
   is_drawn_ = true;
-  err_.write(cat("\r\x1b[K", progress_line(work, done, total, err_.columns())));
+  err_.write(cat(kEraseLine, progress_line(work, done, total, err_.columns())));
   // A failure of standard error cannot be reported.
   (void)err_.flush();
 }
 
 void ProgressBar::clear() {
   if (std::exchange(is_drawn_, false)) {
-    err_.write("\r\x1b[K");
+    err_.write(kEraseLine);
     (void)err_.flush();
   }
 }

@@ -85,6 +85,13 @@ class EditedFile {
 };
 
 // Returns the exit status.
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 int wait_for(pid_t child, int fd, const std::function<void()>& meanwhile) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no function for this call yet.
   const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
@@ -100,10 +107,7 @@ int wait_for(pid_t child, int fd, const std::function<void()>& meanwhile) {
       meanwhile();
     }
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
+  return wait_for(child);
 }
 
 }  // namespace
@@ -146,9 +150,7 @@ Pager::~Pager() {
   (void)out_.flush();
   out_.restore();
   writing_ = Fd();
-  int status = 0;
-  while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-  }
+  (void)wait_for(child_);  // quitting early is not a failure
   (void)::signal(SIGINT, SIG_DFL);
 }
 
