@@ -13,15 +13,16 @@
 
 #include <sys/stat.h>  // IWYU pragma: export
 
-#include <cstddef>  // IWYU pragma: export
-#include <cstdint>  // IWYU pragma: export
-#include <filesystem>
+#include <cstddef>     // IWYU pragma: export
+#include <cstdint>     // IWYU pragma: export
+#include <expected>    // IWYU pragma: export
+#include <filesystem>  // IWYU pragma: export
 #include <functional>
 #include <optional>
 #include <span>     // IWYU pragma: export
 #include <utility>  // IWYU pragma: export
 
-#include "reprise/error.h"
+#include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise {
 

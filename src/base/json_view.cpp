@@ -1,6 +1,7 @@
 #include "base/json_view.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <limits>
 

@@ -1,7 +1,6 @@
 #include "base/lock_file.h"
 
 #include <fcntl.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>

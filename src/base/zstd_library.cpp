@@ -7,6 +7,7 @@
 
 #include "base/late_library.h"
 #include "base/text.h"
+#include "reprise/error.h"
 
 namespace reprise {
 namespace {

@@ -1,6 +1,8 @@
 #include "reprise/conversation.h"
 
 #include <algorithm>
+#include <memory>
+#include <stop_token>
 #include <type_traits>
 
 #include "base/text.h"

@@ -13,6 +13,7 @@
 #include "engine/lease.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
+#include "reprise/conversation.h"
 #include "reprise/store.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"

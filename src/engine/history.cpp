@@ -1,6 +1,10 @@
 #include "engine/history.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <type_traits>
+#include <variant>
 
 #include "reprise/store.h"
 
@@ -9,6 +13,10 @@ namespace {
 
 constexpr std::size_t kPageMessages = 64;
 constexpr std::int64_t kPageBytes = 256 << 10;
+
+bool is_call(const Block& block) {
+  return std::holds_alternative<ToolUseBlock>(block);
+}
 
 }  // namespace
 
@@ -119,6 +127,45 @@ void HistoryReader::rewind() {
   waiting_bytes_ = 0;
   fault_.reset();
   damaged_ = 0;
+}
+
+Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice) {
+  std::optional<HistoryPlace> found;
+  const auto sink = [&found](const Message& message, const HistoryPlace& place) {
+    if (is_question(message)) {
+      found = place;
+    }
+    return found ? Flow::stop : Flow::proceed;
+  };
+  REPRISE_TRY(read_backwards(slice, sink));
+  return found;
+}
+
+Result<RecordEnd> find_end(const HistorySlice& slice) {
+  RecordEnd end;
+  const auto sink = [&end](const Message& message, const HistoryPlace&) {
+    const bool assistant = message.role == role::kAssistant;
+    if (assistant && message.state == MessageState::incomplete) {
+      end.kind = RecordEnd::Kind::incomplete;
+      end.incomplete.insert(end.incomplete.begin(), message);
+      return Flow::proceed;
+    }
+    if (end.kind == RecordEnd::Kind::incomplete) {
+      return Flow::stop;
+    }
+    if (assistant) {
+      end.kind = std::ranges::any_of(message.blocks, is_call) ? RecordEnd::Kind::calls
+                                                              : RecordEnd::Kind::answered;
+      return Flow::stop;
+    }
+    if (message.role == role::kUser || message.role == role::kTool) {
+      end.kind = RecordEnd::Kind::question;
+      return Flow::stop;
+    }
+    return Flow::proceed;
+  };
+  REPRISE_TRY(read_backwards(slice, sink));
+  return end;
 }
 
 }  // namespace reprise

@@ -35,6 +35,17 @@ std::int64_t text_bytes(const Message& message);
 using BackwardSink = std::function<Flow(const Message&, const HistoryPlace&)>;
 Result<> read_backwards(const HistorySlice& slice, const BackwardSink& sink);
 
+// The position of the last question, in the store or in memory.
+Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice);
+
+// The end of the record, which determines what can be continued.
+struct RecordEnd {
+  enum class Kind : std::uint8_t { nothing, question, calls, incomplete, answered };
+  Kind kind = Kind::nothing;
+  std::vector<Message> incomplete;  // the incomplete answers at the end, in order
+};
+Result<RecordEnd> find_end(const HistorySlice& slice);
+
 // Reads a slice from its start, in pages, so that a long history is never completely in memory.
 class HistoryReader {
  public:

@@ -1,7 +1,8 @@
 #include "engine/lease.h"
 
 #include <algorithm>
-#include <mutex>
+#include <stop_token>
+#include <thread>
 
 #include "base/assert.h"
 #include "base/text.h"

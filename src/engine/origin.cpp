@@ -3,6 +3,7 @@
 #include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "reprise/session.h"
 
 namespace reprise {
 namespace {

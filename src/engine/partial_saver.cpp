@@ -1,7 +1,5 @@
 #include "engine/partial_saver.h"
 
-#include <algorithm>
-#include <iterator>
 #include <mutex>
 
 #include "engine/reply.h"

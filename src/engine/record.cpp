@@ -1,6 +1,9 @@
 #include "engine/record.h"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
 
 #include "base/assert.h"
 #include "base/text.h"

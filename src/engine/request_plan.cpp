@@ -369,42 +369,4 @@ Request make_request(const ConversationOptions& options, RequestPlan& plan, Requ
           .messages = view};
 }
 
-Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice) {
-  std::optional<HistoryPlace> found;
-  const auto sink = [&found](const Message& message, const HistoryPlace& place) {
-    if (is_question(message)) {
-      found = place;
-    }
-    return found ? Flow::stop : Flow::proceed;
-  };
-  REPRISE_TRY(read_backwards(slice, sink));
-  return found;
-}
-
-Result<RecordEnd> find_end(const HistorySlice& slice) {
-  RecordEnd end;
-  const auto sink = [&end](const Message& message, const HistoryPlace&) {
-    const bool assistant = message.role == role::kAssistant;
-    if (assistant && message.state == MessageState::incomplete) {
-      end.kind = RecordEnd::Kind::incomplete;
-      end.incomplete.insert(end.incomplete.begin(), message);
-      return Flow::proceed;
-    }
-    if (end.kind == RecordEnd::Kind::incomplete) {
-      return Flow::stop;
-    }
-    if (assistant) {
-      end.kind = call_ids(message).empty() ? RecordEnd::Kind::answered : RecordEnd::Kind::calls;
-      return Flow::stop;
-    }
-    if (message.role == role::kUser || message.role == role::kTool) {
-      end.kind = RecordEnd::Kind::question;
-      return Flow::stop;
-    }
-    return Flow::proceed;
-  };
-  REPRISE_TRY(read_backwards(slice, sink));
-  return end;
-}
-
 }  // namespace reprise

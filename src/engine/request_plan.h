@@ -45,15 +45,4 @@ std::optional<TokenCount> half_of_history(const Record& record, PlanOptions how)
 // `view` must outlive the request.
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view);
 
-// The position of the last question, in the store or in memory.
-Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice);
-
-// The end of the record, which determines what can be continued.
-struct RecordEnd {
-  enum class Kind : std::uint8_t { nothing, question, calls, incomplete, answered };
-  Kind kind = Kind::nothing;
-  std::vector<Message> incomplete;  // the incomplete answers at the end, in order
-};
-Result<RecordEnd> find_end(const HistorySlice& slice);
-
 }  // namespace reprise

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stop_token>
 
 #include "base/terminal_text.h"
 #include "base/text.h"

@@ -4,7 +4,9 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <thread>
 
 #include "base/text.h"
 #include "base/utf8.h"

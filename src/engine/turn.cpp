@@ -1,5 +1,6 @@
 #include "engine/turn.h"
 
+#include <stop_token>
 #include <type_traits>
 
 #include "base/text.h"

@@ -1,5 +1,7 @@
 // Makes messages, tool results and the outcome of a turn.
 
+#include <iterator>
+
 #include "base/text.h"
 #include "engine/message_of.h"
 #include "engine/record.h"

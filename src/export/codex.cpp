@@ -1,6 +1,7 @@
 // A rollout of Codex: what the model sees as response items, what the user sees as events.
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/json_write.h"
 #include "base/text.h"

@@ -5,6 +5,7 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "export/writer.h"
 #include "model/attachment.h"
 #include "reprise/capabilities.h"
 

@@ -1,5 +1,6 @@
 #include "reprise/export.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 

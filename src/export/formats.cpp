@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
+#include <string_view>
 
 #include "base/assert.h"
 #include "export/tool_values.h"

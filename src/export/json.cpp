@@ -1,3 +1,5 @@
+#include <set>
+
 #include "base/encode.h"
 #include "base/json_write.h"
 #include "base/text.h"

@@ -1,6 +1,9 @@
 #include "export/paired.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "export/content.h"

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "export/names.h"
 #include "model/known_time.h"
+#include "reprise/session.h"
 
 namespace reprise::exporting {
 namespace {

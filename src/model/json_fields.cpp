@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <system_error>
-#include <type_traits>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"

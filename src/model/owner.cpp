@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -1,6 +1,9 @@
 // echo: the built-in model, for use without a key and a network. It answers with the last user
 // message, word by word; asked to continue an interrupted answer, it sends the missing part.
 
+#include <chrono>
+#include <string>
+
 #include "base/json_write.h"
 #include "provider/request_parts.h"
 #include "provider/retry.h"

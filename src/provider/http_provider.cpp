@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <stop_token>
 
 #include "base/json_scan.h"
 #include "base/text.h"

@@ -1,7 +1,9 @@
 #include "provider/kinds.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <thread>
 
 #include "base/curl_transport.h"
 #include "base/text.h"

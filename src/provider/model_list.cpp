@@ -10,6 +10,7 @@
 #include "base/json_view.h"
 #include "base/text.h"
 #include "provider/key_mask.h"
+#include "provider/refusal.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -1,7 +1,5 @@
 #include "provider/reply_out.h"
 
-#include <algorithm>
-
 #include "base/assert.h"
 #include "base/json_scan.h"
 #include "base/text.h"

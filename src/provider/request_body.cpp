@@ -1,6 +1,7 @@
 #include "provider/request_body.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "base/json_scan.h"
 #include "base/text.h"

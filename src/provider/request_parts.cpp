@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/http.h"
 #include "base/json_scan.h"
 #include "base/json_view.h"
 #include "base/json_write.h"

@@ -1,5 +1,8 @@
 // Reads responses of OpenAI's Responses API.
 
+#include <cstdint>
+#include <optional>
+
 #include "base/json_view.h"
 #include "provider/codec.h"
 #include "provider/refusal.h"

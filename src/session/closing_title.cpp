@@ -2,6 +2,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "reprise/conversation.h"

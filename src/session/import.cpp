@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "engine/blobs.h"
+#include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
 #include "store/usage_sum.h"

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
 
 namespace reprise {
 namespace {

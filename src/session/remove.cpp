@@ -1,7 +1,11 @@
 // Finds and removes sessions.
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <span>
+#include <string>
 
 #include "base/reserve.h"
 #include "reprise/conversation.h"

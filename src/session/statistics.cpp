@@ -4,11 +4,15 @@
 #include <array>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <unordered_map>
 
 #include "base/text.h"
 #include "model/known_time.h"
+#include "reprise/session.h"
+#include "reprise/source.h"
 #include "session/import.h"
+#include "session/prices.h"
 #include "store/usage_sum.h"
 
 namespace reprise {

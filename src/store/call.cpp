@@ -1,9 +1,14 @@
 #include "store/call.h"
 
 #include <algorithm>
+#include <functional>
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "base/json_write.h"
+#include "base/lock_file.h"
+#include "reprise/open_store.h"
 #include "reprise/store_statistics.h"
 
 namespace reprise::store {

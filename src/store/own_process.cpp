@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <atomic>

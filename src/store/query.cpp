@@ -1,7 +1,9 @@
 #include "store/query.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <memory>
 
 #include "base/text.h"
 #include "reprise/store.h"

@@ -1,6 +1,5 @@
 #include "store/stored_json.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -8,7 +7,6 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
-#include "model/fields.h"
 #include "model/json_fields.h"
 #include "reprise/capabilities.h"
 #include "reprise/message.h"

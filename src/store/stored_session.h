@@ -3,7 +3,8 @@
 // A session in stores that hold whole sessions in memory: the memory store, and those that read and
 // replace whole files. Stored messages are immutable.
 
-#include <map>  // IWYU pragma: export
+#include <map>     // IWYU pragma: export
+#include <memory>  // IWYU pragma: export
 
 #include "reprise/capabilities.h"  // IWYU pragma: export
 #include "reprise/store.h"         // IWYU pragma: export

@@ -1,5 +1,9 @@
 #include "store/usage_sum.h"
 
+#include <limits>
+#include <optional>
+#include <utility>
+
 #include "reprise/message.h"
 
 namespace reprise::store {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/json_scan.h"

@@ -17,7 +17,6 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/unfinished.h"
-#include "store/paths.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
 

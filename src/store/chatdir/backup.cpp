@@ -23,7 +23,6 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
-#include "store/document/documents.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {

@@ -12,6 +12,7 @@
 #include "store/call.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
+#include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"

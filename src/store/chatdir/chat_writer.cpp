@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <set>
+#include <variant>
 
 #include "base/assert.h"
 #include "base/file.h"

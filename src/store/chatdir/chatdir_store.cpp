@@ -17,7 +17,6 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/packed_chat.h"
-#include "store/paths.h"
 #include "store/provide.h"
 #include "store/query.h"
 #include "store/rules.h"

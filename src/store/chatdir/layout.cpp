@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/types.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {

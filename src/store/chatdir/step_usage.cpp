@@ -1,8 +1,8 @@
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include "base/file.h"
 #include "base/json_view.h"

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <memory>
+
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"

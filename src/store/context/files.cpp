@@ -3,7 +3,6 @@
 // FILE.trash/ID.json.answer (its running answer, if it was trashed together with the file).
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/json_write.h"

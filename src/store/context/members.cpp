@@ -1,6 +1,7 @@
 #include "store/context/members.h"
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 
 #include "base/file.h"

@@ -2,7 +2,12 @@
 // lock.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "store/context/codec.h"
 #include "store/context/entry.h"

@@ -1,7 +1,11 @@
 
 // The capabilities of document stores.
 
+#include <functional>
 #include <iterator>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "base/lock_file.h"
 #include "store/document/document_format.h"

@@ -1,7 +1,5 @@
 #include "store/document/documents.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <ctime>
 #include <iterator>
@@ -16,7 +14,6 @@
 #include "reprise/open_store.h"
 #include "store/call.h"
 #include "store/document/document_format.h"
-#include "store/document/partial_file.h"
 #include "store/paths.h"
 #include "store/rules.h"
 #include "store/stored_session.h"

@@ -1,7 +1,6 @@
 #include "store/document/partial_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 

@@ -1,12 +1,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"

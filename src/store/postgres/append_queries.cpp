@@ -1,9 +1,14 @@
+#include <cstddef>
 #include <iterator>
+#include <optional>
+#include <tuple>
+#include <vector>
 
 #include "base/assert.h"
 #include "model/fields.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/messages.h"
-#include "store/postgres/rows.h"
+#include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 #include "store/stored_json.h"

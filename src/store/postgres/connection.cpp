@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "reprise/error.h"
+#include "reprise/store_statistics.h"
 #include "store/call.h"
 #include "store/postgres/libpq_library.h"
 #include "store/postgres/server_error.h"

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
 #include <thread>
 
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/call.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/pool.h"
+#include "store/postgres/running_answers.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"

@@ -1,6 +1,8 @@
 // Indexes the words of messages in the server.
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"

@@ -7,6 +7,7 @@
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
+#include "store/postgres/pool.h"
 #include "store/postgres/read.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"

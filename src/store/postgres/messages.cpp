@@ -12,7 +12,6 @@
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 #include "store/rules.h"
-#include "store/stored_json.h"
 
 namespace reprise::postgres {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "store/postgres/auxiliary_statements.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
@@ -21,6 +22,12 @@ using Report = std::function<void(std::string_view)>;
 constexpr std::chrono::minutes kLocksMax{10};  // for each step of an administrator's migration
 constexpr std::chrono::seconds kRestMax{2};
 
+constexpr std::string_view kFindSchema =
+    "SELECT quote_ident(n.nspname) AS name FROM pg_class AS c JOIN pg_namespace AS n"
+    " ON n.oid = c.relnamespace WHERE c.oid = to_regclass('reprise_heads')";
+// 1 the qualified signature of a function, 2 a table.
+constexpr std::string_view kDistributeFunction =
+    "SELECT create_distributed_function($1::text::regprocedure, '$1', colocate_with => $2::text)";
 constexpr std::string_view kFindBrokenIndex =
     "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass($1::text) AND NOT indisvalid";
 constexpr std::string_view kFindIndex = "SELECT 1 WHERE to_regclass($1::text) IS NOT NULL";
@@ -276,6 +283,28 @@ bool do_rest(Connection& connection, const Migration& migration) {
   const Patience patience{[until] { return until; }, [](std::string_view) {}};
   return change_rows(connection, migration, patience) &&
          migrate_again(connection, migration, patience);
+}
+
+// Creates the functions for appends, which Citus runs on its nodes. An existing one is replaced.
+Result<> make_append_functions(Connection& connection) {
+  REPRISE_ASSIGN(const Rows found, connection.run_one({kFindSchema}));
+  const std::string schema = found.text(0, "name");
+  std::vector<std::string> functions;
+  std::vector<Query> distribution;
+  for (const AppendShape& shape : append_function_shapes()) {
+    functions.push_back(create_append_function(shape, schema));
+    distribution.push_back({kDistributeFunction, values(cat(schema, ".", append_signature(shape)),
+                                                        cat(schema, ".reprise_heads"))});
+  }
+  std::vector<Query> queries = {{kBegin}};
+  for (const std::string& function : functions) {
+    queries.push_back({function});
+  }
+  queries.insert(queries.end(), std::make_move_iterator(distribution.begin()),
+                 std::make_move_iterator(distribution.end()));
+  queries.push_back({kCommit});
+  REPRISE_TRY(connection.run(queries));
+  return {};
 }
 
 }  // namespace

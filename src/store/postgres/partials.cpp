@@ -1,10 +1,12 @@
 
+#include <chrono>
+
 #include "reprise/capabilities.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
-#include "store/postgres/server_error.h"
+#include "store/postgres/running_answers.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"

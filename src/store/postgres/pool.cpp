@@ -1,11 +1,18 @@
 #include "store/postgres/pool.h"
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <thread>
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "reprise/open_store.h"
+#include "reprise/store_statistics.h"
 #include "store/call.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/statements.h"
+#include "store/postgres/url.h"
 
 namespace reprise::postgres {
 namespace {

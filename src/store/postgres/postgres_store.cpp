@@ -12,6 +12,7 @@
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/url.h"
+#include "store/postgres/values.h"
 #include "store/provide.h"
 #include "store/rules.h"
 #include "store/stored_json.h"

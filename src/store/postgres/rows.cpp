@@ -9,6 +9,8 @@
 #include "model/fields.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "store/column_names.h"
+#include "store/column_reader.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 #include "store/rules.h"

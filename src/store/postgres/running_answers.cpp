@@ -1,11 +1,17 @@
 #include "store/postgres/running_answers.h"
 
 #include <algorithm>
+#include <chrono>
+#include <expected>
 #include <iterator>
+#include <mutex>
 #include <thread>
 
 #include "base/text.h"
+#include "reprise/error.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/sessions.h"
+#include "store/postgres/values.h"
 
 namespace reprise::postgres {
 namespace {

@@ -33,12 +33,6 @@ constexpr std::string_view kFindDistribution =
     " pg_dist_partition AS w ON w.logicalrelid IN (to_regclass('reprise_words'),"
     " to_regclass('reprise_indexed'), to_regclass('reprise_indexing'))"
     " WHERE h.logicalrelid = to_regclass('reprise_heads') GROUP BY h.logicalrelid, h.colocationid";
-constexpr std::string_view kFindSchema =
-    "SELECT quote_ident(n.nspname) AS name FROM pg_class AS c JOIN pg_namespace AS n"
-    " ON n.oid = c.relnamespace WHERE c.oid = to_regclass('reprise_heads')";
-// 1 the qualified signature of a function, 2 a table.
-constexpr std::string_view kDistributeFunction =
-    "SELECT create_distributed_function($1::text::regprocedure, '$1', colocate_with => $2::text)";
 constexpr std::string_view kClaimVersion =
     "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
     " ON CONFLICT DO NOTHING RETURNING version";
@@ -372,27 +366,6 @@ Result<Engine> find_engine(Connection& connection) {
         engine.has_word_index && (!engine.is_distributed || distributed.integer(0, "words") == 3);
   }
   return engine;
-}
-
-Result<> make_append_functions(Connection& connection) {
-  REPRISE_ASSIGN(const Rows found, connection.run_one({kFindSchema}));
-  const std::string schema = found.text(0, "name");
-  std::vector<std::string> functions;
-  std::vector<Query> distribution;
-  for (const AppendShape& shape : append_function_shapes()) {
-    functions.push_back(create_append_function(shape, schema));
-    distribution.push_back({kDistributeFunction, values(cat(schema, ".", append_signature(shape)),
-                                                        cat(schema, ".reprise_heads"))});
-  }
-  std::vector<Query> queries = {{kBegin}};
-  for (const std::string& function : functions) {
-    queries.push_back({function});
-  }
-  queries.insert(queries.end(), std::make_move_iterator(distribution.begin()),
-                 std::make_move_iterator(distribution.end()));
-  queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
 }
 
 Result<> check_version(std::int64_t version) {

@@ -67,8 +67,6 @@ struct Engine {
 Result<Engine> find_engine(Connection& connection);
 // unsupported for a version newer than this program's.
 Result<> check_version(std::int64_t version);
-// Creates the functions for appends, which Citus runs on its nodes. An existing one is replaced.
-Result<> make_append_functions(Connection& connection);
 // All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
 

@@ -11,6 +11,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/store.h"
+#include "store/column_reader.h"
 #include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"

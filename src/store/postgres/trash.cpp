@@ -5,7 +5,6 @@
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "store/postgres/auxiliary_statements.h"
-#include "store/postgres/blobs.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
@@ -27,6 +26,15 @@ Result<> check_unshared(Connection& connection, const Key& key) {
     sharing.emplace_back(rows.bytes(row, "session_id"));
   }
   return store::check_unshared(key.id, sharing);
+}
+
+// Adds statements that examine a bounded number of blobs, and remove those that are unreferenced
+// and were not put within kBlobPinned.
+void collect_blobs(std::vector<Query>& queries, const Database& database) {
+  const std::int64_t before = microseconds_of(database.clock().now() - kBlobPinned);
+  for (const std::string_view statement : {kDeleteUnnamedBlobs, kSettleNamedBlobs}) {
+    queries.push_back({statement, values(database.tenant(), before, store::kBlobsCollectedMax)});
+  }
 }
 
 Result<> put(Connection& connection, Database& database, const BlobHash& hash,
@@ -132,13 +140,6 @@ Result<std::vector<Remnant>> PostgresStore::remnants() {
     found.push_back(store::unnamed_blobs(database_.name(), unnamed));
   }
   return found;
-}
-
-void collect_blobs(std::vector<Query>& queries, const Database& database) {
-  const std::int64_t before = microseconds_of(database.clock().now() - kBlobPinned);
-  for (const std::string_view statement : {kDeleteUnnamedBlobs, kSettleNamedBlobs}) {
-    queries.push_back({statement, values(database.tenant(), before, store::kBlobsCollectedMax)});
-  }
 }
 
 Result<BlobHash> PostgresStore::put_blob(std::string_view bytes) {

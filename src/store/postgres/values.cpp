@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "store/column_names.h"
+
 namespace reprise::postgres {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::postgres {
 namespace {

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <ranges>
 #include <set>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -8,8 +8,6 @@
 // the whole file is read.
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 
 #include "base/file.h"
 #include "base/json_scan.h"

@@ -13,7 +13,6 @@
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/parts_json.h"
-#include "store/sessions/places.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 #include "store/sessions/spelling.h"

@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <array>
 
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
 #include "store/document/document_format.h"
-#include "store/document/sidecar.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/session_members.h"

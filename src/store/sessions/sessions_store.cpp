@@ -2,7 +2,6 @@
 // format.
 
 #include <array>
-#include <system_error>
 
 #include "base/encode.h"
 #include "base/file.h"

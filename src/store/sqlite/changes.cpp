@@ -1,9 +1,7 @@
 // Finds the changes since a position by rowids.
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <set>
 #include <string>
 
 #include "base/encode.h"

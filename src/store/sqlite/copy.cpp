@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "store/paths.h"
+#include "reprise/source.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

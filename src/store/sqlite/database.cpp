@@ -1,7 +1,6 @@
 #include "store/sqlite/database.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>

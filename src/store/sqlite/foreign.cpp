@@ -4,10 +4,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "reprise/error.h"
 #include "store/paths.h"
+#include "store/sqlite/connection.h"
 #include "store/sqlite/private_folder.h"
 
 namespace reprise::sqlite {

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <variant>
 
 #include "base/text.h"
 #include "reprise/store.h"

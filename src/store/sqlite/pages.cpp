@@ -4,9 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "reprise/error.h"
 
 namespace reprise::sqlite {
 namespace {

@@ -4,9 +4,11 @@
 #include <stdlib.h>  // mkdtemp
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 #include <thread>
 #include <vector>

@@ -1,9 +1,12 @@
 #include "store/sqlite/rows.h"
 
+#include <initializer_list>
+
 #include "base/text.h"
 #include "model/fields.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/stored_json.h"
 

@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <memory>
 #include <span>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/source.h"
+#include "reprise/types.h"
 #include "store/paths.h"
+#include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"

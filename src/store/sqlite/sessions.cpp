@@ -14,7 +14,6 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/rows.h"
-#include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/stored_json.h"
 

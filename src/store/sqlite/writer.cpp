@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <system_error>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/file.h"
