@@ -1,6 +1,7 @@
 #include "provider/http_provider.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <mutex>

@@ -1,8 +1,12 @@
 #include "search/batch.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "base/assert.h"
+#include "reprise/error.h"
+#include "store/sqlite/connection.h"
 
 namespace reprise::search {
 namespace {

@@ -4,9 +4,12 @@
 // the progress of its sessions.
 
 #include <map>
-#include <optional>
+#include <optional>  // IWYU pragma: export
 #include <vector>
 
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "reprise/types.h"         // IWYU pragma: export
+#include "search/document.h"       // IWYU pragma: export
 #include "search/shard_writer.h"
 
 namespace reprise::search {

@@ -4,6 +4,8 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
 #include "search/batch.h"
 #include "search/change_token.h"
 #include "search/forget.h"

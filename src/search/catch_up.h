@@ -2,11 +2,12 @@
 
 // Updates the index to the current state of a source.
 
-#include <memory>
+#include <memory>  // IWYU pragma: export
 #include <optional>
 
-#include "reprise/search.h"
-#include "search/session_list.h"
+#include "reprise/search.h"       // IWYU pragma: export
+#include "reprise/source.h"       // IWYU pragma: export
+#include "search/session_list.h"  // IWYU pragma: export
 
 namespace reprise::search {
 

@@ -8,6 +8,7 @@
 #include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "reprise/message.h"
 #include "search/fold.h"
 #include "search/tokenizer.h"
 

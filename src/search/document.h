@@ -2,8 +2,9 @@
 
 // The indexed form of a message: its texts by part, and attributes for filters.
 
-#include "reprise/capabilities.h"
-#include "reprise/search.h"
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "reprise/search.h"        // IWYU pragma: export
+#include "reprise/types.h"         // IWYU pragma: export
 
 namespace reprise::search {
 

@@ -5,6 +5,9 @@
 #include <functional>
 
 #include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
+#include "store/column_names.h"
 
 namespace reprise::search {
 

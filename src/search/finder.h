@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "search/index_file.h"
-#include "search/terms.h"
+#include "search/index_file.h"  // IWYU pragma: export
+#include "search/terms.h"       // IWYU pragma: export
 
 namespace reprise::search {
 

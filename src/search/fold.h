@@ -9,9 +9,9 @@
 //      part of a run is then a phrase of bigrams, and a single character is a prefix of one.
 //  (3) Words are truncated to kWordBytesMax bytes, so that encoded data remains small.
 
-#include <cstddef>
-#include <string>
-#include <string_view>
+#include <cstddef>      // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
 
 namespace reprise::search {
 

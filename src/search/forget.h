@@ -2,9 +2,13 @@
 
 // Removes messages from the index. The caller must hold the lock.
 
+#include <chrono>    // IWYU pragma: export
+#include <expected>  // IWYU pragma: export
 #include <span>
 
-#include "search/index_file.h"
+#include "reprise/error.h"            // IWYU pragma: export
+#include "search/index_file.h"        // IWYU pragma: export
+#include "store/sqlite/connection.h"  // IWYU pragma: export
 
 namespace reprise::search {
 

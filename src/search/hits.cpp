@@ -15,6 +15,7 @@
 #include "search/finder.h"
 #include "search/merging_finder.h"
 #include "search/terms.h"
+#include "store/sqlite/connection.h"
 
 namespace reprise::search {
 namespace {

@@ -2,11 +2,14 @@
 
 // Answers a query: candidates from the index, verified by and read from their sources.
 
-#include "reprise/search.h"
-#include "search/document.h"
-#include "search/finder.h"
+#include <utility>  // IWYU pragma: export
+#include <vector>   // IWYU pragma: export
+
+#include "reprise/search.h"   // IWYU pragma: export
+#include "search/document.h"  // IWYU pragma: export
+#include "search/finder.h"    // IWYU pragma: export
 #include "search/index_file.h"
-#include "search/terms.h"
+#include "search/terms.h"  // IWYU pragma: export
 
 namespace reprise::search {
 

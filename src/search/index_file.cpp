@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 
+#include <chrono>
+#include <memory>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "search/tokenizer.h"

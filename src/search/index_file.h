@@ -17,8 +17,8 @@
 //  (1) Every write and every checkpoint is made under the lock file (store/sqlite/README.md).
 //  (2) FTS5 reads no other file than this one, which only Reprise writes.
 
-#include "base/lock_file.h"
-#include "store/sqlite/connection.h"
+#include "base/lock_file.h"           // IWYU pragma: export
+#include "store/sqlite/connection.h"  // IWYU pragma: export
 
 namespace reprise::search {
 

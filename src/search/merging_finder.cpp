@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <expected>
+#include <iterator>
 #include <limits>
 
 #include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
 
 namespace reprise::search {
 namespace {

@@ -3,10 +3,11 @@
 // Merges the matches of all sources, newest first. In the same millisecond, matches of the index
 // precede those of stores with their own index, which come in the stores' order.
 
+#include <chrono>  // IWYU pragma: export
 #include <deque>
 
-#include "reprise/capabilities.h"
-#include "search/finder.h"
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "search/finder.h"         // IWYU pragma: export
 
 namespace reprise::search {
 

@@ -1,7 +1,6 @@
 // Implements SearchIndex (reprise/search.h).
 
-#include <algorithm>
-#include <charconv>
+#include <filesystem>
 
 #include "base/text.h"
 #include "search/catch_up.h"

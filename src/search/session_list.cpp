@@ -1,9 +1,17 @@
 #include "search/session_list.h"
 
+#include <cstddef>
+#include <functional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/encode.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/source.h"
 #include "search/document.h"
+#include "store/sqlite/connection.h"
 
 namespace reprise::search {
 namespace {

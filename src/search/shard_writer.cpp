@@ -4,6 +4,8 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
 
 namespace reprise::search {
 namespace {

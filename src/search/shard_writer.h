@@ -6,7 +6,7 @@
 #include <set>
 
 #include "search/document.h"
-#include "search/index_file.h"
+#include "search/index_file.h"  // IWYU pragma: export
 
 namespace reprise::search {
 

@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "base/terminal_text.h"
 #include "base/utf8.h"

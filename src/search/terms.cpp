@@ -6,6 +6,8 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
 #include "search/fold.h"
 
 namespace reprise {

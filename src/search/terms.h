@@ -2,7 +2,7 @@
 
 // The terms of a query as phrases of folded words, and as an expression of FTS5.
 
-#include "reprise/search.h"
+#include "reprise/search.h"  // IWYU pragma: export
 
 namespace reprise::search {
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/reserve.h"
 #include "reprise/conversation.h"

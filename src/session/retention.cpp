@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <time.h>
 
+#include <chrono>
+
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "reprise/types.h"
 
 namespace reprise::source {
 namespace {

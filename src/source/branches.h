@@ -6,8 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reprise/session.h"
-#include "source/tree.h"
+#include "reprise/error.h"    // IWYU pragma: export
+#include "reprise/session.h"  // IWYU pragma: export
+#include "source/tree.h"      // IWYU pragma: export
 
 namespace reprise::source {
 

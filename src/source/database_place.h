@@ -3,13 +3,14 @@
 // A tool's database, read from a copy that is refreshed when the tool has written.
 
 #include <filesystem>
-#include <initializer_list>
-#include <map>  // IWYU pragma: export
-#include <memory>
+#include <initializer_list>  // IWYU pragma: export
+#include <map>               // IWYU pragma: export
+#include <memory>            // IWYU pragma: export
 #include <span>
 
 #include "reprise/source.h"
-#include "store/sqlite/foreign.h"
+#include "store/sqlite/connection.h"  // IWYU pragma: export
+#include "store/sqlite/foreign.h"     // IWYU pragma: export
 
 namespace reprise::source {
 

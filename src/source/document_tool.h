@@ -2,9 +2,9 @@
 
 // Tools that store each session in one document, which is read as a whole.
 
-#include "reprise/open_store.h"
-#include "source/file.h"
-#include "source/tool_source.h"
+#include "reprise/open_store.h"  // IWYU pragma: export
+#include "source/file.h"         // IWYU pragma: export
+#include "source/tool_source.h"  // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -3,10 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/source.h"
+#include "reprise/types.h"
 #include "store/chatdir/zip_file.h"
 #include "store/sqlite/private_folder.h"
 

@@ -5,13 +5,13 @@
 
 #include <filesystem>
 #include <functional>
-#include <memory>
+#include <memory>  // IWYU pragma: export
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
-#include "source/file.h"
+#include "source/file.h"  // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/json_scan.h"
 #include "base/text.h"
 #include "source/file.h"
 

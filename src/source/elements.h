@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/json_view.h"
+#include "base/json_view.h"  // IWYU pragma: export
 #include "reprise/source.h"
 
 namespace reprise::source {

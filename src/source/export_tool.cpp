@@ -1,9 +1,10 @@
 #include "source/export_tool.h"
 
-#include <algorithm>
 #include <map>
+#include <memory>
 
 #include "base/file.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "source/file.h"
 

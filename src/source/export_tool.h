@@ -3,9 +3,9 @@
 // Exports: files with an array of conversations, one object each. The conversations and their
 // offsets are indexed once; a conversation is read when it is opened.
 
-#include "source/download.h"
-#include "source/elements.h"
-#include "source/tool_source.h"
+#include "source/download.h"     // IWYU pragma: export
+#include "source/elements.h"     // IWYU pragma: export
+#include "source/tool_source.h"  // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <span>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"

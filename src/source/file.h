@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "reprise/source.h"
+#include "reprise/session.h"  // IWYU pragma: export
+#include "reprise/source.h"   // IWYU pragma: export
+#include "reprise/types.h"    // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -3,7 +3,11 @@
 // What each tool's folder provides for the table of kinds in open.cpp: recognising its history at a
 // place by content, and opening it.
 
+#include <array>   // IWYU pragma: export
+#include <memory>  // IWYU pragma: export
+
 #include "reprise/open_source.h"
+#include "reprise/open_store.h"  // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -1,8 +1,19 @@
 #include "source/line_copies.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/types.h"
 
 namespace reprise::source {
 namespace {

@@ -4,12 +4,12 @@
 // one folder that begin with the same message.
 
 #include <functional>
-#include <map>
-#include <mutex>
-#include <unordered_map>
+#include <map>            // IWYU pragma: export
+#include <mutex>          // IWYU pragma: export
+#include <unordered_map>  // IWYU pragma: export
 
 #include "source/list_cache.h"
-#include "source/transcript.h"
+#include "source/transcript.h"  // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -1,6 +1,7 @@
 #include "source/list_cache.h"
 
 #include <array>
+#include <chrono>
 #include <limits>
 #include <utility>
 

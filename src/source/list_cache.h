@@ -12,11 +12,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
-#include <mutex>
+#include <memory>  // IWYU pragma: export
+#include <mutex>   // IWYU pragma: export
 #include <span>
 
-#include "reprise/source.h"
+#include "reprise/source.h"  // IWYU pragma: export
 
 namespace reprise::source {
 

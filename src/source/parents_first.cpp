@@ -1,7 +1,5 @@
 #include "source/parents_first.h"
 
-#include <algorithm>
-
 namespace reprise::source {
 namespace {
 

@@ -2,12 +2,12 @@
 
 // Sorts the nodes of a tree that are stored in any order.
 
-#include <cstdint>
-#include <optional>
+#include <cstdint>   // IWYU pragma: export
+#include <optional>  // IWYU pragma: export
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
+#include <vector>  // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "base/file.h"
 #include "source/records.h"

@@ -5,9 +5,9 @@
 // damage. An unterminated last line is read if it is a whole object and ignored if not: it is being
 // written.
 
-#include "base/json_view.h"
+#include "base/json_view.h"  // IWYU pragma: export
 #include "reprise/source.h"
-#include "source/lines.h"
+#include "source/lines.h"  // IWYU pragma: export
 
 namespace reprise::source {
 

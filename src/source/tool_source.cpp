@@ -1,7 +1,7 @@
 #include "source/tool_source.h"
 
-#include <algorithm>
-#include <map>
+#include <expected>
+#include <memory>
 #include <mutex>
 #include <set>
 

@@ -4,7 +4,7 @@
 // folder parses them; finding, branches, paging and delivery are shared.
 
 #include "base/json_view.h"
-#include "reprise/capabilities.h"
+#include "reprise/capabilities.h"  // IWYU pragma: export
 #include "source/tree.h"
 
 namespace reprise::source {

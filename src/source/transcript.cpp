@@ -12,6 +12,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "source/branches.h"
+#include "source/lines.h"
 #include "store/usage_sum.h"
 
 namespace reprise::source {

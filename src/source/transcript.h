@@ -4,14 +4,24 @@
 // metadata. The tool's folder parses the lines; finding, branches, counting and delivery are
 // shared.
 
-#include <memory>
+#include <filesystem>  // IWYU pragma: export
+#include <map>         // IWYU pragma: export
+#include <memory>      // IWYU pragma: export
 #include <unordered_set>
+#include <variant>  // IWYU pragma: export
 
-#include "reprise/open_store.h"
-#include "source/file.h"  // IWYU pragma: export
-#include "source/records.h"
-#include "source/tree.h"
-#include "source/values.h"  // IWYU pragma: export
+#include "base/json_scan.h"      // IWYU pragma: export
+#include "base/json_view.h"      // IWYU pragma: export
+#include "reprise/error.h"       // IWYU pragma: export
+#include "reprise/message.h"     // IWYU pragma: export
+#include "reprise/open_store.h"  // IWYU pragma: export
+#include "reprise/session.h"     // IWYU pragma: export
+#include "reprise/source.h"      // IWYU pragma: export
+#include "reprise/types.h"       // IWYU pragma: export
+#include "source/file.h"         // IWYU pragma: export
+#include "source/records.h"      // IWYU pragma: export
+#include "source/tree.h"         // IWYU pragma: export
+#include "source/values.h"       // IWYU pragma: export
 
 namespace reprise::source {
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace reprise::source {

@@ -6,7 +6,7 @@
 
 #include <span>
 #include <unordered_map>
-#include <vector>
+#include <vector>  // IWYU pragma: export
 
 #include "base/encode.h"
 #include "reprise/types.h"

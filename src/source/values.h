@@ -2,10 +2,11 @@
 
 // Values as other tools write them.
 
+#include <chrono>  // IWYU pragma: export
 #include <span>
 
-#include "base/json_view.h"
-#include "reprise/message.h"
+#include "base/json_view.h"   // IWYU pragma: export
+#include "reprise/message.h"  // IWYU pragma: export
 #include "reprise/session.h"
 
 namespace reprise::source {

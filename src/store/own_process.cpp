@@ -1,5 +1,4 @@
 #include <pthread.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -33,7 +32,7 @@ class OwnProcess {
   bool is_here() const { return forks_ == fork_count().load() && pid_ == ::getpid(); }
 
  private:
-  pid_t pid_ = ::getpid();
+  int pid_ = ::getpid();
   std::uint64_t forks_ = forks_so_far();  // fork count when the object was created
 };
 

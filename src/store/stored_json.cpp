@@ -1,5 +1,6 @@
 #include "store/stored_json.h"
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <span>

@@ -1,6 +1,9 @@
 #include "source/chatgpt/chatgpt_message.h"
 
+#include <algorithm>
 #include <array>
+#include <expected>
+#include <iterator>
 
 #include "base/encode.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 
 // The meaning of a node in a ChatGPT conversation.
 
-#include "source/download.h"
+#include "source/download.h"  // IWYU pragma: export
 #include "source/values.h"
 
 namespace reprise::source::chatgpt {

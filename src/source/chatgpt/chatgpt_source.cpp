@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "base/text.h"

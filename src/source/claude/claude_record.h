@@ -2,7 +2,7 @@
 
 // The meaning of a line of Claude Code.
 
-#include "source/transcript.h"
+#include "source/transcript.h"  // IWYU pragma: export
 
 namespace reprise::source::claude {
 

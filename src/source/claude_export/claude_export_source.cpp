@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 #include "source/export_tool.h"
 #include "source/kinds.h"

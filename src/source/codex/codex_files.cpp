@@ -3,7 +3,13 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
+#include "reprise/source.h"
+#include "reprise/types.h"
+#include "source/file.h"
+#include "source/records.h"
 
 namespace reprise::source::codex {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "source/transcript.h"
+#include "source/transcript.h"  // IWYU pragma: export
 
 namespace reprise::source::codex {
 

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <variant>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "reprise/message.h"
+#include "source/values.h"
 
 namespace reprise::source::codex {
 namespace {

@@ -2,7 +2,7 @@
 
 // The meaning of an item in a Codex thread.
 
-#include "source/transcript.h"
+#include "source/transcript.h"  // IWYU pragma: export
 
 namespace reprise::source::codex {
 

@@ -1,6 +1,17 @@
 #include "source/copilot/copilot_import.h"
 
 #include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/json_view.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "source/records.h"
+#include "source/tree.h"
+#include "source/values.h"
 
 namespace reprise::source::copilot {
 namespace {

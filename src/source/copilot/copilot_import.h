@@ -3,7 +3,7 @@
 // The files that `copilot sessions import` takes: a line with the session's metadata, then
 // messages, tool calls after the answer that made them, and their results.
 
-#include "source/transcript.h"
+#include "source/transcript.h"  // IWYU pragma: export
 
 namespace reprise::source::copilot {
 

@@ -8,9 +8,9 @@
 #include "base/json_scan.h"
 #include "base/json_view.h"
 #include "base/text.h"
-#include "model/json_fields.h"
 #include "reprise/export.h"
 #include "store/document/sidecar.h"  // IWYU pragma: export
+#include "store/stored_session.h"
 
 namespace reprise {
 namespace {

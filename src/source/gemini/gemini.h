@@ -3,7 +3,10 @@
 // The meaning of a Gemini CLI session. Its content has the form of the Gemini API, which Qwen Code
 // also stores.
 
-#include "source/transcript.h"
+#include "base/json_view.h"     // IWYU pragma: export
+#include "reprise/message.h"    // IWYU pragma: export
+#include "source/transcript.h"  // IWYU pragma: export
+#include "source/values.h"      // IWYU pragma: export
 
 namespace reprise::source::gemini {
 

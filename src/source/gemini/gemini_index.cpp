@@ -3,11 +3,16 @@
 // counts; `$rewindTo` abandons a branch.
 
 #include <array>
+#include <memory>
 #include <set>
+#include <variant>
 
 #include "base/json_scan.h"
 #include "base/text.h"
+#include "source/file.h"
 #include "source/gemini/gemini.h"
+#include "source/records.h"
+#include "source/tree.h"
 
 namespace reprise::source::gemini {
 namespace {

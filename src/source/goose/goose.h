@@ -4,8 +4,8 @@
 // older versions a line with the session's metadata, then the messages; or an export, one object
 // with both.
 
-#include "source/tool_source.h"
-#include "source/values.h"  // IWYU pragma: export
+#include "source/tool_source.h"  // IWYU pragma: export
+#include "source/values.h"       // IWYU pragma: export
 
 namespace reprise::source::goose {
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "source/goose/goose.h"

@@ -1,4 +1,6 @@
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "source/database_place.h"

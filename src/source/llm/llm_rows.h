@@ -2,9 +2,12 @@
 
 // The two generations of llm's tables. One file may have conversations in both.
 
-#include "source/database_place.h"
-#include "source/tool_source.h"
+#include <initializer_list>  // IWYU pragma: export
+
+#include "source/database_place.h"  // IWYU pragma: export
+#include "source/tool_source.h"     // IWYU pragma: export
 #include "source/values.h"
+#include "store/sqlite/connection.h"  // IWYU pragma: export
 
 namespace reprise::source::llm {
 

@@ -1,4 +1,6 @@
 
+#include <array>
+
 #include "base/text.h"
 #include "source/database_place.h"
 #include "source/opencode/opencode_storage.h"

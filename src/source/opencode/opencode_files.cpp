@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -6,7 +5,6 @@
 #include "source/elements.h"
 #include "source/opencode/opencode_storage.h"
 #include "source/transcript.h"
-#include "store/paths.h"
 
 namespace reprise::source::opencode {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "source/tool_source.h"
+#include "source/tool_source.h"  // IWYU pragma: export
 #include "source/values.h"
 
 namespace reprise::source::opencode {

@@ -3,9 +3,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/message.h"
 #include "source/file.h"
 #include "source/kinds.h"
 #include "source/opencode/opencode_storage.h"
+#include "source/tool_source.h"
+#include "source/tree.h"
 
 namespace reprise::source {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "source/opencode/opencode_record.h"
+#include "source/opencode/opencode_record.h"  // IWYU pragma: export
 
 namespace reprise::source::opencode {
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zip.h>
+#include <zipconf.h>
 
 #include <algorithm>
 #include <array>

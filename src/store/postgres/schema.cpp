@@ -1,7 +1,6 @@
 #include "store/postgres/schema.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <vector>
 
