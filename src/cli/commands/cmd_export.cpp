@@ -62,25 +62,25 @@ class Export final : public Command {
     if (sels_.empty() != all_) {
       return context.console().wrong_usage("name sessions, or give --all");
     }
-    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen_sessions(context, *source));
+    REPRISE_ASSIGN(sessions_, chosen_sessions(context, *source));
     const ExportFormat& format = chosen_format(context.globals().json);
     if (into_tool_ && format.tool.empty()) {
       return context.console().wrong_usage(
           cat("--into-tool needs the format of a tool; ", format.name, " is not one"));
     }
     if (!output_ && into_tool_) {
-      return to_tool(context, *source, sessions, format);
+      return to_tool(context, *source, format);
     }
     if (!output_ || *output_ == "-") {
-      return to_standard_output(context, *source, sessions, format);
+      return to_standard_output(context, *source, format);
     }
     const fs::path named = context.config().working_dir() / *output_;
     REPRISE_TRY(check_owner(context, named));
     REPRISE_ASSIGN(const bool is_folder, is_existing_folder(named));
     const Interrupts interrupts;
     stop_ = interrupts.token();
-    return is_folder ? to_folder(context, *source, sessions, format, named)
-                     : to_file(context, *source, sessions, format, named);
+    return is_folder ? to_folder(context, *source, format, named)
+                     : to_file(context, *source, format, named);
   }
 
  private:
@@ -125,17 +125,16 @@ class Export final : public Command {
     return {};
   }
 
-  Result<Exit> to_tool(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
-                       const ExportFormat& format) {
+  Result<Exit> to_tool(Context& context, Source& source, const ExportFormat& format) {
     const Interrupts interrupts;
     stop_ = interrupts.token();
-    for (const SessionInfo& info : sessions) {
+    for (const SessionInfo& info : sessions_) {
       REPRISE_ASSIGN(const Session session, get(source, info.id));
       REPRISE_ASSIGN(const fs::path folder, find_tool_folder(format, session, variables(context)));
       REPRISE_TRY(make_private_folders(folder));
-      REPRISE_TRY(write_into(context, source, sessions, {info, format, folder}));
+      REPRISE_TRY(write_into(context, source, {info, format, folder}));
     }
-    return end(context, format, sessions);
+    return end(context, format);
   }
 
   Result<bool> is_existing_folder(const fs::path& named) const {
@@ -158,50 +157,47 @@ class Export final : public Command {
     is_damaged_ = is_damaged_ || !exported.damage.empty();
   }
 
-  ExportReport teller(Context& context, const std::vector<SessionInfo>& sessions) {
-    return [this, &context, &sessions](const SessionId& id, const Exported& exported) {
-      const auto info = std::ranges::find(sessions, id, &SessionInfo::id);
+  ExportReport teller(Context& context) {
+    return [this, &context](const SessionId& id, const Exported& exported) {
+      const auto info = std::ranges::find(sessions_, id, &SessionInfo::id);
       messages_ += exported.messages;
       report(context, *info, exported);
     };
   }
 
-  Result<Exit> to_standard_output(Context& context, Source& source,
-                                  const std::vector<SessionInfo>& sessions,
-                                  const ExportFormat& format) {
-    if (sessions.size() > 1 && !format.joins) {
+  Result<Exit> to_standard_output(Context& context, Source& source, const ExportFormat& format) {
+    if (sessions_.size() > 1 && !format.joins) {
       return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
     }
     StandardOutput output(context.console().out(), format);
-    for (const SessionInfo& info : sessions) {
+    for (const SessionInfo& info : sessions_) {
       REPRISE_ASSIGN(const Exported exported, export_session(source, info.id, format, output));
       report(context, info, exported);
     }
     return is_damaged_ ? Exit::failed : Exit::done;
   }
 
-  Result<Exit> to_file(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
-                       const ExportFormat& format, const fs::path& file) {
-    if (sessions.size() > 1 && !format.joins) {
+  Result<Exit> to_file(Context& context, Source& source, const ExportFormat& format,
+                       const fs::path& file) {
+    if (sessions_.size() > 1 && !format.joins) {
       return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
     }
     std::vector<SessionId> ids;
-    std::ranges::transform(sessions, std::back_inserter(ids), &SessionInfo::id);
-    const ExportOptions options{
-        .existing = existing(), .report = teller(context, sessions), .stop = stop_};
+    std::ranges::transform(sessions_, std::back_inserter(ids), &SessionInfo::id);
+    const ExportOptions options{.existing = existing(), .report = teller(context), .stop = stop_};
     REPRISE_TRY(with_advice(export_to_file(source, ids, format, file, options)));
     files_.push_back(file);
-    return end(context, format, sessions);
+    return end(context, format);
   }
 
-  Result<Exit> to_folder(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
-                         const ExportFormat& format, const fs::path& folder) {
+  Result<Exit> to_folder(Context& context, Source& source, const ExportFormat& format,
+                         const fs::path& folder) {
     const fs::path place = folder.filename().empty() ? folder.parent_path() : folder;
     REPRISE_TRY(make_private_folders(place));
-    for (const SessionInfo& info : sessions) {
-      REPRISE_TRY(write_into(context, source, sessions, {info, format, place}));
+    for (const SessionInfo& info : sessions_) {
+      REPRISE_TRY(write_into(context, source, {info, format, place}));
     }
-    return end(context, format, sessions);
+    return end(context, format);
   }
 
   struct One {
@@ -209,13 +205,10 @@ class Export final : public Command {
     const ExportFormat& format;
     const fs::path& folder;
   };
-  Result<> write_into(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
-                      const One& one) {
-    auto file = export_to_folder(source, one.info.id, one.format, one.folder,
-                                 {.existing = existing(),
-                                  .report = teller(context, sessions),
-                                  .stop = stop_,
-                                  .taken = files_});
+  Result<> write_into(Context& context, Source& source, const One& one) {
+    auto file = export_to_folder(
+        source, one.info.id, one.format, one.folder,
+        {.existing = existing(), .report = teller(context), .stop = stop_, .taken = files_});
     if (!file) {
       return std::unexpected(with_format_advice(std::move(file).error()));
     }
@@ -236,8 +229,7 @@ class Export final : public Command {
     return done;
   }
 
-  Result<Exit> end(Context& context, const ExportFormat& format,
-                   const std::vector<SessionInfo>& sessions) const {
+  Result<Exit> end(Context& context, const ExportFormat& format) const {
     if (context.globals().json) {
       std::vector<std::string> names;
       std::ranges::transform(files_, std::back_inserter(names),
@@ -249,12 +241,12 @@ class Export final : public Command {
           .close();
       context.console().print_json(out);
     }
-    const std::string what = cat(counted(static_cast<std::int64_t>(sessions.size()), "session"),
+    const std::string what = cat(counted(static_cast<std::int64_t>(sessions_.size()), "session"),
                                  ", ", counted(messages_, "message"));
     context.console().notice(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
                                                 : cat("wrote ", files_.size(), " files: ", what));
     if (!format.taken_by.empty() && !files_.empty()) {
-      context.console().notice(cat("to continue there: ", command_for(format, sessions.front())));
+      context.console().notice(cat("to continue there: ", command_for(format, sessions_.front())));
     }
     return is_damaged_ ? Exit::failed : Exit::done;
   }
@@ -286,6 +278,7 @@ class Export final : public Command {
   std::int64_t messages_ = 0;
   std::vector<fs::path> files_;
   Source* source_ = nullptr;  // during run()
+  std::vector<SessionInfo> sessions_;
 };
 
 }  // namespace

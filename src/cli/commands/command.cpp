@@ -324,18 +324,18 @@ constexpr CommandEntry kCommands[] = {
      .make = make_help},
     {.name = "__complete",
      .group = CommandGroup::set_up,
+     .hidden = true,
      .summary = "print completions for the last word",
      .description = "",
      .examples = "reprise __complete -- show ''",
-     .make = make_complete,
-     .hidden = true},
+     .make = make_complete},
     {.name = "man",
      .group = CommandGroup::set_up,
+     .hidden = true,
      .summary = "print the manual page",
      .description = "",
      .examples = "reprise man | man -l -",
-     .make = make_man,
-     .hidden = true},
+     .make = make_man},
 };
 
 }  // namespace

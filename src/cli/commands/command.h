@@ -30,11 +30,11 @@ enum class CommandGroup : std::uint8_t { ask, read, change, remove, stores, set_
 struct CommandEntry {
   std::string_view name;
   CommandGroup group = CommandGroup::set_up;
+  bool hidden = false;
   std::string_view summary;      // one line, lower case, no full stop
   std::string_view description;  // paragraphs for the manual, separated by empty lines
   std::string_view examples;     // one per line, as typed
   MakeCommand* make;
-  bool hidden = false;
 };
 
 // The help of SEL.

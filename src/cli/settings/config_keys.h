@@ -27,6 +27,7 @@ using KeySlot = std::variant<
     const provider::RequestOption*, std::string Mode::*, std::vector<std::string> Mode::*,
     PathPolicy Mode::*>;
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order of the table's lines.
 struct ConfigKey {
   std::string_view name;
   std::uint8_t sections;  // bits of Section

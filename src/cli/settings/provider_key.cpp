@@ -113,7 +113,7 @@ std::vector<Variable> key_variables(const ProcessEnvironment& environment,
 Result<FoundKey> find_key(const ProcessEnvironment& environment, const Settings& settings,
                           const NamedProvider& provider, const std::string& url) {
   FoundKey found;
-  const auto note = [&found](std::string text) {
+  const auto note = [&found](std::string_view text) {
     found.elsewhere += cat(found.elsewhere.empty() ? "" : ", ", text);
   };
   for (const SetKey& set : set_keys(settings, provider)) {
