@@ -166,10 +166,12 @@ class Provider {
 
   // The available models, in the provider's order. Errors: those of stream(), timeout when the list
   // has not arrived after `timeout`, and unsupported for a provider without a list.
+  // NOLINTBEGIN(performance-unnecessary-value-param): providers with a list keep the token.
   virtual Result<std::vector<ModelInfo>> models(std::chrono::milliseconds /*timeout*/,
                                                 std::stop_token /*stop*/) {
     return fail(Code::unsupported, std::string(name()) + " does not list its models");
   }
+  // NOLINTEND(performance-unnecessary-value-param)
 
   // True if a response id of this provider can be continued from.
   virtual bool stores_responses() const { return false; }

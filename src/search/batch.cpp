@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "reprise/error.h"
+#include "search/shard_writer.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::search {

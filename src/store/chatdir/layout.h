@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "reprise/types.h"
-#include "store/chatdir/layout.h"
 
 namespace reprise::store::chatdir {
 

@@ -8,7 +8,6 @@
 
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
-#include "store/postgres/messages.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/values.h"

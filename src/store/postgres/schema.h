@@ -18,7 +18,6 @@
 
 #include "reprise/error.h"
 #include "store/postgres/connection.h"
-#include "store/postgres/schema.h"
 
 namespace reprise::postgres {
 

@@ -11,7 +11,6 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/postgres/connection.h"
-#include "store/postgres/sessions.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {

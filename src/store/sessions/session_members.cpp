@@ -13,6 +13,7 @@
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/parts_json.h"
+#include "store/sessions/places.h"  // IWYU pragma: keep
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 #include "store/sessions/spelling.h"

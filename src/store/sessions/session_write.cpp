@@ -1,3 +1,4 @@
+#include <algorithm>  // IWYU pragma: keep
 #include <array>
 
 #include "base/json_write.h"
