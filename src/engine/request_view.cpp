@@ -187,7 +187,7 @@ RequestView::Piece RequestView::assistant_piece(Message message) {
       add_text(piece.blocks, std::move(text->text));
     } else if (auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
       if (whole) {
-        add_call(piece, std::move(*call));
+        add_call(piece, *call);
       } else {
         repairs_.count(RequestRepair::unfinished_call);
       }
@@ -242,7 +242,7 @@ void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
   piece.blocks.push_back(std::move(block));
 }
 
-void RequestView::add_call(Piece& piece, ToolUseBlock call) {
+void RequestView::add_call(Piece& piece, const ToolUseBlock& call) {
   if (piece.calls.has(call.id)) {
     repairs_.count(RequestRepair::repeated_call);
     return;

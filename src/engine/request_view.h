@@ -54,7 +54,7 @@ class RequestView final : public RequestMessages {
   bool is_omitted(const Message& message);
   Piece assistant_piece(Message message);
   Piece user_piece(Message message);
-  void add_call(Piece& piece, ToolUseBlock call);
+  void add_call(Piece& piece, const ToolUseBlock& call);
   void add_thinking(Piece& piece, Block block, const Message& from);
   bool takes(const Block& block, const Message& from) const;
   void add_image(Piece& piece, ImageBlock image);

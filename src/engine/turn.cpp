@@ -87,7 +87,7 @@ Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
   std::stop_source either;
   stop_ = either.get_token();
   const auto end = [&either] { either.request_stop(); };
-  const std::stop_callback stopped(stop, end);
+  const std::stop_callback stopped(std::move(stop), end);
   const std::stop_callback lost(record_.lost(), end);
   try {
     return run_rounds();
