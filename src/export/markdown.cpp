@@ -70,12 +70,12 @@ class MarkdownWriter final : public Writer {
       REPRISE_ASSIGN(shown.text, full_text(job_, result));
       return transcript_block(shown, Detail::full);
     }
+    const auto fill = [&](const ExportOutput::Piece& piece) -> Result<> {
+      REPRISE_TRY(read_blob(job_, *result.blob, piece));
+      return {};
+    };
     REPRISE_ASSIGN(const std::string name,
-                   job_.output.add_file(cat(result.blob->str().substr(0, 16), ".txt"),
-                                        [&](const ExportOutput::Piece& piece) -> Result<> {
-                                          REPRISE_TRY(read_blob(job_, *result.blob, piece));
-                                          return {};
-                                        }));
+                   job_.output.add_file(cat(result.blob->str().substr(0, 16), ".txt"), fill));
     return cat(transcript_block(shown, Detail::full), "\n[the whole result](", name, ")\n");
   }
 

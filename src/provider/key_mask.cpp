@@ -227,10 +227,10 @@ void MaskedSink::operator()(const StreamEvent& event) {
   std::visit(
       [this](const auto& one) {
         using Event = std::decay_t<decltype(one)>;
-        constexpr bool comes_in_pieces =
+        constexpr bool kComesInPieces =
             std::is_same_v<Event, TextDelta> || std::is_same_v<Event, ThinkingDelta> ||
             std::is_same_v<Event, ThinkingSignature> || std::is_same_v<Event, ToolInputDelta>;
-        if (!comes_in_pieces) {
+        if (!kComesInPieces) {
           finish();
         }
         add(one);
