@@ -35,8 +35,11 @@ class DocumentTool final : public Tool {
       if (!head) {
         head = read_head(id, file, state, report);
       }
-      if (head && head->info) {
-        all.push_back({*head->info});
+      if (!head) {
+        continue;
+      }
+      if (const auto& info = head->info) {
+        all.push_back({*info});
       }
     }
     cache_.save([&](std::string_view id) {

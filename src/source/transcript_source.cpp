@@ -121,7 +121,9 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
       SharedHead head = *std::move(one.head);
       check(*one.located, note_fork(*one.located, head));
-      take(SharedInfo(head, &*head->info));
+      if (const auto& info = head->info) {
+        take(SharedInfo(head, &*info));
+      }
     }
     if (!query.branches) {  // branches need the whole files
       save_cache(*all);
