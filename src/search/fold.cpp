@@ -92,6 +92,7 @@ void append_folded(std::string& out, char32_t code_point) {
     utf8::append(out, code_point);
     return;
   }
+  // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): flags
   constexpr auto kHow = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
                                                        UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK);
   std::array<utf8proc_int32_t, 20> parts{};  // the longest decomposition is shorter

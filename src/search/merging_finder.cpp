@@ -61,7 +61,8 @@ std::string cursor_of(const Candidate& candidate) {
                               : cat(time_ms, ".s", candidate.store, ".", candidate.place);
 }
 
-MergingFinder::MergingFinder(Finder& finder, std::vector<WordIndex*> stores, WordQuery query)
+MergingFinder::MergingFinder(Finder& finder, const std::vector<WordIndex*>& stores,
+                             const WordQuery& query)
     : finder_(finder) {
   streams_.push_back({.store = nullptr, .query = {}});
   for (WordIndex* const store : stores) {

@@ -14,7 +14,7 @@ namespace reprise::search {
 class MergingFinder {
  public:
   // All references must outlive this. `query` is the query for the stores.
-  MergingFinder(Finder& finder, std::vector<WordIndex*> stores, WordQuery query);
+  MergingFinder(Finder& finder, const std::vector<WordIndex*>& stores, const WordQuery& query);
 
   // Continues after the hit with this cursor: "TIME.DOCUMENT", or "TIME.sSTORE.PLACE" for a store's
   // hit.

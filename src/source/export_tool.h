@@ -15,8 +15,9 @@ struct ExportForm {
   std::string_view member;  // which every conversation has
   // Opens a conversation as a session. The text of `conversation` and the assets of `download` live
   // as long as the session.
-  Result<std::shared_ptr<OpenSession>> (*open)(std::shared_ptr<const std::string> conversation,
-                                               std::shared_ptr<const Download> download);
+  Result<std::shared_ptr<OpenSession>> (*open)(
+      const std::shared_ptr<const std::string>& conversation,
+      const std::shared_ptr<const Download>& download);
 };
 
 // "conversations.json", or one of several parts: "conversations-000.json".

@@ -103,7 +103,8 @@ void note_message(const chatgpt::MessageMetadata& metadata, SessionInfo& info) {
 }
 
 Result<std::shared_ptr<OpenSession>> open_conversation(
-    std::shared_ptr<const std::string> conversation, std::shared_ptr<const Download> download) {
+    const std::shared_ptr<const std::string>& conversation,
+    const std::shared_ptr<const Download>& download) {
   const JsonView json(*conversation);
   const auto [mapping_json, current] = json.members({"mapping", "current_node"});
   const Mapping mapping(mapping_json);

@@ -88,7 +88,8 @@ Session session_of_export(JsonView json) {
 }
 
 Result<std::shared_ptr<OpenSession>> open_claude_conversation(
-    std::shared_ptr<const std::string> conversation, std::shared_ptr<const Download> /*download*/) {
+    const std::shared_ptr<const std::string>& conversation,
+    const std::shared_ptr<const Download>& /*download*/) {
   const JsonView json(*conversation);
   auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of_export(json)});
   json["chat_messages"].each([&](JsonView message) {

@@ -105,7 +105,8 @@ std::vector<JsonView> in_order(JsonView messages) {
 }
 
 Result<std::shared_ptr<OpenSession>> open_llama_conversation(
-    std::shared_ptr<const std::string> text, std::shared_ptr<const Download> /*download*/) {
+    const std::shared_ptr<const std::string>& text,
+    const std::shared_ptr<const Download>& /*download*/) {
   const JsonView json(*text);
   const JsonView conversation = json["conv"];
   auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of_llama(conversation)});
