@@ -1,7 +1,6 @@
 #pragma once
 
-// The entries of folders, and the files beside that of a session: their names, and copies of bytes
-// that cannot be read.
+// Names of sidecar files and of the entries of folders.
 
 #include <filesystem>
 #include <vector>
@@ -32,10 +31,5 @@ Result<std::vector<std::filesystem::directory_entry>> list_folder(
 // The same, but empty if the folder does not exist.
 Result<std::vector<std::filesystem::directory_entry>> list_if_exists(
     const std::filesystem::path& folder);
-
-// Copies the bytes to the first unused name among FILE.SUFFIX, FILE.SUFFIX.1, .2…; durable on disk.
-// Returns the name. If the newest copy has the same bytes, returns that one.
-Result<std::filesystem::path> quarantine(const std::filesystem::path& file, std::string_view bytes,
-                                         std::string_view suffix = "bak");
 
 }  // namespace reprise::store

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
-#include "store/paths.h"
+#include "store/quarantine.h"
 #include "support/must.h"
 
 namespace reprise::store {
