@@ -90,10 +90,7 @@ template <std::size_t N>
 std::array<JsonView, N> JsonView::members(const std::string_view (&names)[N]) const {
   std::array<JsonView, N> found;
   each_member([&](std::string_view name, JsonView value) {
-    const auto is_same = [name](std::string_view one) {  // mostly false
-      return one.size() == name.size() && one.front() == name.front() && one == name;
-    };
-    if (const auto at = std::ranges::find_if(names, is_same); at != std::end(names)) {
+    if (const auto at = std::ranges::find(names, name); at != std::end(names)) {
       found.at(static_cast<std::size_t>(at - std::begin(names))) = value;
     }
   });

@@ -179,6 +179,17 @@ void get_head(Reader& reader, const SessionId& id, CachedHead& head) {
   }
 }
 
+// Adds the head's files to the state.
+SharedHead complete(HeadState& state, CachedHead head) {
+  for (const fs::path& file : head.files) {
+    state.add_file(file);
+  }
+  if (head.info) {
+    head.info->revision = state.revision();
+  }
+  return std::make_shared<const CachedHead>(std::move(head));
+}
+
 }  // namespace
 
 void HeadState::add(std::string_view value) {
@@ -222,16 +233,6 @@ SharedHead ListCache::find(const SessionId& id, HeadState state) {
     state.add_file(file);
   }
   return state.take() == entry.state ? entry.head : nullptr;
-}
-
-SharedHead ListCache::complete(HeadState& state, CachedHead head) {
-  for (const fs::path& file : head.files) {
-    state.add_file(file);
-  }
-  if (head.info) {
-    head.info->revision = state.revision();
-  }
-  return std::make_shared<const CachedHead>(std::move(head));
 }
 
 SharedHead ListCache::share(HeadState state, CachedHead head) {

@@ -73,7 +73,6 @@ class ListCache {
     SharedHead head;
   };
 
-  static SharedHead complete(HeadState& state, CachedHead head);
   void load();
   bool parse(std::string_view bytes);
   std::string format() const;

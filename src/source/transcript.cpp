@@ -72,7 +72,7 @@ Result<std::int64_t> bytes_of(int fd, const std::filesystem::path& file) {
 }
 
 constexpr std::int64_t kMoreBytes = 1 << 20;  // of the beginning
-constexpr std::int64_t kNearPart = 4;         // the part of each piece that is parsed completely
+constexpr std::int64_t kNearPart = 4;         // a quarter of each piece is parsed completely
 
 // How much to read of each file.
 struct Extent {

@@ -74,6 +74,16 @@ TEST(Page, IsSortedLimitedAndHasTheNextCursor) {
   EXPECT_EQ(page.next, format_cursor(info("a", 1)));
   EXPECT_EQ(make_page(all, {.limit = 4}).next, "") << "nothing is left";
   EXPECT_EQ(make_page(std::vector<SessionInfo>(), {.limit = 4}).next, "");
+
+  std::vector<std::shared_ptr<const SessionInfo>> shared;
+  for (const SessionInfo& one : all) {
+    shared.push_back(std::make_shared<const SessionInfo>(one));
+  }
+  for (std::size_t limit = 1; limit <= all.size(); ++limit) {
+    const SessionPage same = make_page(shared, {.limit = limit});
+    EXPECT_EQ(ids(same), ids(make_page(all, {.limit = limit})));
+    EXPECT_EQ(same.next, make_page(all, {.limit = limit}).next);
+  }
 }
 
 TEST(ContainsIgnoringCase, FoldsAsciiOnly) {

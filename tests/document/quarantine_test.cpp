@@ -1,8 +1,9 @@
+#include "store/quarantine.h"
+
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
-#include "store/quarantine.h"
 #include "support/must.h"
 
 namespace reprise::store {

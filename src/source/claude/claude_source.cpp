@@ -148,11 +148,8 @@ FileLayout::Name claude_name(const fs::path& file) {
 }
 
 bool is_claude_file(const fs::path& file, const fs::path& place) {
-  const std::string_view path = file.native();
-  const std::string_view folder = path.substr(0, std::max<std::size_t>(path.rfind('/') + 1, 1) - 1);
-  const std::string_view name = path.substr(folder.size());
-  return path.ends_with(kSuffix) && name != "/history.jsonl" && name != "/journal.jsonl" &&
-         !(folder.ends_with("/projects") && file.parent_path() == place / "projects");
+  return file.extension() == kSuffix && file.parent_path() != place / "projects" &&
+         file.filename() != "history.jsonl" && file.filename() != "journal.jsonl";
 }
 
 constexpr FileLayout kClaudeFiles = {"projects", 3, is_claude_file, claude_name};
