@@ -17,6 +17,10 @@ struct Finder::Columns {
   store::Column seq;
   store::Column time_ms;
   store::Column bytes;
+  store::Column source;
+  store::Column session_id;
+  store::Column hidden;
+  store::Column is_unique;
 };
 
 // The best candidates so far, as a heap with the worst one on top.
@@ -97,28 +101,35 @@ Result<> Finder::search_run(const Run& run, Best& best) {
   }
   REPRISE_ASSIGN(const std::string* const expression, expression_for(run.shard));
   const std::string table = words_table(run.shard);
-  const std::string counts =
-      what_.with_counts ? cat(", reprise_counts(", table, ") AS counts") : "";
+  // With counts, there are many more candidates than hits: their ids are compared later.
+  const std::string more = what_.with_counts
+                               ? cat("0 AS is_unique, reprise_counts(", table, ") AS counts")
+                               : "NOT EXISTS (SELECT 1 FROM sessions AS o WHERE o.source = s.source"
+                                 " AND o.short_id = s.short_id AND o.key <> s.key) AS is_unique";
   REPRISE_ASSIGN(
       auto rows,
-      db_.query(cat("SELECT d.id AS id, d.session AS session, d.seq AS seq, d.time_ms AS time_ms,"
-                    " d.bytes AS bytes",
-                    counts, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
-                    ".rowid WHERE ", table, " MATCH ? AND ", table,
-                    ".rowid BETWEEN ? AND ? ORDER BY ", table, ".rowid DESC"),
-                document_id(run.shard, 0), *expression, run.first, last));
+      db_.query(
+          cat("SELECT d.id AS id, d.session AS session, d.seq AS seq, d.time_ms AS time_ms,"
+              " d.bytes AS bytes, s.source AS source, s.id AS session_id, s.hidden AS hidden, ",
+              more, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
+              ".rowid LEFT JOIN sessions AS s ON s.key = d.session WHERE ", table, " MATCH ? AND ",
+              table, ".rowid BETWEEN ? AND ? ORDER BY ", table, ".rowid DESC"),
+          document_id(run.shard, 0), *expression, run.first, last));
   const Columns columns{.id = rows.column("id"),
                         .session = rows.column("session"),
                         .seq = rows.column("seq"),
                         .time_ms = rows.column("time_ms"),
-                        .bytes = rows.column("bytes")};
+                        .bytes = rows.column("bytes"),
+                        .source = rows.column("source"),
+                        .session_id = rows.column("session_id"),
+                        .hidden = rows.column("hidden"),
+                        .is_unique = rows.column("is_unique")};
   while (true) {
     REPRISE_ASSIGN(const bool row, rows.step());
     if (!row) {
       return {};
     }
-    REPRISE_ASSIGN(const bool proceed, take(run, rows, columns, best));
-    if (!proceed) {
+    if (!take(run, rows, columns, best)) {
       return {};
     }
   }
@@ -199,8 +210,8 @@ Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms
 }
 
 // False if no earlier row in the run can be among the best.
-Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, const Columns& columns,
-                          Best& best) {
+bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& columns,
+                  Best& best) {
   const std::int64_t time = row.integer(columns.time_ms);
   const std::int64_t newest_left = time + run.slack_ms;
   if (!best.may_take(newest_left) || (what_.since_ms && newest_left < *what_.since_ms)) {
@@ -217,9 +228,14 @@ Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, const Co
   if (!is_alive || !is_in_range || !best.may_take(time)) {
     return true;
   }
-  REPRISE_ASSIGN(const IndexedSession* const of, session(candidate.session));
-  if (of == nullptr || of->hidden) {
+  if (row.is_null(columns.source) || row.integer(columns.hidden) != 0) {
     return true;
+  }
+  if (!sessions_.contains(candidate.session)) {
+    IndexedSession& one = sessions_[candidate.session];
+    one.source = row.integer(columns.source);
+    row.text(columns.session_id, one.id);
+    one.has_unique_short_id = row.integer(columns.is_unique) != 0;
   }
   if (what_.with_counts) {
     candidate.counts = row.bytes("counts");
@@ -251,20 +267,8 @@ Result<double> Finder::density(std::string_view expression) {
   return static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(looked_at, 1));
 }
 
-Result<const IndexedSession*> Finder::session(std::int64_t key) {
-  auto found = sessions_.find(key);
-  if (found == sessions_.end()) {
-    REPRISE_ASSIGN(auto rows,
-                   db_.query("SELECT source, id, hidden FROM sessions WHERE key = ?", key));
-    REPRISE_ASSIGN(const bool row, rows.step());
-    std::optional<IndexedSession> one;
-    if (row) {
-      one = IndexedSession{rows.integer("source"), rows.text("id"), rows.integer("hidden") != 0};
-    }
-    found = sessions_.emplace(key, std::move(one)).first;
-  }
-  const std::optional<IndexedSession>& known = found->second;
-  return known ? &*known : nullptr;
+const IndexedSession& Finder::session(std::int64_t key) const {
+  return sessions_.at(key);
 }
 
 }  // namespace reprise::search

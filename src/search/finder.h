@@ -35,7 +35,7 @@ struct Candidate {
 struct IndexedSession {
   std::int64_t source = 0;
   std::string id;
-  bool hidden = false;
+  bool has_unique_short_id = false;  // in its source; false if unknown
 };
 
 class Finder {
@@ -58,7 +58,7 @@ class Finder {
   // The estimated fraction of messages that match the expression, sampled from the newest.
   Result<double> density(std::string_view expression);
 
-  Result<const IndexedSession*> session(std::int64_t key);  // null if there is none
+  const IndexedSession& session(std::int64_t key) const;  // of a candidate
 
  private:
   struct Run {
@@ -77,13 +77,13 @@ class Finder {
   Result<const std::string*> expression_for(std::int64_t shard);
   Result<std::vector<std::string>> completions(std::int64_t shard, const std::string& prefix);
   Result<std::int64_t> last_not_after(const Run& run, std::int64_t time_ms);
-  Result<bool> take(const Run& run, const sqlite::Statement& row, const Columns& columns,
+  bool take(const Run& run, const sqlite::Statement& row, const Columns& columns,
                     Best& best);
 
   sqlite::Connection& db_;
   What what_;
   std::optional<std::vector<Run>> runs_;  // nullopt: not loaded yet
-  std::map<std::int64_t, std::optional<IndexedSession>> sessions_;
+  std::map<std::int64_t, IndexedSession> sessions_;
   std::map<std::int64_t, std::string> expressions_;  // of FTS5, for each shard
 };
 

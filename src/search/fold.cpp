@@ -141,6 +141,33 @@ bool Words::next() {
   return false;
 }
 
+bool Words::next(const FirstBytes& first) {
+  skip_ascii(first);
+  return next();
+}
+
+// Skips words of letters and digits, and what is between them.
+void Words::skip_ascii(const FirstBytes& first) {
+  const auto folded = [this](std::size_t at) {
+    return static_cast<unsigned char>(kAsciiWord[static_cast<unsigned char>(text_[at])]);
+  };
+  const auto is_ascii = [this](std::size_t at) {
+    return static_cast<unsigned char>(text_[at]) < 0x80;
+  };
+  while (at_ < text_.size() && is_ascii(at_) && !first[folded(at_)]) {
+    std::size_t end = at_ + 1;
+    if (folded(at_) != 0) {
+      while (end < text_.size() && folded(end) != 0) {
+        ++end;
+      }
+      if (end < text_.size() && !is_ascii(end)) {
+        return;  // the word may continue
+      }
+    }
+    at_ = end;
+  }
+}
+
 void Words::take_word() {
   is_pair_ = false;
   take_ascii();

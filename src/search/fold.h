@@ -9,6 +9,7 @@
 //      part of a run is then a phrase of bigrams, and a single character is a prefix of one.
 //  (3) Words are truncated to kWordBytesMax bytes, so that encoded data remains small.
 
+#include <bitset>       // IWYU pragma: export
 #include <cstddef>      // IWYU pragma: export
 #include <string>       // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export
@@ -17,6 +18,9 @@ namespace reprise::search {
 
 inline constexpr std::size_t kWordBytesMax = 64;
 
+// A set of bytes with which folded words begin.
+using FirstBytes = std::bitset<256>;
+
 // Iterates over the words of a text, which must be valid UTF-8 and outlive this.
 class Words {
  public:
@@ -24,12 +28,15 @@ class Words {
 
   // False at the end. The other functions return the current word.
   bool next();
+  // Skips most words that begin with none of these bytes, without folding them.
+  bool next(const FirstBytes& first);
   const std::string& folded() const { return folded_; }
   std::size_t begin() const { return begin_; }  // in bytes of the text
   std::size_t end() const { return end_; }
   bool is_pair() const { return is_pair_; }  // a bigram, or the last character of its run
 
  private:
+  void skip_ascii(const FirstBytes& first);
   void take_word();
   void take_ascii();
   void take_pair(std::size_t second);

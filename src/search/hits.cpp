@@ -238,6 +238,7 @@ class Hits {
     std::size_t source;
     SessionId id;
     std::int64_t row;  // of the source, in the index
+    bool has_unique_short_id;
   };
   struct Known {
     SessionInfo info;
@@ -270,9 +271,9 @@ class Hits {
     };
     std::map<std::size_t, std::vector<Fetch>> of_sources;
     for (const std::size_t i : order) {
-      REPRISE_ASSIGN(std::optional<Owner> owner, owner_of(candidates[i]));
-      if (owner && finder_of(owner->source) != nullptr) {
-        of_sources[owner->source].push_back({i, *std::move(owner)});
+      REPRISE_ASSIGN(Owner owner, owner_of(candidates[i]));
+      if (finder_of(owner.source) != nullptr) {
+        of_sources[owner.source].push_back({i, std::move(owner)});
       }
     }
     std::set<std::size_t> done;
@@ -381,18 +382,15 @@ class Hits {
                      .snippet = std::move(snippet.pieces)};
   }
 
-  // nullopt if the session is no longer indexed.
-  Result<std::optional<Owner>> owner_of(const Candidate& candidate) {
+  Result<Owner> owner_of(const Candidate& candidate) {
     if (candidate.store > 0) {
       REPRISE_ASSIGN(SessionId id, SessionId::parse(candidate.id));
-      return Owner{words_at_.at(candidate.store - 1), std::move(id), 0};
+      return Owner{words_at_.at(candidate.store - 1), std::move(id), 0, false};
     }
-    REPRISE_ASSIGN(const IndexedSession* const indexed, finder().session(candidate.session));
-    if (indexed == nullptr) {
-      return std::nullopt;
-    }
-    REPRISE_ASSIGN(SessionId id, SessionId::parse(indexed->id));
-    return Owner{source_at_.at(indexed->source), std::move(id), indexed->source};
+    const IndexedSession& indexed = finder().session(candidate.session);
+    REPRISE_ASSIGN(SessionId id, SessionId::parse(indexed.id));
+    return Owner{source_at_.at(indexed.source), std::move(id), indexed.source,
+                 indexed.has_unique_short_id};
   }
 
   // Null if it was deleted or is in the trash.
@@ -408,12 +406,9 @@ class Hits {
   }
 
   Result<std::optional<Known>> find_session(const Candidate& candidate) {
-    REPRISE_ASSIGN(const std::optional<Owner> owner, owner_of(candidate));
-    if (!owner) {
-      return std::nullopt;
-    }
-    Source& source = *sources_[owner->source].source;
-    auto found = source.find(owner->id);
+    REPRISE_ASSIGN(const Owner owner, owner_of(candidate));
+    Source& source = *sources_[owner.source].source;
+    auto found = source.find(owner.id);
     if (!found && found.error().code != Code::corrupt) {
       return std::unexpected(found.error());
     }
@@ -421,29 +416,28 @@ class Hits {
     if (!session || session->info.state == SessionState::trashed) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(std::string brief, short_id_of(candidate, *owner));
+    REPRISE_ASSIGN(std::string brief, short_id_of(candidate, owner));
     Seq copied;
-    if (const auto& count_copied = sources_[owner->source].copied) {
-      REPRISE_ASSIGN(copied, count_copied(owner->id));
+    if (const auto& count_copied = sources_[owner.source].copied) {
+      REPRISE_ASSIGN(copied, count_copied(owner.id));
     }
-    return Known{std::move(session->info), std::move(brief), owner->source, copied};
+    return Known{std::move(session->info), std::move(brief), owner.source, copied};
   }
 
   Result<std::string> short_id_of(const Candidate& candidate, const Owner& owner) {
+    if (owner.has_unique_short_id) {
+      return short_id(owner.id);
+    }
     return candidate.store > 0 ? unique_short_id(*sources_[owner.source].source, owner.id)
-                               : indexed_short_id(candidate, owner, short_id(owner.id));
+                               : indexed_short_id(candidate, owner);
   }
 
   // Uses the index: asking the source would read all its ids.
-  Result<std::string> indexed_short_id(const Candidate& candidate, const Owner& owner,
-                                       std::string brief) {
+  Result<std::string> indexed_short_id(const Candidate& candidate, const Owner& owner) {
     REPRISE_ASSIGN(const std::vector<std::string> others,
                    db_.texts("SELECT id FROM sessions WHERE source = ? AND short_id = ?"
                              " AND key <> ?",
-                             owner.row, brief, candidate.session));
-    if (others.empty()) {
-      return brief;
-    }
+                             owner.row, short_id(owner.id), candidate.session));
     std::vector<SessionId> ids = {owner.id};
     for (const std::string& other : others) {
       REPRISE_ASSIGN(SessionId id, SessionId::parse(other));

@@ -23,11 +23,17 @@ struct Mark {
 
 class Marker {
  public:
-  explicit Marker(const std::vector<Phrase>& phrases) : phrases_(phrases) {}
+  explicit Marker(const std::vector<Phrase>& phrases) : phrases_(phrases) {
+    for (const Phrase& phrase : phrases) {
+      if (!phrase.without) {
+        first_.set(static_cast<unsigned char>(phrase.words.front().front()));
+      }
+    }
+  }
 
   std::vector<Mark> marks_in(std::string_view text) const {
     std::vector<Mark> marks;
-    for (Words words(text); words.next();) {
+    for (Words words(text); words.next(first_);) {
       for (std::size_t i = 0; i < phrases_.size(); ++i) {
         if (phrases_[i].without || !is_word(phrases_[i], 0, words)) {
           continue;
@@ -70,6 +76,7 @@ class Marker {
   }
 
   const std::vector<Phrase>& phrases_;
+  FirstBytes first_;  // of the included phrases
 };
 
 std::size_t distinct(std::span<const Mark> marks) {

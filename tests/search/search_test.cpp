@@ -299,6 +299,23 @@ TEST_P(SearchTest, SnippetsMarkTheTerms) {
   EXPECT_TRUE(found.hits[0].snippet.at(4).text.ends_with("y…"));
 }
 
+TEST_P(SearchTest, SnippetsMarkWordsAmongOthersOfAnyLetters) {
+  add("a", {user("naïve über-CAFÉ x9café: decafé日café本 cafés, cafe\u0301; caf xé é—café")});
+  const auto marked = [this](std::string_view words) {
+    const SearchPage found = page({.terms = must(parse_search(words))});
+    std::string line;
+    for (const SearchHit& hit : found.hits) {
+      for (const SearchPiece& piece : hit.snippet) {
+        line += piece.matches ? cat("[", piece.text, "]") : piece.text;
+      }
+    }
+    return line;
+  };
+  EXPECT_EQ(marked("café"),
+            "naïve über-[CAFÉ] x9café: decafé日[café]本 cafés, [cafe\u0301]; caf xé é—[café]");
+  EXPECT_EQ(marked("e"), "…cafés, cafe\u0301; caf xé [é]—café");
+}
+
 TEST_P(SearchTest, TheTrashIsNotSearched) {
   add("a", {user("word")});
   add("b", {user("word")});
@@ -718,6 +735,19 @@ TEST(SearchHits, HaveTheShortIdsThatSelectSessions) {
   ASSERT_EQ(page.hits.size(), 1U);
   EXPECT_EQ(page.hits.front().short_id, must(unique_short_id(*store, found)));
   EXPECT_EQ(page.hits.front().short_id, "aaaaaaaa1234");
+}
+
+TEST_F(SearchFileTest, ShortIdsGrowWhereSeveralSessionsShareThem) {
+  add("01990000-0000-7000-8000-aaaaaaaa1234", {user("a word")});
+  add("01990000-0000-7000-8000-bbbbbbbb1235", {user("a word")});
+  add("01990000-0000-7000-8000-aaaaaaaaffff", {user("other")});
+  for (const SearchOrder order : {SearchOrder::newest, SearchOrder::relevance}) {
+    const SearchPage found = page({.terms = must(parse_search("word")), .order = order});
+    ASSERT_EQ(found.hits.size(), 2U);
+    for (const SearchHit& hit : found.hits) {
+      EXPECT_EQ(hit.short_id, must(unique_short_id(*store_, hit.session.id)));
+    }
+  }
 }
 
 TEST(ParseSearch, RefusesWhatFindsNothing) {

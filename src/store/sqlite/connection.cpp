@@ -98,6 +98,12 @@ Statement::~Statement() {
   }
 }
 
+Statement& Statement::restart() {
+  sqlite3_reset(statement_);
+  bound_ = 0;
+  return *this;
+}
+
 void Statement::check_bound(int code) {
   if (code != SQLITE_OK && failed_ == 0) {
     failed_ = code;

@@ -48,6 +48,8 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
+  // For another run: the next value binds the first parameter.
+  Statement& restart();
   // Binds the next parameters, in order. Errors are returned by the next step().
   Statement& bind(std::string_view text);
   Statement& bind(const char* text) { return bind(std::string_view(text)); }

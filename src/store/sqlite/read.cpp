@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
+#include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/store.h"
 #include "store/rules.h"
@@ -245,34 +245,42 @@ struct OwnRows {
   std::int64_t to;
 };
 
-// nullopt if there is no such session, or it is damaged.
-Result<std::optional<OwnRows>> find_own_rows(Connection& connection, const SessionId& id) {
+// The undamaged sessions of the places, in their order.
+Result<std::vector<OwnRows>> find_own_rows(Connection& connection,
+                                           std::span<const MessageFinder::Place> places) {
   static const std::string sql =
       cat("SELECT ", info_select(),
           ", CASE WHEN s.base IS NULL THEN 0 ELSE s.base_count END AS own_from, s.head AS own_to"
-          " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
-          " WHERE s.id = ?");
-  REPRISE_ASSIGN(Statement row, connection.query(sql, id.str()));
-  REPRISE_ASSIGN(const bool found, row.step());
-  if (!found) {
-    return std::nullopt;
+          " FROM json_each(?) AS j CROSS JOIN sessions AS s ON s.id = j.value"
+          " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0");
+  std::string ids;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == 0 || places[i].session != places[i - 1].session) {
+      ids += i == 0 ? '[' : ',';
+      json::append_string(ids, places[i].session.str());
+    }
   }
-  InfoRow read = read_info(row, connection.name());
-  if (!read.info || read.damage) {
-    return std::nullopt;
-  }
-  return OwnRows{*std::move(read.info), row.integer("own_from"), row.integer("own_to")};
+  ids += ids.empty() ? "[]" : "]";
+  REPRISE_ASSIGN(Statement row, connection.query(sql, ids));
+  const std::string file = connection.name();
+  std::vector<OwnRows> all;
+  REPRISE_TRY(row.each([&] {
+    InfoRow read = read_info(row, file);
+    if (read.info && !read.damage) {
+      all.push_back({*std::move(read.info), row.integer("own_from"), row.integer("own_to")});
+    }
+  }));
+  return all;
 }
 
-Result<std::optional<Message>> find_own_message(Connection& connection,
-                                                const MessageFinder::Place& place) {
-  static const std::string sql =
-      cat("SELECT ", message_select(), " FROM messages WHERE session_id = ? AND seq = ?");
-  REPRISE_ASSIGN(Statement row, connection.query(sql, place.session.str(), place.seq.value));
+Result<std::optional<Message>> find_own_message(Connection& connection, Statement& row,
+                                                const MessageFinder::Place& place,
+                                                std::string_view file) {
+  row.restart().bind(place.session.str()).bind(place.seq.value);
   REPRISE_ASSIGN(const bool found, row.step());
   Message message;
   std::optional<Damage> damage;
-  if (!found || !read_message(row, connection.name(), message, damage) || damage) {
+  if (!found || !read_message(row, file, message, damage) || damage) {
     return std::nullopt;
   }
   REPRISE_TRY(name_result_blobs(connection, message.blocks));
@@ -282,23 +290,33 @@ Result<std::optional<Message>> find_own_message(Connection& connection,
 // Of one state of the store.
 Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
     Connection& connection, std::span<const MessageFinder::Place> places) {
+  static const std::string sql =
+      cat("SELECT ", message_select(), " FROM messages WHERE session_id = ? AND seq = ?");
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
-  std::map<SessionId, std::optional<OwnRows>> sessions;
   std::vector<std::optional<MessageFinder::Found>> all(places.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto& [id, seq] = places[i];
-    auto known = sessions.find(id);
-    if (known == sessions.end()) {
-      REPRISE_ASSIGN(auto found, find_own_rows(connection, id));
-      known = sessions.emplace(id, std::move(found)).first;
-    }
-    const std::optional<OwnRows>& session = known->second;
-    if (!session || seq.value < session->from || seq.value >= session->to) {
-      continue;
-    }
-    REPRISE_ASSIGN(std::optional<Message> message, find_own_message(connection, places[i]));
-    if (message) {
-      all[i] = {.session = session->info, .message = *std::move(message)};
+  {
+    REPRISE_ASSIGN(std::vector<OwnRows> sessions, find_own_rows(connection, places));
+    REPRISE_ASSIGN(Statement row, connection.prepare(sql));
+    const std::string file = connection.name();
+    auto session = sessions.begin();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto& [id, seq] = places[i];
+      const auto found = std::find_if(session, sessions.end(),
+                                      [&id](const OwnRows& one) { return one.info.id == id; });
+      if (found == sessions.end()) {
+        continue;
+      }
+      session = found;
+      if (seq.value < found->from || seq.value >= found->to) {
+        continue;
+      }
+      REPRISE_ASSIGN(std::optional<Message> message,
+                     find_own_message(connection, row, places[i], file));
+      if (message) {
+        const bool is_last = i + 1 == places.size() || places[i + 1].session != id;
+        all[i] = {.session = is_last ? std::move(found->info) : found->info,
+                  .message = *std::move(message)};
+      }
     }
   }
   REPRISE_TRY(snapshot.commit());
