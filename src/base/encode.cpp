@@ -1,7 +1,9 @@
 #include "base/encode.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -185,6 +187,20 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
         static_cast<unsigned>(static_cast<unsigned char>(a[i])) ^ static_cast<unsigned char>(b[i]);
   }
   return differing == 0;
+}
+
+std::string hash_of_words(std::string_view bytes) {
+  std::uint64_t hash = kFnvOffset ^ bytes.size();
+  for (std::uint64_t word = 0; !bytes.empty(); word = 0) {
+    const std::size_t size = std::min(bytes.size(), sizeof word);
+    std::memcpy(&word, bytes.data(), size);
+    bytes.remove_prefix(size);
+    hash = (hash ^ word) * kFnvPrime;
+    hash ^= hash >> 32U;
+  }
+  std::string out(sizeof hash, '\0');
+  std::memcpy(out.data(), &hash, sizeof hash);
+  return out;
 }
 
 }  // namespace reprise

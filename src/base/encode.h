@@ -31,14 +31,19 @@ bool equal_in_constant_time(std::string_view a, std::string_view b);
 // The fast hash: the same on every machine and in every version, so that it may be stored. Not
 // collision-resistant against attackers: use sha256() for that.
 inline constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325U;
+inline constexpr std::uint64_t kFnvPrime = 0x100000001b3U;
 
 // FNV-1a. A different `offset` gives an independent hash.
 constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t offset = kFnvOffset) {
   std::uint64_t hash = offset;
   for (const char c : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
   }
   return hash;
 }
+
+// The 8 bytes of an FNV-1a hash of words instead of bytes, which is faster. It depends on the byte
+// order, so it is for files of this machine only.
+std::string hash_of_words(std::string_view bytes);
 
 }  // namespace reprise

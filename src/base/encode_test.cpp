@@ -72,6 +72,20 @@ TEST(Fnv1a, KnownValues) {
   EXPECT_NE(fnv1a("foobar", 1), fnv1a("foobar"));
 }
 
+TEST(HashOfWords, EachByteCounts) {
+  EXPECT_NE(hash_of_words("a"), hash_of_words(std::string_view("a\0", 2)));
+  const std::string text = "a text of more than two words";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    const std::string hash = hash_of_words(text.substr(0, size));
+    EXPECT_EQ(hash.size(), 8U);
+    for (std::size_t i = 0; i < size; ++i) {
+      std::string changed = text.substr(0, size);
+      changed[i] ^= 0x01;
+      EXPECT_NE(hash_of_words(changed), hash) << i << " of " << size;
+    }
+  }
+}
+
 }  // namespace
 
 }  // namespace reprise

@@ -1,7 +1,7 @@
 #pragma once
 
 // Scans unescaped runs of JSON strings, which are most of what is read or written. Private to the
-// scanner and the writer.
+// scanner, the views and the writer.
 
 #include <cstddef>
 #include <string_view>

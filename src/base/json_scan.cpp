@@ -33,49 +33,8 @@ Error Scanner::fault() const {
   return {Code::corrupt, cat("not valid JSON at byte ", at_, ": ", failed_ ? reason_ : "no value")};
 }
 
-Kind Scanner::kind() {
-  blanks();
-  if (failed_ || at_ >= text_.size()) {
-    return Kind::none;
-  }
-  const char c = text_[at_];
-  switch (c) {
-    case '{':
-      return Kind::object;
-    case '[':
-      return Kind::array;
-    case '"':
-      return Kind::string;
-    case 't':
-    case 'f':
-      return Kind::boolean;
-    case 'n':
-      return Kind::null;
-    default:
-      return c == '-' || is_ascii_digit(c) ? Kind::number : Kind::none;
-  }
-}
-
 bool Scanner::refuse_next() {
   return fail(at_ >= text_.size() ? "unexpected end" : "unexpected character");
-}
-
-bool Scanner::next_item(bool first, char close, bool& done) {
-  blanks();
-  const auto at_close = [&] { return at_ < text_.size() && text_[at_] == close; };
-  if (!failed_ && at_close()) {
-    ++at_;
-    done = true;
-    return true;
-  }
-  if (first) {
-    return !failed_;
-  }
-  if (!eat(',')) {
-    return false;
-  }
-  blanks();
-  return !at_close() || fail("comma before the end");
 }
 
 bool Scanner::enter() {
@@ -325,6 +284,10 @@ bool Scanner::skip_string() {
   std::string ignored;
   while (true) {
     at_ = plain_run(text_, at_).end;
+    if (at_ < text_.size() && text_[at_] == '"') {
+      ++at_;
+      return true;
+    }
     const bool has_more = at_ + 1 < text_.size();
     if (has_more && text_[at_] == '\\' && is_simple_escape(text_[at_ + 1])) {
       at_ += 2;
@@ -341,8 +304,8 @@ bool Scanner::skip_string() {
   }
 }
 
-bool Scanner::skip() {
-  switch (kind()) {
+bool Scanner::skip(Kind next) {
+  switch (next) {
     case Kind::object:
       // Skipped names need not be decoded.
       return items('{', '}', [this] { return skip_string() && eat(':') && skip(); });

@@ -32,7 +32,8 @@ class Scanner {
 
   Kind kind();                      // of the next value; none at the end and for malformed text
   bool raw(std::string_view& out);  // any value, unchanged
-  bool skip();
+  bool skip() { return skip(kind()); }
+  bool skip(Kind next);           // the same if the caller has called kind()
   bool string(std::string& out);  // decoded
   bool boolean(bool& out);
   bool integer(std::int64_t& out);  // fails on fractions, exponents and overflow
@@ -98,6 +99,49 @@ class Scanner {
   bool lossy_ = false;
   std::string_view reason_;
 };
+
+// These are called for each value, so they are inline.
+
+inline Kind Scanner::kind() {
+  blanks();
+  if (failed_ || at_ >= text_.size()) {
+    return Kind::none;
+  }
+  const char c = text_[at_];
+  switch (c) {
+    case '{':
+      return Kind::object;
+    case '[':
+      return Kind::array;
+    case '"':
+      return Kind::string;
+    case 't':
+    case 'f':
+      return Kind::boolean;
+    case 'n':
+      return Kind::null;
+    default:
+      return c == '-' || (c >= '0' && c <= '9') ? Kind::number : Kind::none;
+  }
+}
+
+inline bool Scanner::next_item(bool first, char close, bool& done) {
+  blanks();
+  const auto at_close = [&] { return at_ < text_.size() && text_[at_] == close; };
+  if (!failed_ && at_close()) {
+    ++at_;
+    done = true;
+    return true;
+  }
+  if (first) {
+    return !failed_;
+  }
+  if (!eat(',')) {
+    return false;
+  }
+  blanks();
+  return !at_close() || fail("comma before the end");
+}
 
 template <class Item>
 bool Scanner::items(char open, char close, const Item& item) {

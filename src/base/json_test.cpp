@@ -126,6 +126,22 @@ std::string shown(JsonView view) {
   return out;
 }
 
+TEST(JsonView, TextsAreOnlyCopiedToDecodeThem) {
+  for (const std::string_view plain :
+       {R"("")", R"("abc")", "\"\x7F\"", R"("0123456789abcdefghij")"}) {
+    std::string buffer = "unused";
+    const std::string_view text = JsonView(plain).text(buffer);
+    EXPECT_EQ(text, JsonView(plain).text());
+    EXPECT_EQ(text.data(), plain.data() + 1);
+    EXPECT_EQ(buffer, "unused");
+  }
+  for (const std::string_view other :
+       {R"("a\nb")", R"("\"")", R"("é")", "\"\xFF\"", "12", "null", "", "[\"a\"]", R"("\)"}) {
+    std::string buffer;
+    EXPECT_EQ(JsonView(other).text(buffer), JsonView(other).text()) << other;
+  }
+}
+
 TEST(JsonTape, ShowsWhatTheTextShows) {
   JsonTape tape;
   for (const std::string& text :

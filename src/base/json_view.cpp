@@ -5,12 +5,14 @@
 #include <functional>
 #include <limits>
 
+#include "base/json_run.h"
 #include "base/json_scan.h"
 
 namespace reprise {
 namespace {
 
 constexpr std::size_t kPlacesMax = 1U << 18;  // 3 MB
+constexpr std::size_t kPlacesUsual = 64;
 
 }  // namespace
 
@@ -27,6 +29,7 @@ bool JsonTape::read(json::Scanner& scanner) {
   text_ = std::string_view(rest.data() - begin, begin + rest.size());
   is_whole_ = text_.size() <= std::numeric_limits<std::uint32_t>::max();
   places_.clear();
+  places_.reserve(kPlacesUsual);
   const bool good = add(scanner);
   value_ = good ? text_.substr(begin, scanner.position() - begin) : std::string_view();
   if (!good || !is_whole_) {
@@ -39,7 +42,7 @@ bool JsonTape::add(json::Scanner& scanner) {
   const json::Kind kind = scanner.kind();
   is_whole_ = is_whole_ && places_.size() < kPlacesMax;
   if (!is_whole_) {
-    return scanner.skip();
+    return scanner.skip(kind);
   }
   const std::size_t place = places_.size();
   const std::size_t begin = scanner.position();
@@ -50,7 +53,7 @@ bool JsonTape::add(json::Scanner& scanner) {
   } else if (kind == json::Kind::array) {
     good = scanner.array([&] { return add(scanner); });
   } else {
-    good = scanner.skip();
+    good = scanner.skip(kind);
   }
   places_[place].bytes = static_cast<std::uint32_t>(scanner.position() - begin);
   places_[place].places = static_cast<std::uint32_t>(places_.size() - place);
@@ -76,6 +79,17 @@ std::string JsonView::text() const {
     out.clear();
   }
   return out;
+}
+
+std::string_view JsonView::text(std::string& buffer) const {
+  if (json_.starts_with('"')) {
+    const json::Run run = json::plain_run(json_, 1);
+    if (run.ascii && run.end + 1 == json_.size()) {
+      return json_.substr(1, run.end - 1);
+    }
+  }
+  buffer = text();
+  return buffer;
 }
 
 std::int64_t JsonView::count() const {

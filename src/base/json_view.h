@@ -34,7 +34,9 @@ class JsonView {
   explicit operator bool() const { return !json_.empty() && !is(json::Kind::null); }
 
   std::string_view raw() const { return json_; }
-  std::string text() const;    // "" if it is not a string
+  std::string text() const;  // "" if it is not a string
+  // The same, in the view's own text if it has no escapes, otherwise in `buffer`.
+  std::string_view text(std::string& buffer) const;
   std::int64_t count() const;  // 0 if it is not an integer or negative
 
   template <class Each>

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <span>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "base/zstd_library.h"
+#include "source/threads.h"
 #include "store/paths.h"
 #include "store/rules.h"
 #include "store/sqlite/private_folder.h"
@@ -23,39 +25,74 @@ namespace fs = std::filesystem;
 constexpr std::string_view kCompressedSuffix = ".zst";
 constexpr std::int64_t kUnpackedBytesMax = std::int64_t{16} << 30;
 
+// The files that match in a folder and its subfolders, in the order of paths.
 class FileWalk {
  public:
-  FileWalk(const std::function<bool(const fs::path&)>& is_match, ReadReport& report)
-      : is_match_(is_match), report_(report) {}
+  using IsMatch = std::function<bool(const fs::path&)>;
+  explicit FileWalk(const IsMatch& is_match) : is_match_(is_match) {}
 
-  void walk(const fs::path& folder, int depth) {
-    auto entries = store::list_if_exists(folder);
-    if (!entries) {
-      return add_damage(report_, {folder.native(), entries.error().message, ""});
-    }
-    // In the order of paths. Within a folder, that is the order of their bytes.
-    std::ranges::sort(*entries, {}, [](const fs::directory_entry& entry) -> const std::string& {
-      return entry.path().native();
-    });
-    for (const fs::directory_entry& entry : *entries) {
-      const auto kind = store::kind_of_entry(entry);
-      if (!kind) {
-        add_damage(report_, {entry.path().native(), kind.error().message, ""});
-      } else if (*kind == FileKind::folder && depth > 0) {
-        walk(entry.path(), depth - 1);
-      } else if (*kind == FileKind::file && is_match_(entry.path())) {
-        found_.push_back(entry.path());
-      }
+  // Walks through subfolders in several threads.
+  void walk_in_threads(const fs::path& folder, int depth) {
+    const std::vector<fs::directory_entry> entries = list(folder);
+    std::vector<FileWalk> walks(entries.size(), FileWalk(is_match_));
+    in_threads(entries.size(), kEntriesPerThread,
+               [&](std::size_t i) { walks[i].visit(entries[i], depth); });
+    for (FileWalk& walk : walks) {
+      std::ranges::move(walk.found_, std::back_inserter(found_));
+      std::ranges::move(walk.damage_, std::back_inserter(damage_));
     }
   }
 
-  std::vector<fs::path> take() { return std::move(found_); }
+  // Adds the damage to the report.
+  std::vector<fs::path> take(ReadReport& report) {
+    for (Damage& damage : damage_) {
+      add_damage(report, std::move(damage));
+    }
+    return std::move(found_);
+  }
 
  private:
-  const std::function<bool(const fs::path&)>& is_match_;
-  ReadReport& report_;
+  static constexpr std::size_t kEntriesPerThread = 8;
+
+  // In the order of their bytes.
+  std::vector<fs::directory_entry> list(const fs::path& folder) {
+    auto entries = store::list_if_exists(folder);
+    if (!entries) {
+      damage_.push_back({folder.native(), entries.error().message, ""});
+      return {};
+    }
+    std::ranges::sort(*entries, {}, [](const fs::directory_entry& entry) -> const std::string& {
+      return entry.path().native();
+    });
+    return *std::move(entries);
+  }
+
+  void visit(const fs::directory_entry& entry, int depth) {
+    const auto kind = store::kind_of_entry(entry);
+    if (!kind) {
+      damage_.push_back({entry.path().native(), kind.error().message, ""});
+    } else if (*kind == FileKind::folder && depth > 0) {
+      for (const fs::directory_entry& below : list(entry.path())) {
+        visit(below, depth - 1);
+      }
+    } else if (*kind == FileKind::file && is_match_(entry.path())) {
+      found_.push_back(entry.path());
+    }
+  }
+
+  const IsMatch& is_match_;
   std::vector<fs::path> found_;
+  std::vector<Damage> damage_;
 };
+
+Result<FileState> state_from(const struct stat& status, const fs::path& file) {
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::not_found, file.native() + " is not a file");
+  }
+  const auto changed = std::chrono::seconds(status.st_mtim.tv_sec) +
+                       std::chrono::microseconds(status.st_mtim.tv_nsec / 1000);
+  return FileState{status.st_size, Time(changed), status.st_ino};
+}
 
 }  // namespace
 
@@ -65,9 +102,13 @@ Result<Fd> open_foreign(const fs::path& file) {
   return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
 }
 
+bool is_compressed(const fs::path& file) {
+  return file.native().ends_with(kCompressedSuffix);
+}
+
 Result<Fd> open_unpacked(const fs::path& file, ReadReport& report) {
   REPRISE_ASSIGN(Fd fd, open_foreign(file));
-  if (file.extension() != kCompressedSuffix) {
+  if (!is_compressed(file)) {
     return fd;
   }
   REPRISE_ASSIGN(const auto folder, sqlite::PrivateFolder::make());
@@ -105,15 +146,14 @@ Result<std::string> read_beginning(const fs::path& file, std::size_t bytes_max) 
 
 Result<FileState> state_of_file(const fs::path& file) {
   struct stat status = {};
-  if (::lstat(file.c_str(), &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
-  if (!S_ISREG(status.st_mode)) {
-    return fail(Code::not_found, file.native() + " is not a file");
-  }
-  const auto changed = std::chrono::seconds(status.st_mtim.tv_sec) +
-                       std::chrono::microseconds(status.st_mtim.tv_nsec / 1000);
-  return FileState{status.st_size, Time(changed), status.st_ino};
+  return ::lstat(file.c_str(), &status) == 0 ? state_from(status, file)
+                                             : std::unexpected(os_error("read", file, errno));
+}
+
+Result<FileState> state_of_open_file(int fd, const fs::path& file) {
+  struct stat status = {};
+  return ::fstat(fd, &status) == 0 ? state_from(status, file)
+                                   : std::unexpected(os_error("read", file, errno));
 }
 
 std::string state_text(const fs::path& file) {
@@ -148,9 +188,9 @@ std::string read_sibling(const fs::path& file, std::int64_t bytes_max, ReadRepor
 std::vector<fs::path> files_below(const fs::path& folder, int depth,
                                   const std::function<bool(const fs::path&)>& is_match,
                                   ReadReport& report) {
-  FileWalk walk(is_match, report);
-  walk.walk(folder, depth);
-  return walk.take();
+  FileWalk walk(is_match);
+  walk.walk_in_threads(folder, depth);
+  return walk.take(report);
 }
 
 void add_damage(ReadReport& report, Damage damage) {

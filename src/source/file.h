@@ -15,8 +15,9 @@ namespace reprise::source {
 // Opens for reading.
 Result<Fd> open_foreign(const std::filesystem::path& file);
 
-// Like open_foreign(), but unpacks a compressed file (".zst") into an unlinked private file. What
-// cannot be unpacked is reported as damage.
+bool is_compressed(const std::filesystem::path& file);  // by its name, ".zst"
+// Like open_foreign(), but unpacks a compressed file into an unlinked private file. What cannot be
+// unpacked is reported as damage.
 Result<Fd> open_unpacked(const std::filesystem::path& file, ReadReport& report);
 
 // The first bytes of a file, at most `bytes_max`.
@@ -31,6 +32,7 @@ struct FileState {
 };
 // not_found unless it is a regular file.
 Result<FileState> state_of_file(const std::filesystem::path& file);
+Result<FileState> state_of_open_file(int fd, const std::filesystem::path& file);
 
 // A FileState as text; "" unless it is a regular file.
 std::string state_text(const std::filesystem::path& file);
@@ -49,7 +51,7 @@ std::string read_sibling(const std::filesystem::path& file, std::int64_t bytes_m
 
 // The regular files in a folder and at most `depth` levels of subfolders whose path `is_match`
 // accepts, sorted. Does not follow links. What cannot be listed is damage; a missing folder is
-// empty.
+// empty. `is_match` is called in several threads.
 std::vector<std::filesystem::path> files_below(
     const std::filesystem::path& folder, int depth,
     const std::function<bool(const std::filesystem::path&)>& is_match, ReadReport& report);

@@ -164,24 +164,30 @@ void CopyIndex::update() {
     listing = listing_;
   }
   std::vector<Located> unread;
+  std::unordered_map<std::uint64_t, int> sessions;  // by their first message
+  bool has_copies = false;
+  const auto count = [&](std::uint64_t first_message) {
+    has_copies = (first_message != 0 && ++sessions[first_message] > 1) || has_copies;
+  };
   callbacks_.each([&](const Located& located) {
-    const std::lock_guard lock(mutex_);
-    if (!located.is_child && !first_messages_.contains(located.id.str())) {
+    const std::uint64_t first_message = noted_first_message(located);
+    count(first_message);
+    if (first_message == 0 && !located.is_child) {
       unread.push_back(located);
     }
   });
   for (const Located& located : unread) {
-    (void)callbacks_.read_first_message(located);  // notes it
+    count(callbacks_.read_first_message(located));  // notes it
   }
-  std::unordered_map<std::uint64_t, int> sessions;  // by their first message
-  callbacks_.each([&](const Located& located) { ++sessions[noted_first_message(located)]; });
   std::map<Key, std::vector<Located>> copies;
-  callbacks_.each([&](const Located& located) {
-    const std::uint64_t first_message = noted_first_message(located);
-    if (first_message != 0 && sessions[first_message] > 1) {
-      copies[key_of(located, first_message)].push_back(located);
-    }
-  });
+  if (has_copies) {
+    callbacks_.each([&](const Located& located) {
+      const std::uint64_t first_message = noted_first_message(located);
+      if (first_message != 0 && sessions[first_message] > 1) {
+        copies[key_of(located, first_message)].push_back(located);
+      }
+    });
+  }
   std::erase_if(copies, [](const auto& some) { return some.second.size() == 1; });
   const std::lock_guard lock(mutex_);
   copies_ = std::move(copies);

@@ -1,6 +1,5 @@
 #include "source/list_cache.h"
 
-#include <array>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -19,11 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // The file: this line, the source, the number of entries, the entries, and a hash of all this.
-// Numbers are 8 bytes, little-endian; texts follow their length.
-constexpr std::string_view kBegin = "reprise list cache 2\n";
+// Numbers are written seven bits to a byte, the lowest first, with the high bit set in all bytes
+// but the last (LEB128); texts follow their length.
+constexpr std::string_view kBegin = "reprise list cache 3\n";
 constexpr std::int64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kEntryBytesMax = 16 << 10;
-constexpr std::size_t kNumberBytes = 8;
+constexpr std::size_t kHashBytes = 8;
 // FAT's times have a resolution of 2 s.
 constexpr std::chrono::seconds kTimeResolution{3};
 constexpr std::int64_t kMicrosMax = 253'402'300'800'000'000;  // the year 10000
@@ -31,11 +31,10 @@ constexpr std::int64_t kMicrosMax = 253'402'300'800'000'000;  // the year 10000
 class Writer {
  public:
   void put(std::uint64_t number) {
-    std::array<char, kNumberBytes> bytes;
-    for (std::size_t i = 0; i < kNumberBytes; ++i) {
-      bytes.at(i) = static_cast<char>(number >> (8 * i));
+    for (; number >= 0x80; number >>= 7U) {
+      out_ += static_cast<char>(number | 0x80U);
     }
-    out_.append(bytes.data(), bytes.size());
+    out_ += static_cast<char>(number);
   }
   void put(std::string_view text) {
     put(std::uint64_t{text.size()});
@@ -74,9 +73,14 @@ class Reader {
 
   void get(std::uint64_t& number) {
     number = 0;
-    const std::string_view bytes = take(kNumberBytes);
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      number |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+    for (unsigned shift = 0; !failed_; shift += 7) {
+      check(!bytes_.empty() && shift < 64);
+      const auto byte = static_cast<unsigned char>(failed_ ? 0 : bytes_.front());
+      number |= std::uint64_t{byte & 0x7FU} << (shift % 64);
+      bytes_.remove_prefix(failed_ ? 0 : 1);
+      if (byte < 0x80) {
+        break;
+      }
     }
   }
   void get(std::string& text) {
@@ -201,7 +205,10 @@ std::string HeadState::revision() const {
 }
 
 void HeadState::add_file(const fs::path& file) {
-  const auto state = state_of_file(file);
+  add_file(file, state_of_file(file));
+}
+
+void HeadState::add_file(const fs::path& file, const Result<FileState>& state) {
   if (!state && state.error().code == Code::not_found) {
     return add(cat(file.native(), " none"));
   }
@@ -219,6 +226,12 @@ ListCache::ListCache(fs::path folder, std::string source)
   if (!folder_.empty()) {
     file_ = folder_ / cat(hex_of(fnv1a(source_)), ".list");
   }
+}
+
+bool ListCache::contains(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  load();
+  return entries_.contains(id.str());
 }
 
 SharedHead ListCache::find(const SessionId& id, HeadState state) {
@@ -261,18 +274,16 @@ void ListCache::load() {
 }
 
 bool ListCache::parse(std::string_view bytes) {
-  if (bytes.size() < kBegin.size() + kNumberBytes || !bytes.starts_with(kBegin)) {
+  if (bytes.size() < kBegin.size() + kHashBytes || !bytes.starts_with(kBegin)) {
     return false;
   }
-  const std::string_view body = bytes.substr(0, bytes.size() - kNumberBytes);
-  std::uint64_t hash = 0;
-  Reader(bytes.substr(body.size())).get(hash);
+  const std::string_view body = bytes.substr(0, bytes.size() - kHashBytes);
   Reader reader(body.substr(kBegin.size()));
   std::string source;
   std::uint64_t count = 0;
   reader.get(source);
   reader.get(count);
-  if (hash != fnv1a(body) || source != source_) {
+  if (bytes.substr(body.size()) != hash_of_words(body) || source != source_) {
     return false;
   }
   for (std::uint64_t i = 0; i < count && !reader.has_failed(); ++i) {
@@ -290,23 +301,23 @@ bool ListCache::parse(std::string_view bytes) {
       head.info->revision = cat(entry.state);  // as HeadState::revision()
     }
     entry.head = std::make_shared<const CachedHead>(std::move(head));
-    entries_.insert_or_assign(entries_.end(), std::move(id), std::move(entry));
+    entries_.insert_or_assign(std::move(id), std::move(entry));
   }
   return reader.at_end();
 }
 
 std::string ListCache::format() const {
   Writer entries;
-  Writer one;
   std::uint64_t count = 0;
   for (const auto& [id, entry] : entries_) {
-    one.text().clear();
-    one.put(id);
-    one.put(entry.state);
-    put_head(one, *entry.head);
-    if (one.text().size() <= kEntryBytesMax) {
-      entries.text() += one.text();
+    const std::size_t begin = entries.text().size();
+    entries.put(id);
+    entries.put(entry.state);
+    put_head(entries, *entry.head);
+    if (entries.text().size() - begin <= kEntryBytesMax) {
       ++count;
+    } else {
+      entries.text().resize(begin);
     }
   }
   Writer all;
@@ -314,7 +325,7 @@ std::string ListCache::format() const {
   all.put(source_);
   all.put(count);
   all.text() += entries.text();
-  all.put(fnv1a(all.text()));
+  all.text() += hash_of_words(all.text());
   return std::move(all.text());
 }
 

@@ -11,10 +11,10 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>  // IWYU pragma: export
 #include <mutex>   // IWYU pragma: export
 #include <span>
+#include <unordered_map>
 
 #include "reprise/source.h"  // IWYU pragma: export
 
@@ -37,6 +37,7 @@ class HeadState {
  public:
   void add(std::string_view value);
   void add_file(const std::filesystem::path& file);
+  void add_file(const std::filesystem::path& file, const Result<FileState>& state);
   std::optional<std::uint64_t> take() const {
     return is_settled_ ? std::optional(hash_) : std::nullopt;
   }
@@ -56,6 +57,7 @@ class ListCache {
   // Stored in a file in `folder`. If `folder` is "", nothing is cached.
   ListCache(std::filesystem::path folder, std::string source);
 
+  bool contains(const SessionId& id);
   // Null if there is no entry, or its state differs. `state` covers the session itself; the entry's
   // other files are added here.
   SharedHead find(const SessionId& id, HeadState state);
@@ -83,7 +85,7 @@ class ListCache {
   std::mutex mutex_;
   bool is_loaded_ = false;
   bool has_changed_ = false;
-  std::map<std::string, Entry, std::less<>> entries_;
+  std::unordered_map<std::string, Entry> entries_;
 };
 
 }  // namespace reprise::source

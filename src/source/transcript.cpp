@@ -1,9 +1,6 @@
 #include "source/transcript.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 #include <map>
 #include <utility>
@@ -63,12 +60,6 @@ Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t numbe
   }
   indexer.take({tape.view(), at, 1}, number);
   return {};
-}
-
-Result<std::int64_t> bytes_of(int fd, const std::filesystem::path& file) {
-  struct stat status = {};
-  return ::fstat(fd, &status) == 0 ? Result<std::int64_t>(status.st_size)
-                                   : std::unexpected(os_error("read", file, errno));
 }
 
 constexpr std::int64_t kMoreBytes = 1 << 20;  // of the beginning
@@ -137,9 +128,12 @@ Result<> read_part(const FilePart& part, Extent& extent, const Target& target) {
   }
   REPRISE_ASSIGN(const Fd fd, open_unpacked(part.file, into.report));
   const RecordSink take = [&](const Record& record) { target.take(record); };
-  REPRISE_ASSIGN(const std::int64_t bytes, bytes_of(fd.get(), part.file));
+  REPRISE_ASSIGN(const FileState state, state_of_open_file(fd.get(), part.file));
+  if (!is_compressed(part.file)) {
+    into.states[target.part] = state;
+  }
   FilePart present = part;
-  present.end = std::min(part.end, bytes);
+  present.end = std::min(part.end, state.bytes);
   if (extent.records == Records::retained && present.end - part.begin <= kParsedBytesMax) {
     auto parsed = std::make_shared<ParsedPart>();
     REPRISE_TRY(parsed->read(fd.get(), present, into.report, take));
@@ -230,6 +224,7 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, Extent& ex
   Transcript transcript = new_transcript(std::move(located));
   const std::unique_ptr<Indexer> indexer = tool.index(transcript);
   const std::vector<FilePart>& parts = transcript.parts;
+  transcript.states.resize(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     REPRISE_TRY(read_part(parts[i], extent, {*indexer, i, transcript}));
   }
@@ -347,10 +342,13 @@ std::vector<Located> locate_files(const std::filesystem::path& place, const File
         [&](const std::filesystem::path& file) { return layout.is_session(file, place); }, report);
   }
   std::vector<Located> all;
-  for (const std::filesystem::path& file : files) {
+  all.reserve(files.size());
+  for (std::filesystem::path& file : files) {
     const auto [name, is_child] = layout.name(file);
-    if (const auto id = SessionId::parse(name)) {
-      all.push_back({.id = *id, .parts = {{.file = file}}, .is_child = is_child});
+    if (auto id = SessionId::parse(name)) {
+      Located& one =
+          all.emplace_back(Located{.id = *std::move(id), .parts = {}, .is_child = is_child});
+      one.parts.push_back({.file = std::move(file)});
     } else {
       add_damage(report, {file.native(), id.error().message, ""});
     }

@@ -17,6 +17,7 @@
 #include "source/branches.h"
 #include "source/line_copies.h"
 #include "source/list_cache.h"
+#include "source/threads.h"
 #include "source/transcript.h"
 #include "store/query.h"
 #include "store/rules.h"
@@ -63,8 +64,7 @@ struct Chosen {
 };
 
 constexpr std::chrono::seconds kListingTtl{2};
-constexpr std::size_t kIndexedMax = 3;  // sessions read alternately
-constexpr std::size_t kListThreadsMax = 4;
+constexpr std::size_t kIndexedMax = 3;       // sessions read alternately
 constexpr std::size_t kFilesPerThread = 32;  // fewer are not worth a thread
 
 // Thread-safe.
@@ -220,29 +220,17 @@ class TranscriptSource final : public Source, public OriginalReader {
     ReadReport report = {};
   };
 
-  // In several threads, as parsing takes longer than reading.
   void find_heads(std::span<ListedHead> listed) {
-    std::atomic<std::size_t> next = 0;
-    const auto read = [&] {
-      for (std::size_t i = next++; i < listed.size(); i = next++) {
-        listed[i].head = find_head(*listed[i].located, listed[i].report);
-      }
-    };
-    std::vector<std::future<void>> threads;
-    const std::size_t count = std::min<std::size_t>(
-        {kListThreadsMax, std::thread::hardware_concurrency(), listed.size() / kFilesPerThread});
-    for (std::size_t i = 1; i < count; ++i) {
-      // Deferred where no thread can be created.
-      threads.push_back(std::async(std::launch::async | std::launch::deferred, read));
-    }
-    read();
-    for (std::future<void>& thread : threads) {
-      thread.get();
-    }
+    in_threads(listed.size(), kFilesPerThread, [&](std::size_t i) {
+      listed[i].head = find_head(*listed[i].located, listed[i].report);
+    });
   }
 
   // From the cache or from the ends of the session's files.
   Result<SharedHead> find_head(const Located& located, ReadReport& report) {
+    if (!cache_.contains(located.id)) {
+      return read_head(located, std::nullopt, report);
+    }
     const HeadState state = state_of(located);
     SharedHead head = cache_.find(located.id, state);
     if (!head) {
@@ -310,19 +298,36 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   static HeadState state_of(const Located& located) {
+    return state_of(located, [](const FilePart& part) { return state_of_file(part.file); });
+  }
+  // When its files were opened.
+  static HeadState state_of(const Located& located, const Transcript& opened) {
+    return state_of(located, [&opened](const FilePart& part) {
+      const auto at = std::ranges::find(opened.parts, part.file, &FilePart::file);
+      const std::optional<FileState> state =
+          at == opened.parts.end()
+              ? std::nullopt
+              : opened.states[static_cast<std::size_t>(at - opened.parts.begin())];
+      return state ? Result<FileState>(*state) : state_of_file(part.file);
+    });
+  }
+  template <class StateOf>
+  static HeadState state_of(const Located& located, const StateOf& state_of_part) {
     HeadState state;
     state.add(located.is_archived ? "archived " : "");
     state.add(located.title);
     state.add(located.working_dir);
     for (const FilePart& part : located.parts) {
       state.add(cat(part.begin, " ", part.end));
-      state.add_file(part.file);
+      state.add_file(part.file, state_of_part(part));
     }
     return state;
   }
 
   // Damaged files are not cached, so that each listing reports the damage.
-  Result<SharedHead> read_head(const Located& located, const HeadState& state, ReadReport& report) {
+  // Without a state, it is that of the files when they are opened.
+  Result<SharedHead> read_head(const Located& located, std::optional<HeadState> state,
+                               ReadReport& report) {
     const std::int64_t damaged = report.damaged;
     Located resolved = located;
     REPRISE_TRY(tool_->resolve(resolved, report));
@@ -335,8 +340,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     }
     copies_.note_first_message(located, head.first_message);
     const bool is_intact = report.damaged == damaged && transcript.report.damaged == 0;
-    return is_intact ? cache_.put(located.id, state, std::move(head))
-                     : ListCache::share(state, std::move(head));
+    state = state ? state : state_of(located, transcript);
+    return is_intact ? cache_.put(located.id, *state, std::move(head))
+                     : ListCache::share(*state, std::move(head));
   }
 
   void save_cache(const Listing& all) {

@@ -24,13 +24,42 @@ std::uint64_t hash_of_ends(std::string_view bytes) {
 
 }  // namespace
 
+// The slot with the id, or the free one where it belongs.
+std::size_t Tree::IdTable::slot_of(const std::vector<Node>& nodes, std::uint64_t id) const {
+  const std::size_t last = slots_.size() - 1;
+  std::size_t slot = id & last;
+  while (slots_[slot] != kNone && nodes[slots_[slot]].id != id) {
+    slot = (slot + 1) & last;
+  }
+  return slot;
+}
+
+std::uint32_t Tree::IdTable::find(const std::vector<Node>& nodes, std::uint64_t id) const {
+  return slots_.empty() || id == 0 ? kNone : slots_[slot_of(nodes, id)];
+}
+
+void Tree::IdTable::add_last(const std::vector<Node>& nodes) {
+  constexpr std::size_t kSlotsMin = 64;
+  const auto add = [&](std::uint32_t place) { slots_[slot_of(nodes, nodes[place].id)] = place; };
+  if (2 * ++used_ > slots_.size()) {
+    const auto before = std::exchange(
+        slots_, std::vector<std::uint32_t>(std::max(kSlotsMin, 2 * slots_.size()), kNone));
+    for (const std::uint32_t place : before) {
+      if (place != kNone) {
+        add(place);
+      }
+    }
+  }
+  add(static_cast<std::uint32_t>(nodes.size() - 1));
+}
+
 std::uint32_t Tree::parent_of(const Node& node) const {
   if (node.link == Link::root) {
     return kNone;
   }
   if (node.link == Link::named) {
-    if (const auto known = by_id_.find(node.parent); known != by_id_.end()) {
-      return known->second.place;
+    if (const std::uint32_t known = by_id_.find(nodes_, node.parent); known != kNone) {
+      return known;
     }
   }
   return previous_;
@@ -40,15 +69,16 @@ std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes)
   const auto place = static_cast<std::uint32_t>(nodes_.size());
   // Looked up before the node is inserted: a node cannot be its own parent, so there are no cycles.
   const std::uint32_t parent = parent_of(node);
-  if (node.id != 0) {
-    const std::uint64_t hash = hash_of_ends(bytes);
-    const auto [known, is_new] = by_id_.try_emplace(node.id, Known{place, hash});
-    if (!is_new && known->second.bytes_hash == hash) {
-      return std::nullopt;
-    }
+  const std::uint64_t hash = node.id == 0 ? 0 : hash_of_ends(bytes);
+  const std::uint32_t known = by_id_.find(nodes_, node.id);
+  if (known != kNone && links_[known].bytes_hash == hash) {
+    return std::nullopt;
   }
   nodes_.push_back(node);
-  links_.push_back({.parent = parent});
+  links_.push_back({.parent = parent, .bytes_hash = hash});
+  if (node.id != 0 && known == kNone) {
+    by_id_.add_last(nodes_);
+  }
   if (node.is_result && parent != kNone && !nodes_[parent].is_result) {
     links_[place].result_before = std::exchange(links_[parent].last_result, place);
   }
@@ -68,8 +98,7 @@ std::optional<std::uint32_t> Tree::last_before(std::uint16_t file, std::int64_t 
 }
 
 std::optional<std::uint32_t> Tree::find(std::uint64_t id) const {
-  const auto known = by_id_.find(id);
-  return known == by_id_.end() ? std::nullopt : std::optional(known->second.place);
+  return place(by_id_.find(nodes_, id));
 }
 
 std::optional<std::uint32_t> Tree::leaf() const {

@@ -5,7 +5,6 @@
 // forks.
 
 #include <span>
-#include <unordered_map>
 #include <vector>  // IWYU pragma: export
 
 #include "base/encode.h"
@@ -96,14 +95,25 @@ class Tree {
     std::uint32_t parent = kNone;
     std::uint32_t last_result = kNone;    // among its children, if it is not a result itself
     std::uint32_t result_before = kNone;  // the parent's result before this one
+    std::uint64_t bytes_hash = 0;
   };
-  struct Known {
-    std::uint32_t place;
-    std::uint64_t bytes_hash;
+  // The nodes with ids, each in the first free slot from the one that its id's low bits give. At
+  // least half of the slots are free.
+  class IdTable {
+   public:
+    // The first node that was added with the id; kNone if there is none.
+    std::uint32_t find(const std::vector<Node>& nodes, std::uint64_t id) const;
+    // Adds the last node, whose id is not in the table.
+    void add_last(const std::vector<Node>& nodes);
+
+   private:
+    std::size_t slot_of(const std::vector<Node>& nodes, std::uint64_t id) const;
+    std::vector<std::uint32_t> slots_;  // indexes of nodes; kNone: free
+    std::size_t used_ = 0;
   };
   std::vector<Node> nodes_;
   std::vector<Links> links_;
-  std::unordered_map<std::uint64_t, Known> by_id_;
+  IdTable by_id_;
   std::uint32_t previous_ = kNone;
   std::optional<std::uint32_t> leaf_;
 };

@@ -117,19 +117,6 @@ ToolResultBlock tool_result(std::string call, std::string text, bool is_error, E
           .extra = std::move(extra)};
 }
 
-std::string_view text_of(JsonView value, std::string& buffer) {
-  const std::string_view raw = value.raw();
-  const auto is_plain = [](char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; };
-  if (raw.size() >= 2 && raw.front() == '"' && raw.back() == '"') {
-    const std::string_view inside = raw.substr(1, raw.size() - 2);
-    if (std::ranges::all_of(inside, is_plain)) {
-      return inside;
-    }
-  }
-  buffer = value.text();
-  return buffer;
-}
-
 std::string first_text(JsonView content) {
   std::string text = content.text();
   content.each([&](JsonView block) {
@@ -253,7 +240,7 @@ void mark_task(bool is_child, Message& message) {
 std::optional<Time> time_of(JsonView value) {
   if (value.is(json::Kind::string)) {
     std::string buffer;
-    return parse_time(text_of(value, buffer));
+    return parse_time(value.text(buffer));
   }
   const std::int64_t milliseconds = value.count();
   constexpr std::int64_t kYear10000 = 253'402'300'800'000;  // in milliseconds

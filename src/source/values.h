@@ -40,8 +40,6 @@ Extra unknown_members(std::string_view name, JsonView object,
 
 ToolResultBlock tool_result(std::string call, std::string text, bool is_error = false,
                             Extra extra = {});
-// The text of a string without copying it, if possible; else it is decoded into `buffer`.
-std::string_view text_of(JsonView value, std::string& buffer);
 // The first text of content, which is a text or a list of blocks.
 std::string first_text(JsonView content);
 // Its texts, one per line; other blocks are added to `beside`.

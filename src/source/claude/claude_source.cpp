@@ -61,7 +61,7 @@ class ClaudeIndexer final : public Indexer {
 
   // Titles are short, and begin with their type.
   bool adds_metadata(std::string_view line) const override {
-    constexpr std::size_t kBeginning = 128;
+    constexpr std::size_t kBeginning = 32;
     const std::string_view beginning = line.substr(0, kBeginning);
     return titles_.first.empty() || into_.session.info.working_dir.empty() ||
            beginning.contains("title\"") || beginning.contains("\"summary\"");
@@ -81,7 +81,7 @@ class ClaudeIndexer final : public Indexer {
   }
 
  private:
-  std::uint64_t id_of(JsonView id) { return node_id(text_of(id, buffer_)); }
+  std::uint64_t id_of(JsonView id) { return node_id(id.text(buffer_)); }
 
   void note_title(std::string_view kind, JsonView record) {
     if (kind == "custom-title") {
@@ -100,12 +100,12 @@ class ClaudeIndexer final : public Indexer {
     node.is_injected = !node.is_result && claude::is_injected_line(line);
     if (line.type == "assistant" && !node.is_injected) {
       if (node.group = id_of(line.id); node.group != 0) {
-        node.group = fnv1a(text_of(line.request, buffer_), fnv1a(":", node.group));
+        node.group = fnv1a(line.request.text(buffer_), fnv1a(":", node.group));
       }
       if (line.usage) {
         node.usage = note_usage(into_.usages, claude::usage_of(line));
       }
-      into_.session.info.model = text_of(line.model, buffer_);
+      into_.session.info.model = line.model.text(buffer_);
       into_.session.info.provider = "anthropic";
     }
     if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result &&
@@ -133,7 +133,7 @@ class ClaudeIndexer final : public Indexer {
   Titles titles_;
   std::int64_t nodes_ = 0;
   std::int64_t with_parent_ = 0;
-  std::string buffer_;  // of text_of()
+  std::string buffer_;  // of JsonView::text()
 };
 
 // projects/<folder>/<session>/subagents/agent-<id>.jsonl
@@ -148,8 +148,13 @@ FileLayout::Name claude_name(const fs::path& file) {
 }
 
 bool is_claude_file(const fs::path& file, const fs::path& place) {
-  return file.extension() == kSuffix && file.parent_path() != place / "projects" &&
-         file.filename() != "history.jsonl" && file.filename() != "journal.jsonl";
+  const std::string_view path = file.native();
+  const auto in_projects = [&] {
+    return path.substr(0, path.rfind('/')).ends_with("/projects") &&
+           file.parent_path() == place / "projects";
+  };
+  return path.ends_with(kSuffix) && !path.ends_with("/history.jsonl") &&
+         !path.ends_with("/journal.jsonl") && !path.ends_with("/.jsonl") && !in_projects();
 }
 
 constexpr FileLayout kClaudeFiles = {"projects", 3, is_claude_file, claude_name};
