@@ -162,6 +162,10 @@ Result<> sync_file(int fd, const fs::path& path) {
   return {};
 }
 
+void begin_sync(int fd) {
+  (void)::sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 Result<> sync_folder(const fs::path& folder) {
   REPRISE_ASSIGN(const Fd fd, open_folder(folder));
   return sync_file(fd.get(), folder);

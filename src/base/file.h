@@ -155,6 +155,8 @@ Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
 
 Result<> write_all(int fd, std::string_view bytes, const std::filesystem::path& path);
 Result<> sync_file(int fd, const std::filesystem::path& path);
+// Asks the kernel to begin writing, so that a later sync waits for less. Guarantees nothing.
+void begin_sync(int fd);
 Result<> sync_folder(const std::filesystem::path& folder);
 
 // Resolves the links in a path given by the user, which may not exist. A path without links is

@@ -177,6 +177,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
     }
     if (connection_) {
       checkpoint_if_long();
+      begin_log_sync();
     }
     guard.lock();
   }
@@ -287,7 +288,7 @@ Result<> Writer::settle_log() {
 Result<> Writer::process(const Group& group) {
   auto opened = connection();
   if (!opened) {
-    connection_.reset();
+    disconnect();
     return std::unexpected(std::move(opened).error());
   }
   Result<> outcome;
@@ -302,7 +303,7 @@ Result<> Writer::process(const Group& group) {
   if (is_io(outcome) || std::ranges::any_of(group, is_io, &Job::result)) {
     // This connection does not know the state of the file, and SQLite may have opened it for
     // reading only: open it again.
-    connection_.reset();
+    disconnect();
   }
   return outcome;
 }
@@ -377,6 +378,22 @@ void Writer::checkpoint_if_long() {
   checkpoint(longest_log_ <= (is_large ? kLogPagesLargeRetained : kLogPagesRetained)
                  ? SQLITE_CHECKPOINT_RESTART
                  : SQLITE_CHECKPOINT_TRUNCATE);
+}
+
+// A checkpoint syncs the log first, and all writers wait for it.
+void Writer::begin_log_sync() {
+  if (!log_is_of_large()) {
+    return;
+  }
+  if (!log_.is_open()) {
+    log_ = open_file(store::beside(file_, "-wal"), O_RDWR).value_or(Fd());
+  }
+  begin_sync(log_.get());
+}
+
+void Writer::disconnect() {
+  connection_.reset();
+  log_ = Fd();
 }
 
 // The lock is held. Readers only postpone a checkpoint. A log restarted in the same file

@@ -73,6 +73,8 @@ class Writer {
   Result<> set_durability(Durability durability);
   bool log_is_of_large() const;
   void checkpoint_if_long();
+  void begin_log_sync();
+  void disconnect();
   int checkpoint(int mode, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 
   const std::filesystem::path file_;
@@ -88,6 +90,7 @@ class Writer {
   // Used only by the leader.
   std::unique_ptr<LockFile> lock_file_;
   std::unique_ptr<Connection> connection_;
+  Fd log_;  // of that connection, open once it is needed
   Durability durability_ = Durability::disk;
   bool log_is_doubtful_ = false;
   bool log_has_name_ = false;  // the log's name is durable
