@@ -52,7 +52,7 @@ std::string_view before_conversation(std::string_view head) {
 }
 
 Result<SessionInfo> whole_info(const Location& location, std::string_view json) {
-  REPRISE_ASSIGN(const FileSession session, read_session(location, json));
+  REPRISE_ASSIGN(const FileSession session, read_session(location, json, Spelling::ignored));
   return session.stored.session.info;
 }
 
@@ -67,7 +67,7 @@ std::optional<SessionInfo> info_from_ends(const Location& location, std::string_
   }
   // The braces match only if the tail began among the root's members.
   const std::string json = cat(before, "[],", tail.substr(after));
-  const auto session = read_session(location, json);
+  const auto session = read_session(location, json, Spelling::ignored);
   if (!session) {
     return std::nullopt;
   }

@@ -23,7 +23,11 @@ struct Location;
 
 // corrupt if it is not a session file, unsupported for a later version. Other damage is in the
 // session's `damage`.
-Result<FileSession> read_session(const Location& location, std::string_view json);
+// `spelling` is whether to note how members are written differently from ours, which is needed to
+// write the file again and costs as much as writing it.
+enum class Spelling : std::uint8_t { noted, ignored };
+Result<FileSession> read_session(const Location& location, std::string_view json,
+                                 Spelling spelling = Spelling::noted);
 
 // The intact members and messages of a truncated file, as a complete file; "" if there are none.
 std::string before_cut(std::string_view json);

@@ -33,7 +33,7 @@ class Reader {
         placed_(location),
         file_{.stored = {.session = {.info = {.id = location.id, .state = location.state}}}} {}
 
-  Result<FileSession> run() {
+  Result<FileSession> run(Spelling spelling) {
     if (scanner_.kind() != json::Kind::object) {
       return fail(Code::corrupt, "it does not contain a JSON object");
     }
@@ -50,7 +50,9 @@ class Reader {
     }
     read_conversation();
     finish_session();
-    note_spelling(file_, raw_);
+    if (spelling == Spelling::noted) {
+      note_spelling(file_, raw_);
+    }
     return std::move(file_);
   }
 
@@ -343,8 +345,9 @@ std::optional<std::int64_t> stored_message_count(std::string_view rest) {
   return scanner.integer(messages) ? std::optional(messages) : std::nullopt;
 }
 
-Result<FileSession> read_session(const Location& location, std::string_view json) {
-  return Reader(location, json).run();
+Result<FileSession> read_session(const Location& location, std::string_view json,
+                                 Spelling spelling) {
+  return Reader(location, json).run(spelling);
 }
 
 }  // namespace reprise::store::sessions
