@@ -15,6 +15,7 @@
 #include <string_view>  // IWYU pragma: export
 #include <utility>      // IWYU pragma: export
 
+#include "base/text.h"
 #include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise::json {
@@ -121,7 +122,7 @@ inline Kind Scanner::kind() {
     case 'n':
       return Kind::null;
     default:
-      return c == '-' || (c >= '0' && c <= '9') ? Kind::number : Kind::none;
+      return c == '-' || is_ascii_digit(c) ? Kind::number : Kind::none;
   }
 }
 

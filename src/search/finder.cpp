@@ -231,8 +231,8 @@ bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& c
   if (row.is_null(columns.source) || row.integer(columns.hidden) != 0) {
     return true;
   }
-  if (!sessions_.contains(candidate.session)) {
-    IndexedSession& one = sessions_[candidate.session];
+  if (const auto [session, is_new] = sessions_.try_emplace(candidate.session); is_new) {
+    IndexedSession& one = session->second;
     one.source = row.integer(columns.source);
     row.text(columns.session_id, one.id);
     one.has_unique_short_id = row.integer(columns.is_unique) != 0;

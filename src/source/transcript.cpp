@@ -123,7 +123,13 @@ Result<> read_part(const FilePart& part, Extent& extent, const Target& target) {
     into.tree.continue_from(
         into.tree.last_before(static_cast<std::uint16_t>(*part.after_part), part.after_byte));
   }
-  if (part.file.extension() == kDocumentSuffix) {
+  const bool is_document = part.file.extension() == kDocumentSuffix;
+  if (is_document || is_compressed(part.file)) {
+    if (const auto state = state_of_file(part.file)) {  // else reading it says what is wrong
+      into.states[target.part] = *state;
+    }
+  }
+  if (is_document) {
     return read_document(target.indexer, part, target.part, into.report);
   }
   REPRISE_ASSIGN(const Fd fd, open_unpacked(part.file, into.report));

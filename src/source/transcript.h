@@ -54,7 +54,7 @@ struct Names {
 struct Transcript {
   Session session;
   std::vector<FilePart> parts = {};
-  std::vector<std::optional<FileState>> states = {};  // of the parts' files when they were opened
+  std::vector<std::optional<FileState>> states = {};  // of the parts' files before they were read
   std::vector<Usage> usages = {};
   Tree tree = {};
   ReadReport report = {};

@@ -1,14 +1,11 @@
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
-#include <future>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <unordered_map>
 
 #include "base/file.h"
@@ -300,7 +297,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   static HeadState state_of(const Located& located) {
     return state_of(located, [](const FilePart& part) { return state_of_file(part.file); });
   }
-  // When its files were opened.
+  // Before its files were read.
   static HeadState state_of(const Located& located, const Transcript& opened) {
     return state_of(located, [&opened](const FilePart& part) {
       const auto at = std::ranges::find(opened.parts, part.file, &FilePart::file);
@@ -325,7 +322,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   // Damaged files are not cached, so that each listing reports the damage.
-  // Without a state, it is that of the files when they are opened.
+  // Without a state, it is that of the files before they are read.
   Result<SharedHead> read_head(const Located& located, std::optional<HeadState> state,
                                ReadReport& report) {
     const std::int64_t damaged = report.damaged;

@@ -216,6 +216,50 @@ TEST_F(ListCacheTest, Documents) {
   EXPECT_EQ(list("continue"), Lines{"a other 1"});
 }
 
+// By another one that is as old, so that only its place on the disk tells them apart.
+TEST_F(ListCacheTest, AFileThatIsReplacedWhileItIsReadIsReadAgain) {
+  const auto gemini = [](std::string_view title) {
+    return cat(R"({"sessionId":"a","messages":[{"id":"1","type":"user","content":")", title,
+               R"(","timestamp":"2026-11-20T10:00:00Z"}],"long":")", std::string(4 << 20, 'x'),
+               "\"}");
+  };
+  const std::string lines = cat(R"({"type":"mode","long":")", std::string(100, 'x'), "\"}\n");
+  const auto long_claude = [&](std::string text) {
+    for (int i = 0; i < 500; ++i) {
+      text += lines;
+    }
+    return text;
+  };
+  struct Case {
+    std::string_view tool;
+    fs::path file;
+    std::string first;
+    std::string other;
+    unsigned pause_us_max;
+  };
+  const Case cases[] = {
+      {"gemini", place() / "tmp" / "p" / "chats" / "session-a.json", gemini("first"),
+       gemini("other"), 4000},
+      {"claude", file_of("a"), long_claude(claude("first")), long_claude(claude("other")), 400}};
+  std::mt19937 random(5);
+  for (const Case& one : cases) {
+    for (int round = 0; round < 40; ++round) {
+      const fs::path next = folder_.path() / "next";
+      write(one.file, one.first);
+      write(next, one.other);
+      fs::remove_all(cache());
+      {
+        const std::jthread tool([&, pause = random() % one.pause_us_max] {
+          std::this_thread::sleep_for(std::chrono::microseconds(pause));
+          fs::rename(next, one.file);
+        });
+        (void)list(one.tool);
+      }
+      ASSERT_EQ(list(one.tool), Lines{"a other 1"}) << one.tool << " in round " << round;
+    }
+  }
+}
+
 // Files removed by the tool during the scan are not damage.
 TEST_F(ListCacheTest, FilesMayGoWhileTheyAreListed) {
   write(file_of("a"), claude("first"));
