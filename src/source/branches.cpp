@@ -61,8 +61,9 @@ Result<Session> session_of_branch(const WholeSession& whole, const std::string& 
   return session;
 }
 
-std::optional<BranchId> split_branch_id(const SessionId& id) {
-  const std::size_t mark = id.str().rfind(kBranchSeparator);
+std::optional<BranchId> split_branch_id(const SessionId& id, std::size_t before) {
+  const std::size_t mark =
+      before == 0 ? std::string::npos : id.str().rfind(kBranchSeparator, before - 1);
   if (mark == std::string::npos) {
     return std::nullopt;
   }

@@ -50,11 +50,13 @@ struct WholeSession {
 Result<Session> session_of_branch(const WholeSession& whole, const std::string& name,
                                   const Branch& branch);
 
-// The parts of "ID:NAME"; nullopt for an id without a name.
+// The parts of "ID:NAME", separated by the last colon before this byte; nullopt for an id without a
+// name.
 struct BranchId {
   std::string session;
   std::string name;
 };
-std::optional<BranchId> split_branch_id(const SessionId& id);
+std::optional<BranchId> split_branch_id(const SessionId& id,
+                                        std::size_t before = std::string::npos);
 
 }  // namespace reprise::source

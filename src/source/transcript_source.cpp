@@ -409,19 +409,27 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (indexed) {
       return whole(std::move(indexed));
     }
-    const std::optional<BranchId> parts = split_branch_id(id);
-    if (!parts) {
-      return std::optional<Chosen>();
+    // The name of a sub-agent may contain the separator, too.
+    for (auto parts = split_branch_id(id); parts;
+         parts = split_branch_id(id, parts->session.size())) {
+      REPRISE_ASSIGN(std::optional<Chosen> chosen, choose_part(*parts));
+      if (chosen) {
+        return chosen;
+      }
     }
-    REPRISE_ASSIGN(indexed, index_of(parts->session));
+    return std::optional<Chosen>();
+  }
+
+  // A sub-agent or an abandoned branch.
+  Result<std::optional<Chosen>> choose_part(const BranchId& parts) {
+    REPRISE_ASSIGN(const auto indexed, index_of(parts.session));
     if (!indexed) {
       return std::optional<Chosen>();
     }
-    const std::string& name = parts->name;
-    if (const auto agent = indexed->agents.find(name); agent != indexed->agents.end()) {
+    if (const auto agent = indexed->agents.find(parts.name); agent != indexed->agents.end()) {
       return whole(agent->second);
     }
-    const NamedBranch* const branch = indexed->branches.find(name);
+    const NamedBranch* const branch = indexed->branches.find(parts.name);
     if (branch == nullptr) {
       return std::optional<Chosen>();
     }

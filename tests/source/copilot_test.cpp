@@ -90,6 +90,19 @@ TEST_F(CopilotTest, SubAgentsInTheSameFileAreSessionsOfTheirOwn) {
   EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Do this");
 }
 
+TEST_F(CopilotTest, NamesOfSubAgentsMayContainTheSeparatorOfIds) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Look'"),
+                event(2, "user.message", "'content':'in a'", "a:b:c"),
+                event(3, "user.message", "'content':'in b'", ":"),
+                event(4, "assistant.message", "'content':'Done'")});
+  open("copilot");
+  EXPECT_EQ(transcript(cat(kId, ":a:b:c")).size(), 1U);
+  EXPECT_EQ(transcript(cat(kId, "::")).size(), 1U);
+  for (const std::string_view none : {":a:b", ":b:c", ":a", ":", ":::"}) {
+    EXPECT_FALSE(must(source().find(must(SessionId::parse(cat(kId, none)))))) << none;
+  }
+}
+
 TEST_F(CopilotTest, SubAgentsAtTheSameTimeHaveTheirOwnModelTimesAndUsage) {
   write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
                 event(2, "user.message", "'content':'One','attachments':[{'assetId':'abc'}]", "a1"),
