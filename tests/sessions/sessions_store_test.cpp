@@ -394,6 +394,28 @@ TEST_F(Listing, IsNotMisled) {
   EXPECT_EQ(from_ends(closed("last")), must(get(*store_, session_id("last"))).info);
 }
 
+// In another program's file, prompts may be on lines that look like members.
+TEST_F(Listing, OmitsOnlyTheHistoryOfPrompts) {
+  const std::string members = "{\n  \"closed_at\": null,\n  \"conversation\": [],"
+                              "\n  \"created_at\": \"2020-01-01T00:00:00Z\","
+                              "\n  \"id\": \"x\",\n  \"name\": \"own\","
+                              "\n  \"prompt_history\": ";
+  const std::string end = ",\n  \"reprise\": \"{\\\"messages\\\":0}\",\n  \"version\": 1\n}";
+  const std::vector<std::string> histories = {
+      "[\n  \"one\",\n  \"name\"\n]",
+      "[\n  \"one\"]",
+      "[{\n  \"name\": \"false\"}]",
+      "[[\n  \"created_at\"], \"x\"]",
+      "\n  \"name\"",
+  };
+  for (const std::string& history : histories) {
+    put(closed("theirs"), cat(members, history, end));
+    EXPECT_EQ(from_ends(closed("theirs")), must(get(*store_, session_id("theirs"))).info)
+        << history;
+    EXPECT_EQ(from_ends(closed("theirs")).title, "own") << history;
+  }
+}
+
 // Programs that ignore the lock are waited for like a lock, however often they write meanwhile.
 TEST_F(SessionsStore, AnEditOutlastsAnotherProgramThatKeepsWriting) {
   const SessionId id = session("busy").info.id;

@@ -9,6 +9,9 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
@@ -24,11 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number of bytes read at each end: at first, and for files with many prompts or todos.
-constexpr std::size_t kEndBytes = 4096;
-constexpr std::size_t kLongEndBytes = 65'536;
+// The number of bytes read at an end: more for files with long prompts, settings or todos.
+constexpr std::array<std::size_t, 3> kEndBytes = {4096, 16'384, 65'536};
 // The first line after the conversation, except for unknown members.
 constexpr std::string_view kTailLine = "\n  \"created_at\": ";
+constexpr std::string_view kPromptsLine = "\n  \"prompt_history\": ";
+constexpr std::string_view kMemberLine = "\n  \"";
 
 Result<std::string> read_at(int fd, std::size_t bytes, off_t offset, const fs::path& file) {
   std::string out(bytes, '\0');
@@ -51,6 +55,16 @@ std::string_view before_conversation(std::string_view head) {
   return found;
 }
 
+// The members without the prompt history, which may be by far the longest and is not in a list.
+std::string without_prompts(std::string_view members) {
+  const std::size_t from = members.find(kPromptsLine);
+  const std::size_t to = from == std::string_view::npos
+                             ? from
+                             : members.find(kMemberLine, from + kPromptsLine.size());
+  return to == std::string_view::npos ? std::string(members)
+                                      : cat(members.substr(0, from), members.substr(to));
+}
+
 Result<SessionInfo> whole_info(const Location& location, std::string_view json) {
   REPRISE_ASSIGN(const FileSession session, read_session(location, json, Spelling::ignored));
   return session.stored.session.info;
@@ -66,7 +80,7 @@ std::optional<SessionInfo> info_from_ends(const Location& location, std::string_
     return std::nullopt;
   }
   // The braces match only if the tail began among the root's members.
-  const std::string json = cat(before, "[],", tail.substr(after));
+  const std::string json = cat(before, "[],", without_prompts(tail.substr(after)));
   const auto session = read_session(location, json, Spelling::ignored);
   if (!session) {
     return std::nullopt;
@@ -89,15 +103,12 @@ Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
     return fail(Code::invalid_argument, cat("it is larger than ", kFileBytesMax, " bytes"));
   }
   const auto size = static_cast<std::size_t>(status.st_size);
-  for (const std::size_t end : {kEndBytes, kLongEndBytes}) {
-    const std::size_t part = size <= 2 * end ? size : end;
-    REPRISE_ASSIGN(const std::string head, read_at(fd.get(), part, 0, file));
-    if (part == size) {
-      if (auto info = info_from_ends(location, head, head); info) {
-        return *std::move(info);
-      }
-      return whole_info(location, head);
-    }
+  REPRISE_ASSIGN(std::string head, read_at(fd.get(), std::min(size, kEndBytes.front()), 0, file));
+  if (before_conversation(head).empty()) {
+    REPRISE_ASSIGN(head, read_at(fd.get(), std::min(size, kEndBytes.back()), 0, file));
+  }
+  for (const std::size_t end : kEndBytes) {
+    const std::size_t part = std::min(size, end);
     REPRISE_ASSIGN(const std::string tail,
                    read_at(fd.get(), part, static_cast<off_t>(size - part), file));
     if (auto info = info_from_ends(location, head, tail); info) {
