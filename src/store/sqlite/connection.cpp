@@ -197,11 +197,8 @@ std::int64_t Statement::first_integer() const {
 }
 
 std::string_view Statement::bytes(store::Column column) const {
-  if (is_null(column)) {
-    return {};
-  }
   const int at = static_cast<int>(column);
-  // Reading as a blob never converts: it returns the stored bytes of text.
+  // Reading as a blob never converts: it returns the stored bytes of text. Null for NULL.
   const void* data = sqlite3_column_blob(statement_, at);
   if (data == nullptr) {
     return {};
