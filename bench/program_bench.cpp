@@ -129,15 +129,16 @@ void short_turns(const Place& place, InstantServer& server, Samples& written) {
     const BareSqlite create(bare);
   }
   const Words fresh = ask(place, db, server, {"--new"});
-  const Pair first_turn = alternate(place, fresh, floor_turn(place, bare, "new", server), &server);
+  const Pair first_exchange =
+      alternate(place, fresh, floor_turn(place, bare, "new", server), &server);
   const Words resumed = ask(place, db, server, {"-r", id});
   const Pair again = alternate(place, resumed, floor_turn(place, bare, "s", server), &server);
-  print(row_of("2", "first request byte, new session", first_turn.ours.first_byte,
-               first_turn.limit.first_byte, "ms", at_most(1.3)));
+  print(row_of("2", "first request byte, new session", first_exchange.ours.first_byte,
+               first_exchange.limit.first_byte, "ms", at_most(1.3)));
   print(row_of("2", "first request byte, resumed", again.ours.first_byte, again.limit.first_byte,
                "ms", at_most(1.3)));
-  print(row_of("3", "durable turn, new session", first_turn.ours.wall, first_turn.limit.wall, "ms",
-               at_most(1.4)));
+  print(row_of("3", "durable turn, new session", first_exchange.ours.wall,
+               first_exchange.limit.wall, "ms", at_most(1.4)));
   print(
       row_of("3", "durable turn, resumed", again.ours.wall, again.limit.wall, "ms", at_most(1.4)));
   print_absolute("3", "syncs of a new turn", count_syncs(place, fresh), "syncs", at_most(3));

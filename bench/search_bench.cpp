@@ -65,7 +65,7 @@ struct Searched {
     const reprise::SearchSource sources[] = {source};
     return must(index->search(sources, query)).hits.size();
   }
-  void catch_up() { must(index->catch_up(source)); }
+  void update_index() { must(index->update_index(source)); }
   void append() {
     must(
         store->append(last(), {message_of("user", kMessageBytes)}, {.durability = Durability::os}));
@@ -86,7 +86,7 @@ std::unique_ptr<Bare> measure_indexing(Searched& searched, const fs::path& work,
   Samples ours;
   Samples limit;
   const double before_mb = peak_mb();
-  ours.add(static_cast<double>(count) / time_us([&] { searched.catch_up(); }) * 1e6);
+  ours.add(static_cast<double>(count) / time_us([&] { searched.update_index(); }) * 1e6);
   const double memory = peak_mb() - before_mb;
   auto bare = std::make_unique<Bare>(work / "bare.db");
   limit.add(static_cast<double>(count) / time_us([&] { bare->fill(count); }) * 1e6);
@@ -139,7 +139,7 @@ void measure_keys(Searched& searched) {
       }
       terms->back().prefix = query.back() != ' ' && terms->back().text.size() >= 3;
       keys.add(time_us([&] {
-        searched.catch_up();
+        searched.update_index();
         (void)searched.search({.terms = *terms, .limit = kPickerHits});
       }));
     }
@@ -153,8 +153,8 @@ void measure_following(Searched& searched) {
   Samples appended;
   for (int i = 0; i < 21; ++i) {
     searched.append();
-    appended.add(time_us([&] { searched.catch_up(); }));
-    nothing_new.add(time_us([&] { searched.catch_up(); }));
+    appended.add(time_us([&] { searched.update_index(); }));
+    nothing_new.add(time_us([&] { searched.update_index(); }));
   }
   print_absolute("S8", "catching up with nothing new", nothing_new.median() / 1000, "ms",
                  at_most(3));
@@ -179,7 +179,7 @@ void measure_appends(const fs::path& work) {
   const auto other = plain->last();
   for (int i = 0; i < 400; ++i) {
     if (i % 20 == 0) {
-      indexed->catch_up();
+      indexed->update_index();
     }
     const auto first = [&] { a.add(time_us([&] { append(*indexed, one); })); };
     const auto second = [&] { b.add(time_us([&] { append(*plain, other); })); };
@@ -248,10 +248,10 @@ void measure_server(const fs::path& work, const fs::path& grown, const std::stri
   const fs::path file = work / "local.db";
   copy_database(grown_messages(grown, count), file);
   Searched local(file, work / "local.search");
-  local.catch_up();
+  local.update_index();
   Searched server(url, must(reprise::open_store(url)), work / "server.search");
   add_messages(*server.store, count);
-  const double indexing = time_us([&] { server.catch_up(); });
+  const double indexing = time_us([&] { server.update_index(); });
   print_absolute("W1", "words: indexing, messages a second",
                  static_cast<double>(count) / indexing * 1e6, "1/s", at_least(5000));
   const auto rounds = [&](const std::string& number, const Case& one, SearchOrder order,
@@ -277,8 +277,8 @@ void measure_server(const fs::path& work, const fs::path& grown, const std::stri
   Samples appended;
   for (int i = 0; i < 21; ++i) {
     server.append();
-    appended.add(time_us([&] { server.catch_up(); }));
-    nothing_new.add(time_us([&] { server.catch_up(); }));
+    appended.add(time_us([&] { server.update_index(); }));
+    nothing_new.add(time_us([&] { server.update_index(); }));
   }
   print_absolute("WS8", "catching up with nothing new", nothing_new.median() / 1000, "ms",
                  at_most(20));
@@ -304,7 +304,7 @@ void measure_growth(const fs::path& work, const fs::path& grown, std::int64_t la
     const fs::path file = work / ("grown_" + std::to_string(count) + ".db");
     copy_database(grown_messages(grown, count), file);
     Searched searched(file, work / (file.stem().native() + ".search"));
-    searched.catch_up();
+    searched.update_index();
     const auto row = [count](const char* call, const Samples& samples) {
       std::printf("search,%s,%lld,%.1f,us\n", call, static_cast<long long>(count),
                   samples.median());
@@ -326,7 +326,7 @@ void measure_growth(const fs::path& work, const fs::path& grown, std::int64_t la
     Samples appended;
     for (int i = 0; i < 21; ++i) {
       searched.append();
-      appended.add(time_us([&] { searched.catch_up(); }));
+      appended.add(time_us([&] { searched.update_index(); }));
     }
     row("catching up", appended);
     fs::remove(file);

@@ -33,7 +33,7 @@ Result<> run(std::string_view url) {
   REPRISE_ASSIGN(const ResumedSession resumed, resume_session(*store, session.info.id));
   // The fork is there with its messages, or not at all.
   REPRISE_ASSIGN(const SessionId aside, fork_session(*store, {.parent = resumed.session.info.id}));
-  REPRISE_ASSIGN(const Rewound rewound, rewind_session(*store, aside, 1));
+  REPRISE_ASSIGN(const RewindResult rewound, rewind_session(*store, aside, 1));
   REPRISE_ASSIGN(const Exchange last, last_exchange(*store, aside));
   std::cout << "took back " << rewound.messages << " messages: " << last.question << '\n';
 

@@ -30,7 +30,7 @@ struct Parts {
     reprise::Message message{.role = "user",
                              .blocks = {reprise::TextBlock{"one two 三四五 sìx", {}}}};
     require(store->append(*id, {message}, {}).has_value(), "append");
-    require(index->catch_up({"fuzz:", store.get()}).value_or(false), "catch up");
+    require(index->update_index({"fuzz:", store.get()}).value_or(false), "catch up");
   }
   ~Parts() {
     std::error_code ignored;

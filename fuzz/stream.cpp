@@ -28,7 +28,7 @@ Heard hear(const provider::Codec& codec, std::string_view bytes, bool in_pieces)
       heard.text += delta->text;
     }
   };
-  provider::ReplyOut out(sink);
+  provider::ReplyWriter out(sink);
   const auto reader = codec.reader(out);
   provider::SseParser parser;
   const auto take = [&reader](std::string_view name, std::string_view data) {

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   check(whole, false);
   require(reprise::terminal_text(whole) == whole, "not unchanged the second time");
   check(reprise::terminal_line(bytes), true);
-  reprise::TerminalGate gate;
+  reprise::TerminalSanitizer gate;
   std::string pieces;
   for (std::size_t at = 0; at < size;) {
     const std::size_t length = std::min<std::size_t>(size - at, data[at] % 5U + 1U);

@@ -29,7 +29,7 @@ Result<Seq> make_large(const Kind& kind, const fs::path& place) {
   for (int i = 0; i < 6; ++i) {
     const std::string text = cat(kPurgedWord, i, std::string(i == 1 ? 1'500'000 : 150'000, 'x'));
     REPRISE_ASSIGN(
-        const Appended added,
+        const AppendResult added,
         store->append(session.info.id,
                       {message_of(store->capabilities().messages, "user", text, i)}, {}));
     head = added.head;

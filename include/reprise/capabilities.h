@@ -23,22 +23,22 @@
 namespace reprise {
 
 class Store;
-struct Appended;
+struct AppendResult;
 struct AppendOptions;
 
 // Creates a session whose first messages are appended right afterwards.
-class Beginning {
+class DeferredCreation {
  public:
-  virtual ~Beginning() = default;
+  virtual ~DeferredCreation() = default;
   // Like Store::create(), but with Durability::os: the first append makes session and messages
   // durable on disk, with one sync.
   virtual Result<> begin(const Session& session) = 0;
 };
 
 // For stores whose sessions share nothing and that can create a session together with its messages.
-class Creation {
+class AtomicCreation {
  public:
-  virtual ~Creation() = default;
+  virtual ~AtomicCreation() = default;
   // Store::create() followed by append() of the messages, as one atomic step: readers see the
   // session with all messages, or not at all. Durable on disk.
   virtual Result<> create_with(const Session& session, std::vector<Message> messages) = 0;
@@ -62,8 +62,9 @@ class Rewriting : public ReplacedReader {
   // destroyed: forks that share them keep them, the store retains them until the session is purged,
   // and their usage stays in the sums. Everything else is as for append(). invalid_argument when
   // `from` is beyond the head.
-  virtual Result<Appended> replace_suffix(const SessionId& id, Seq from,
-                                          std::vector<Message> messages, AppendOptions options) = 0;
+  virtual Result<AppendResult> replace_suffix(const SessionId& id, Seq from,
+                                              std::vector<Message> messages,
+                                              AppendOptions options) = 0;
 };
 
 class Forking {
@@ -404,14 +405,14 @@ struct VerifyReport {
   std::vector<Damage> damage;
 };
 
-class Verifying {
+class Verifier {
  public:
-  virtual ~Verifying() = default;
+  virtual ~Verifier() = default;
   // Reads everything and changes nothing.
   virtual Result<VerifyReport> verify() = 0;
 };
 
-class Repair : public Verifying {
+class Repair : public Verifier {
  public:
   // Writes a new store with everything readable; unreadable parts are copied as they are, and
   // listed. The damaged store is not changed. conflict when `target` exists; corrupt, without a new

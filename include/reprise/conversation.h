@@ -134,14 +134,14 @@ struct UnfinishedAnswer {
   // nothing has arrived.
   OwnerState owner = OwnerState::alive;
 };
-struct SessionNow {
+struct SessionSnapshot {
   Session session;
   std::optional<UnfinishedAnswer> answer = {};
   // The messages before that answer, or all messages.
   ReadRange range() const { return {.to = answer ? answer->message.seq : kSeqEnd}; }
 };
 // A consistent snapshot of a session and its unfinished answer. Changes nothing. not_found.
-Result<SessionNow> get_now(Source& source, const SessionId& id);
+Result<SessionSnapshot> get_snapshot(Source& source, const SessionId& id);
 
 // A title from the first user message: one line, at most 50 characters, cut at a grapheme boundary;
 // "" when there are no words.

@@ -24,9 +24,9 @@ struct ExportFormat {
   // The tool that can read the file, and the command by which it does, with FILE or ID in it. ""
   // for other formats.
   std::string_view tool = {};
-  std::string_view taken_by = {};
+  std::string_view import_command = {};
   // A file may contain several sessions.
-  bool joins = false;
+  bool holds_many_sessions = false;
   // Writes files beside the document, if the output takes them.
   bool has_files = false;
 };
@@ -43,7 +43,7 @@ class ExportOutput {
   // Called in order. An error ends the export, which returns it.
   virtual Result<> write(std::string_view bytes) = 0;
   // Whether files can be written beside the document.
-  virtual bool takes_files() const { return false; }
+  virtual bool accepts_files() const { return false; }
   // Writes a file beside the document. `fill` calls its argument with the bytes, in pieces. Returns
   // the name by which the document refers to the file ("notes.files/e3b0c442.png"). A file that
   // this output has already written under that name is not written again.
@@ -52,7 +52,7 @@ class ExportOutput {
                                        const std::function<Result<>(const Piece&)>& fill);
 };
 
-struct Exported {
+struct ExportResult {
   std::int64_t messages = 0;
   std::vector<std::string> losses;  // what the format cannot represent, one line each
   std::vector<Damage> damage;       // what could not be read
@@ -60,18 +60,19 @@ struct Exported {
 
 // not_found for an unknown session, cancelled when `stop` is requested; else the output's error. A
 // running answer is written as far as it has arrived, as an incomplete message.
-Result<Exported> export_session(Source& source, const SessionId& id, const ExportFormat& format,
-                                ExportOutput& output, const std::stop_token& stop = {});
+Result<ExportResult> export_session(Source& source, const SessionId& id, const ExportFormat& format,
+                                    ExportOutput& output, const std::stop_token& stop = {});
 
 enum class ExistingFile : std::uint8_t { refused, replaced };
 
 // Writes into one file, which appears when it is complete and synced, with mode 0600. An existing
 // file is a conflict, unless it may be replaced. Links are never followed. Several sessions are
-// written one after the other if the format allows it (`joins`). `report` is called after each.
-using ExportReport = std::function<void(const SessionId& id, const Exported& exported)>;
+// written one after the other if the format allows it (`holds_many_sessions`). `report` is called
+// after each.
+using ExportReport = std::function<void(const SessionId& id, const ExportResult& exported)>;
 struct ExportOptions {
   ExistingFile existing = ExistingFile::refused;
-  ExportReport report = [](const SessionId& /*id*/, const Exported& /*exported*/) {};
+  ExportReport report = [](const SessionId& /*id*/, const ExportResult& /*exported*/) {};
   std::stop_token stop = {};
   // For export_to_folder(): files that other sessions were written to. A session whose file would
   // be one of them gets a longer name.
@@ -91,12 +92,12 @@ Result<std::filesystem::path> export_to_folder(Source& source, const SessionId& 
 // whether it exists or not. `variables` looks up environment variables, among them HOME.
 // unsupported, with the command in the message, for a tool that imports the file by a command, and
 // for formats without a tool.
-using ToolVariables = std::function<std::optional<std::string>(std::string_view name)>;
+using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
 Result<std::filesystem::path> find_tool_folder(const ExportFormat& format, const Session& session,
-                                               const ToolVariables& variables);
+                                               const EnvironmentLookup& variables);
 // The tool that owns the folder of the path, links resolved; nullopt for no known one.
 Result<std::optional<std::string>> find_owner_of(const std::filesystem::path& path,
-                                                 const ToolVariables& variables);
+                                                 const EnvironmentLookup& variables);
 // The id that an exported session gets in the tool of a format: its original id if it came from
 // this tool and has not changed; else its own id if that is a UUID, or one derived from it.
 Result<std::string> exported_id(Source& source, const Session& session, const ExportFormat& format);

@@ -36,11 +36,11 @@ std::span<const SourceKind> source_kinds();
 std::string source_forms();
 
 // An environment variable; nullopt when it is not set.
-using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
+using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
 // Where the tool stores its history, existing or not; nullopt when there is no default location.
 std::optional<std::filesystem::path> default_location(const SourceKind& kind,
-                                                      const VariableLookup& variable);
+                                                      const EnvironmentLookup& variable);
 // With the environment of this process.
 std::optional<std::filesystem::path> default_location(const SourceKind& kind);
 
@@ -55,6 +55,6 @@ bool is_store_url(std::string_view url);
 // is. A URL without a place means the default place, found with `variable`, or with the environment
 // of this process if that is empty. invalid_argument, listing the known kinds, for an unknown URL.
 Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options = {},
-                                            const VariableLookup& variable = {});
+                                            const EnvironmentLookup& variable = {});
 
 }  // namespace reprise

@@ -22,7 +22,7 @@ struct StoreOptions {
   std::chrono::milliseconds busy_timeout{10'000};  // how long a writer waits for other writers
   // Receives one-line notices for the user: unreadable bytes, and where they are preserved. Called
   // from the thread that uses the store; must not call the store.
-  std::function<void(std::string_view)> on_notice = {};
+  std::function<void(std::string_view)> on_warning = {};
   // Likewise for what is only worth knowing, such as work left to an administrator.
   std::function<void(std::string_view)> on_note = {};
   // Receives the progress of verify, repair and backup. Called from the thread that uses the store;

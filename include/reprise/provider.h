@@ -122,8 +122,8 @@ struct Retrying {
   Error why;
   std::chrono::milliseconds pause;
   std::string reason = {};  // a few words: "server is busy (429)"
-  int next_try = 0;         // the number of the next attempt, from 1
-  int tries_max = 0;
+  int next_attempt = 0;     // the number of the next attempt, from 1
+  int attempts_max = 0;
 };
 // Before the first token: the model rejects a parameter of the request, which is removed from it
 // and from later requests.

@@ -3,14 +3,14 @@
 // Full-text search over the messages of stores and other sources.
 //
 // The index is a separate SQLite database. It follows its sources when somebody searches
-// (catch_up), and is rebuilt when it is missing, damaged or of another version. Stores do not know
-// of it, so an append costs nothing more. It holds words and their positions, not texts: those are
-// read from the source when a hit is shown. Stores with a WordIndex (capabilities.h) index the
+// (update_index), and is rebuilt when it is missing, damaged or of another version. Stores do not
+// know of it, so an append costs nothing more. It holds words and their positions, not texts: those
+// are read from the source when a hit is shown. Stores with a WordIndex (capabilities.h) index the
 // words themselves, shared by all clients.
 //
 // (1) Sessions in the trash are not found.
 // (2) When forget() returns, no word of the session is left in the bytes of the index. Sessions
-//     purged elsewhere are removed by the next catch_up().
+//     purged elsewhere are removed by the next update_index().
 // (3) While one process catches up, others search what is already indexed.
 // (4) A process that is killed while catching up loses at most its current batch.
 
@@ -102,7 +102,7 @@ struct SearchSource {
 };
 
 struct SearchIndexOptions {
-  // Receives the progress of catch_up(). After Flow::stop it ends early; the work done is kept.
+  // Receives the progress of update_index(). After Flow::stop it ends early; the work done is kept.
   std::function<Flow(const Progress&)> on_progress = {};
 };
 
@@ -116,7 +116,7 @@ class SearchIndex {
 
   // Indexes what is new in the source, and removes what was deleted. Returns false at once while
   // another process is indexing it; also when on_progress stopped it.
-  virtual Result<bool> catch_up(const SearchSource& source) = 0;
+  virtual Result<bool> update_index(const SearchSource& source) = 0;
 
   // Searches what is indexed. Hits in sessions that were deleted or trashed meanwhile are skipped.
   // invalid_argument for terms that parse_search() rejects, and for a limit or cursor out of range.
@@ -124,7 +124,7 @@ class SearchIndex {
                                     const SearchQuery& query) = 0;
 
   // Removes all words of these sessions. Other sessions in the same parts of the index are indexed
-  // again by the next catch_up().
+  // again by the next update_index().
   virtual Result<> forget(std::string_view url, std::span<const SessionId> sessions) = 0;
 };
 

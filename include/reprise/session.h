@@ -88,8 +88,8 @@ struct SessionInfo {
   std::optional<Time> closed_at = {};
   std::optional<ForkOrigin> forked_from = {};
   std::optional<Owner> answering = {};  // of the running answer, or of one whose process died
-  // The last answer is incomplete or missing, and none is running. Stores do not set it: get_now()
-  // (conversation.h) and note_cut_answers() (sessions.h) do.
+  // The last answer is incomplete or missing, and none is running. Stores do not set it:
+  // get_snapshot() (conversation.h) and mark_incomplete_answers() (sessions.h) do.
   bool cut = false;
   // In a list of another tool's history: changes whenever the session has changed, also without new
   // activity, and once more soon after a change. "" if unknown. Stores do not set it.

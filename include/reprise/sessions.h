@@ -110,14 +110,14 @@ struct ForkRequest {
 Result<SessionId> fork_session(Store& store, const ForkRequest& request,
                                Clock& clock = system_clock(), Entropy& entropy = system_entropy());
 
-struct Rewound {
+struct RewindResult {
   Seq head;                   // after the rewind
   std::int64_t messages = 0;  // that were removed from the session
 };
 
 // Removes the last `turns` turns from the session; the store retains the messages as described for
 // Rewriting. conflict when the session is written to concurrently; else as find_turn().
-Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t turns);
+Result<RewindResult> rewind_session(Store& store, const SessionId& id, std::int64_t turns);
 
 // ---- Closing
 
@@ -125,10 +125,10 @@ Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t t
 inline constexpr std::string_view kInterruptedTitle = "Untitled (interrupted)";
 
 struct ClosingTitleOptions {
-  std::string model = {};    // that is asked for a title
-  bool ask = true;           // false: use the first prompt instead of waiting for a model
-  bool interrupted = false;  // the model is not asked then
-  Exchange first_turn = {};  // the first exchange, for stores without messages
+  std::string model = {};        // that is asked for a title
+  bool ask = true;               // false: use the first prompt instead of waiting for a model
+  bool interrupted = false;      // the model is not asked then
+  Exchange first_exchange = {};  // the first exchange, for stores without messages
   std::chrono::milliseconds wait_max{10'000};  // for the model
   std::function<void()> on_asking = {};        // called before the model is asked
   std::stop_token stop = {};
@@ -148,7 +148,7 @@ bool discard_if_empty(Store& store, const SessionId& id, Clock& clock = system_c
 
 // Sets `cut` in the sessions of a page that are active and not being answered. Reads the last
 // message of each; what cannot be read is added to the page's damage.
-void note_cut_answers(Source& source, SessionPage& page);
+void mark_incomplete_answers(Source& source, SessionPage& page);
 
 // Source::list(), also by author where the source does not support that: then it reads session
 // after session until the page is full.
@@ -168,9 +168,9 @@ Result<FoundSessions> find_closed_before(Source& source, Time before);
 
 // Whether it is being answered, so that it must not be changed. If the owner is silent, calls
 // `on_watching`, waits patience_for(), and settles the answer if its process is gone.
-Result<bool> is_answering(Store& store, const SessionInfo& info,
-                          const std::function<void(const SessionInfo&)>& on_watching = {},
-                          Clock& clock = system_clock());
+Result<bool> recover_answer(Store& store, const SessionInfo& info,
+                            const std::function<void(const SessionInfo&)>& on_watching = {},
+                            Clock& clock = system_clock());
 
 enum class Removal : std::uint8_t {
   trash,  // Trash::trash(): hidden until it is restored
@@ -184,29 +184,30 @@ struct RemovedSessions {
   Result<std::vector<Remnant>> remnants = {};            // that may still contain purged words
 };
 
-struct RemovalWatch {
-  std::function<void(const SessionInfo&)> on_watching = {};  // as for is_answering()
+struct RemovalCallbacks {
+  std::function<void(const SessionInfo&)> on_watching = {};  // as for recover_answer()
   ProgressSink on_progress = {};                             // sessions
 };
 
 // Removes these sessions one by one; one that is being answered or cannot be removed is skipped.
 // unsupported for a store without a trash.
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
-                                        Removal how, const RemovalWatch& watch = {},
+                                        Removal how, const RemovalCallbacks& watch = {},
                                         Clock& clock = system_clock());
 
 // ---- Retention
 
-struct Retained {
+struct RetentionResult {
   std::size_t moved = 0;       // to the trash
-  bool clock_leapt = false;    // nothing was moved because of its age
+  bool clock_jumped = false;   // nothing was moved because of its age
   std::optional<Error> error;  // why not all were moved
 };
 
 // Moves sessions closed more than `age` ago to the trash. A clock that leaps must not remove
 // anything: the time is recorded in `state_folder` (created with 0700 when missing), and ages are
 // trusted only if the time between two calls is plausible. Does nothing in a store without a trash.
-Retained retain_sessions(Store& store, std::chrono::hours age,
-                         const std::filesystem::path& state_folder, Clock& clock = system_clock());
+RetentionResult apply_retention(Store& store, std::chrono::hours age,
+                                const std::filesystem::path& state_folder,
+                                Clock& clock = system_clock());
 
 }  // namespace reprise

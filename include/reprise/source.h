@@ -20,7 +20,7 @@ class ReplacedReader;
 class SignatureReader;
 class TodoReader;
 class UserReader;
-class Verifying;
+class Verifier;
 class WordIndex;
 
 // A part that could not be read, with its location.
@@ -102,7 +102,7 @@ struct SourceCapabilities {
   SignatureReader* signature_reader = nullptr;
   UserReader* user_reader = nullptr;
   WordIndex* word_index = nullptr;
-  Verifying* verifying = nullptr;
+  Verifier* verifying = nullptr;
 };
 
 class Source {

@@ -32,9 +32,9 @@ class Archives;
 class Artefacts;
 class Backup;
 class Tenants;
-class Beginning;
+class DeferredCreation;
 class Blobs;
-class Creation;
+class AtomicCreation;
 class CurrentSession;
 class Forking;
 class Partials;
@@ -74,7 +74,7 @@ struct AppendOptions {
   std::optional<PartialStart> begin_partial = std::nullopt;
 };
 
-struct Appended {
+struct AppendResult {
   Seq first;              // of the batch
   Seq head;               // after it
   bool repeated = false;  // the operation had been applied before
@@ -84,8 +84,8 @@ struct Appended {
 // with todos has a todo_reader, one with repair has verifying. The interfaces are in capabilities.h
 // and live as long as the store.
 struct Capabilities : SourceCapabilities {
-  Beginning* beginning = nullptr;
-  Creation* creation = nullptr;
+  DeferredCreation* beginning = nullptr;
+  AtomicCreation* creation = nullptr;
   Rewriting* rewriting = nullptr;
   Forking* forking = nullptr;
   Partials* partials = nullptr;
@@ -119,8 +119,8 @@ class Store : public Source {
   //
   // A store without messages accepts messages without blocks, and appends each of their response
   // ids to the response chain once; messages with blocks are unsupported.
-  virtual Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                                  AppendOptions options) = 0;
+  virtual Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                                      AppendOptions options) = 0;
 
   const Capabilities& capabilities() const override = 0;
 };

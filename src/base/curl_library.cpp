@@ -2,7 +2,7 @@
 
 #include <curl/curl.h>
 
-#include "base/late_library.h"
+#include "base/dynamic_library.h"
 #include "base/text.h"
 #include "reprise/error.h"
 
@@ -11,8 +11,8 @@ namespace {
 
 Result<const CurlLibrary*> load() {
   REPRISE_ASSIGN(const CurlLibrary* const curl,
-                 load_late<CurlLibrary>("libcurl (package libcurl4)",
-                                        {"libcurl.so.4", "libcurl-gnutls.so.4"}));
+                 load_library<CurlLibrary>("libcurl (package libcurl4)",
+                                           {"libcurl.so.4", "libcurl-gnutls.so.4"}));
   if (const CURLcode code = curl->global_init(CURL_GLOBAL_DEFAULT); code != CURLE_OK) {
     return fail(Code::unsupported, cat("libcurl cannot start: ", curl->easy_strerror(code)));
   }

@@ -68,7 +68,7 @@ struct Transfer {
   ResponseHead head = {};
   bool is_head_delivered = false;
   std::size_t head_bytes = 0;  // of all headers, and of trailers
-  Want want = Want::more;
+  ReceiveAction want = ReceiveAction::more;
   std::optional<Error> error = std::nullopt;  // of the body source, or our own
   SteadyClock::time_point active = SteadyClock::now();
   std::size_t received = 0;             // of the body, since the last wait
@@ -90,7 +90,7 @@ struct Transfer {
       return work();
     } catch (...) {
       thrown = std::current_exception();
-      want = Want::nothing;
+      want = ReceiveAction::nothing;
       return failed;
     }
   }
@@ -127,10 +127,10 @@ std::size_t on_data(char* bytes, std::size_t size, std::size_t count, void* user
   // Any other number than the size makes libcurl abort the transfer.
   return transfer.guarded(0, [&]() -> std::size_t {
     transfer.deliver_head();
-    if (transfer.want != Want::nothing) {
+    if (transfer.want != ReceiveAction::nothing) {
       transfer.want = transfer.receiver.data({bytes, total});
     }
-    return transfer.want == Want::nothing ? 0 : total;
+    return transfer.want == ReceiveAction::nothing ? 0 : total;
   });
 }
 
@@ -389,7 +389,7 @@ class CurlTransport final : public Transport {
         return outcome(transfer, *code);
       }
       const auto now = SteadyClock::now();
-      if (transfer.want == Want::end && !complete_at) {
+      if (transfer.want == ReceiveAction::end && !complete_at) {
         complete_at = now;
       }
       const auto until = complete_at ? *complete_at + kEndWaitMax
@@ -418,7 +418,7 @@ class CurlTransport final : public Transport {
   }
 
   static Result<> outcome(Transfer& transfer, CURLcode code) {
-    if (transfer.want != Want::more || code == CURLE_OK) {
+    if (transfer.want != ReceiveAction::more || code == CURLE_OK) {
       return {};
     }
     return std::unexpected(transfer.error ? *std::move(transfer.error) : error_of(transfer, code));

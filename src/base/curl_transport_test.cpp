@@ -34,16 +34,16 @@ constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\
 
 class Received final : public Receiver {
  public:
-  Want head(const ResponseHead& head) override {
+  ReceiveAction head(const ResponseHead& head) override {
     ++heads;
     last = head;
-    return Want::more;
+    return ReceiveAction::more;
   }
-  Want data(std::string_view bytes) override {
+  ReceiveAction data(std::string_view bytes) override {
     body += bytes;
-    return on_data ? on_data() : Want::more;
+    return on_data ? on_data() : ReceiveAction::more;
   }
-  std::function<Want()> on_data;
+  std::function<ReceiveAction()> on_data;
   ResponseHead last;
   int heads = 0;
   std::string body;
@@ -206,7 +206,7 @@ steady_clock::duration time_to_stop(const std::string& url) {
       stopped = steady_clock::now();
       stop.request_stop();
     });
-    return Want::more;
+    return ReceiveAction::more;
   };
   const auto sent = get(url, received, stop.get_token());
   const auto returned = steady_clock::now();
@@ -280,7 +280,7 @@ TEST(CurlTransport, DoesNotWaitForAMissingEnd) {
     peer.write(cat(kOk, "\r\nall"));
     peer.wait_for_close();
   });
-  for (const Want want : {Want::end, Want::nothing}) {
+  for (const ReceiveAction want : {ReceiveAction::end, ReceiveAction::nothing}) {
     Received received;
     received.on_data = [want] { return want; };
     EXPECT_TRUE(get(server.url(), received));
@@ -294,7 +294,7 @@ int calls_for(const std::string& url, std::size_t pieces) {
   int calls = 0;
   received.on_data = [&] {
     ++calls;
-    return Want::more;
+    return ReceiveAction::more;
   };
   EXPECT_TRUE(get(url, received));
   EXPECT_EQ(received.body.size(), pieces);
@@ -336,7 +336,7 @@ TEST(CurlTransport, DoesNotDelayPieces) {
     Received received;
     received.on_data = [&] {
       taken.release();
-      return Want::more;
+      return ReceiveAction::more;
     };
     EXPECT_TRUE(get(server.url(), received));
   }
@@ -385,7 +385,7 @@ TEST(CurlTransport, PropagatesExceptionsOfTheReceiver) {
   });
   const auto transport = make_curl_transport();
   Received thrower;
-  thrower.on_data = []() -> Want { throw 42; };
+  thrower.on_data = []() -> ReceiveAction { throw 42; };
   EXPECT_THROW((void)transport->send({.url = server.url()}, thrower, {}), int);
   Received received;
   ASSERT_TRUE(transport->send({.url = server.url()}, received, {}));

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "base/late_library.h"
+#include "base/dynamic_library.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -21,22 +21,23 @@ constexpr std::size_t kDigestBytes = 32;
 using Digest = std::array<unsigned char, kDigestBytes>;
 
 // The functions of libcrypto, declared as in openssl/evp.h and openssl/sha.h (OpenSSL 3).
-struct Crypto : LateFunctions {
+struct Crypto : LibraryFunctions {
   using Context = void;
-  Late<unsigned char* (*)(const unsigned char*, std::size_t, unsigned char*)> sha256{*this,
-                                                                                     "SHA256"};
-  Late<const void* (*)()> sha256_method{*this, "EVP_sha256"};
-  Late<int (*)(const char*, int, const unsigned char*, int, int, const void*, int, unsigned char*)>
+  LazyFunction<unsigned char* (*)(const unsigned char*, std::size_t, unsigned char*)> sha256{
+      *this, "SHA256"};
+  LazyFunction<const void* (*)()> sha256_method{*this, "EVP_sha256"};
+  LazyFunction<int (*)(const char*, int, const unsigned char*, int, int, const void*, int,
+                       unsigned char*)>
       pbkdf2{*this, "PKCS5_PBKDF2_HMAC"};
-  Late<Context* (*)()> new_context{*this, "EVP_MD_CTX_new"};
-  Late<void (*)(Context*)> free_context{*this, "EVP_MD_CTX_free"};
-  Late<int (*)(Context*, const void*, void*)> begin{*this, "EVP_DigestInit_ex"};
-  Late<int (*)(Context*, const void*, std::size_t)> update{*this, "EVP_DigestUpdate"};
-  Late<int (*)(Context*, unsigned char*, unsigned*)> finish{*this, "EVP_DigestFinal_ex"};
+  LazyFunction<Context* (*)()> new_context{*this, "EVP_MD_CTX_new"};
+  LazyFunction<void (*)(Context*)> free_context{*this, "EVP_MD_CTX_free"};
+  LazyFunction<int (*)(Context*, const void*, void*)> begin{*this, "EVP_DigestInit_ex"};
+  LazyFunction<int (*)(Context*, const void*, std::size_t)> update{*this, "EVP_DigestUpdate"};
+  LazyFunction<int (*)(Context*, unsigned char*, unsigned*)> finish{*this, "EVP_DigestFinal_ex"};
 };
 
 const Result<const Crypto*>& loaded_crypto() {
-  static const auto crypto = load_late<Crypto>("OpenSSL", {"libcrypto.so.3"});
+  static const auto crypto = load_library<Crypto>("OpenSSL", {"libcrypto.so.3"});
   return crypto;
 }
 

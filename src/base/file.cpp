@@ -202,7 +202,7 @@ Result<> PreparedFile::replace(const fs::path& target) {
   if (::renameat(from, name().filename().c_str(), folder.get(), target.filename().c_str()) != 0) {
     return std::unexpected(os_error("replace", target, errno));
   }
-  file_.was_renamed();
+  file_.release();
   return sync_file(folder.get(), folder_of(target));
 }
 

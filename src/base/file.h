@@ -66,7 +66,7 @@ class TemporaryFile {
   const std::filesystem::path& name() const { return name_; }
   int fd() const { return fd_.get(); }
   // Call after the rename: the file is no longer removed. Returns the open file.
-  Fd was_renamed();
+  Fd release();
 
  private:
   TemporaryFile(std::filesystem::path name, Fd fd) : name_(std::move(name)), fd_(std::move(fd)) {}
@@ -99,7 +99,7 @@ enum class FileKind : std::uint8_t { none, file, folder, link, other };
 // Links are not followed.
 Result<FileKind> kind_of(const std::filesystem::path& path);
 // The kind of a link's target; none for a dangling link.
-Result<FileKind> kind_behind(const std::filesystem::path& path);
+Result<FileKind> kind_of_target(const std::filesystem::path& path);
 // A link exists, whatever its target.
 Result<bool> file_exists(const std::filesystem::path& path);
 // Follows links.

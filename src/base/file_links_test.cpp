@@ -57,7 +57,7 @@ const PathOperation kFileOperations[] = {
      [](const fs::path& path) { return refused_link(LockFile::is_held(path)); }},
     {"reserve",
      [](const fs::path& path) {
-       keep_reserve(path);
+       allocate_reserve(path);
        return true;
      }},
     {"look", [](const fs::path& path) { return refused_link(refuse_links(path)); }},

@@ -220,7 +220,7 @@ Result<FileKind> kind_of(const fs::path& path) {
   return status ? kind_in(*status) : FileKind::none;
 }
 
-Result<FileKind> kind_behind(const fs::path& path) {
+Result<FileKind> kind_of_target(const fs::path& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) {
     const bool is_none = is_missing(errno) || errno == ELOOP;
@@ -236,7 +236,7 @@ Result<bool> file_exists(const fs::path& path) {
 }
 
 Result<bool> is_folder(const fs::path& path) {
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(path));
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(path));
   return kind == FileKind::folder;
 }
 

@@ -70,11 +70,11 @@ TEST_F(FileTest, ReportsTheKindOfAFile) {
   EXPECT_EQ(*kind_of(folder_ / "file"), FileKind::file);
   EXPECT_EQ(*kind_of(folder_), FileKind::folder);
   EXPECT_EQ(*kind_of(folder_ / "link"), FileKind::link);
-  EXPECT_EQ(*kind_behind(folder_ / "link"), FileKind::none);
+  EXPECT_EQ(*kind_of_target(folder_ / "link"), FileKind::none);
   for (const fs::path& name :
        {folder_ / "no" / "such", folder_ / "file" / "below", folder_ / std::string(300, 'a')}) {
     EXPECT_EQ(*kind_of(name), FileKind::none) << name;
-    EXPECT_EQ(*kind_behind(name), FileKind::none) << name;
+    EXPECT_EQ(*kind_of_target(name), FileKind::none) << name;
   }
 }
 

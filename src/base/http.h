@@ -73,7 +73,7 @@ struct ResponseHead {
 };
 
 // What a receiver wants of the remaining response.
-enum class Want : std::uint8_t {
+enum class ReceiveAction : std::uint8_t {
   more,
   end,      // the content is complete: wait only briefly for the end of the body
   nothing,  // close the connection
@@ -83,8 +83,8 @@ enum class Want : std::uint8_t {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  virtual Want head(const ResponseHead& head) = 0;  // once, before any data
-  virtual Want data(std::string_view bytes) = 0;
+  virtual ReceiveAction head(const ResponseHead& head) = 0;  // once, before any data
+  virtual ReceiveAction data(std::string_view bytes) = 0;
 };
 
 // Errors of send(): cancelled, timeout, invalid_argument (not a URL), unsupported (no HTTP

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "base/late_library.h"
+#include "base/dynamic_library.h"
 #include "base/text.h"
 #include "reprise/error.h"
 
@@ -78,7 +78,7 @@ Part first_part(std::string_view text, bool hash) {
 
 Result<const MarkdownLibrary*> markdown_library() {
   static const auto loaded =
-      load_late<MarkdownLibrary>("md4c (Debian's libmd4c0)", {"libmd4c.so.0", "libmd4c.so"});
+      load_library<MarkdownLibrary>("md4c (Debian's libmd4c0)", {"libmd4c.so.0", "libmd4c.so"});
   return loaded;
 }
 

@@ -8,13 +8,13 @@
 #include <functional>
 #include <string_view>
 
-#include "base/late_library.h"
+#include "base/dynamic_library.h"
 #include "reprise/error.h"
 
 namespace reprise {
 
-struct MarkdownLibrary : LateFunctions {
-  Late<decltype(&::md_parse)> parse{*this, "md_parse"};
+struct MarkdownLibrary : LibraryFunctions {
+  LazyFunction<decltype(&::md_parse)> parse{*this, "md_parse"};
 };
 
 // unsupported, naming the package, when it is not installed.

@@ -39,7 +39,7 @@ bool is_disk_full(const Error& error) {
          error.os_errno == EDQUOT;  // NOLINT(misc-include-cleaner): <cerrno>
 }
 
-void keep_reserve(const std::filesystem::path& file, std::int64_t bytes) {
+void allocate_reserve(const std::filesystem::path& file, std::int64_t bytes) {
   const auto fd = open_file(file, O_RDWR);
   struct stat status{};
   if (fd && ::fstat(fd->get(), &status) == 0 && !is_taken(status, bytes)) {

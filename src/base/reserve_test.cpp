@@ -15,7 +15,7 @@ class ReserveTest : public ::testing::Test {
  protected:
   ReserveTest() {
     EXPECT_TRUE(replace_file(file(), "one"));
-    keep_reserve(file());
+    allocate_reserve(file());
   }
   std::filesystem::path file() const { return folder_ / "lock"; }
   long kilobytes() const {
@@ -36,7 +36,7 @@ Result<> full_disk() {
 TEST_F(ReserveTest, LiesBeyondTheEndOfTheFile) {
   EXPECT_GE(kilobytes(), 256);
   EXPECT_EQ(*read_file(file()), "one");
-  keep_reserve(file());
+  allocate_reserve(file());
   EXPECT_LT(kilobytes(), 300);
 }
 
@@ -68,7 +68,7 @@ TEST_F(ReserveTest, RemainsAfterOtherFailures) {
 }
 
 TEST(Reserve, MissingReserveIsNotAnError) {
-  keep_reserve("/nowhere/lock");
+  allocate_reserve("/nowhere/lock");
   EXPECT_EQ(with_reserve("/nowhere/lock", full_disk).error().os_errno, ENOSPC);
 }
 

@@ -187,7 +187,7 @@ TemporaryFile::~TemporaryFile() {
   }
 }
 
-Fd TemporaryFile::was_renamed() {
+Fd TemporaryFile::release() {
   name_.clear();
   return std::exchange(fd_, Fd());
 }

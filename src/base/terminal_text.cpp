@@ -195,7 +195,7 @@ std::string terminal_json(std::string_view json) {
   return out;
 }
 
-std::string TerminalGate::pass(std::string_view bytes) {
+std::string TerminalSanitizer::pass(std::string_view bytes) {
   std::string text = std::exchange(pending_, {});
   text += bytes;
   std::size_t keep = utf8::incomplete_tail(text);
@@ -207,7 +207,7 @@ std::string TerminalGate::pass(std::string_view bytes) {
   return terminal_text(text);
 }
 
-std::string TerminalGate::finish() {
+std::string TerminalSanitizer::finish() {
   return terminal_text(std::exchange(pending_, {}));
 }
 

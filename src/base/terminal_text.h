@@ -29,7 +29,7 @@ std::string terminal_line(std::string_view bytes);
 std::string terminal_json(std::string_view json);
 
 // terminal_text() for text that arrives in pieces of any size.
-class TerminalGate {
+class TerminalSanitizer {
  public:
   // Returns what can be shown of the text so far and has not been returned yet.
   std::string pass(std::string_view bytes);

@@ -57,12 +57,12 @@ TEST(TerminalText, EscapesInJsonWithoutChangingIt) {
 }
 
 // The result does not depend on how the text is cut, and never has a control character.
-TEST(TerminalGate, IsRightForEveryCut) {
+TEST(TerminalSanitizer, IsRightForEveryCut) {
   const std::string text = "x\x1b]8;;http://e\x1b\\ é\r\n日\xC2\x9B!\x9B\xF0\x9F\x98";
   const std::string whole = terminal_text(text);
   for (std::size_t first = 0; first <= text.size(); ++first) {
     for (std::size_t second = first; second <= text.size(); ++second) {
-      TerminalGate gate;
+      TerminalSanitizer gate;
       std::string out = gate.pass(text.substr(0, first));
       out += gate.pass(text.substr(first, second - first));
       out += gate.pass(text.substr(second));

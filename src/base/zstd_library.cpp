@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/late_library.h"
+#include "base/dynamic_library.h"
 #include "base/text.h"
 #include "reprise/error.h"
 
@@ -16,19 +16,19 @@ constexpr int kLevel = 1;
 constexpr std::size_t kPieceBytes = 256U << 10;
 constexpr std::string_view kMagic = "\x28\xB5\x2F\xFD";
 
-struct ZstdLibrary : LateFunctions {
-  Late<decltype(&::ZSTD_compress)> compress{*this, "ZSTD_compress"};
-  Late<decltype(&::ZSTD_compressBound)> bound{*this, "ZSTD_compressBound"};
-  Late<decltype(&::ZSTD_isError)> is_error{*this, "ZSTD_isError"};
-  Late<decltype(&::ZSTD_getErrorName)> error_name{*this, "ZSTD_getErrorName"};
-  Late<decltype(&::ZSTD_createDStream)> create_stream{*this, "ZSTD_createDStream"};
-  Late<decltype(&::ZSTD_freeDStream)> free_stream{*this, "ZSTD_freeDStream"};
-  Late<decltype(&::ZSTD_decompressStream)> decompress{*this, "ZSTD_decompressStream"};
+struct ZstdLibrary : LibraryFunctions {
+  LazyFunction<decltype(&::ZSTD_compress)> compress{*this, "ZSTD_compress"};
+  LazyFunction<decltype(&::ZSTD_compressBound)> bound{*this, "ZSTD_compressBound"};
+  LazyFunction<decltype(&::ZSTD_isError)> is_error{*this, "ZSTD_isError"};
+  LazyFunction<decltype(&::ZSTD_getErrorName)> error_name{*this, "ZSTD_getErrorName"};
+  LazyFunction<decltype(&::ZSTD_createDStream)> create_stream{*this, "ZSTD_createDStream"};
+  LazyFunction<decltype(&::ZSTD_freeDStream)> free_stream{*this, "ZSTD_freeDStream"};
+  LazyFunction<decltype(&::ZSTD_decompressStream)> decompress{*this, "ZSTD_decompressStream"};
 };
 
 Result<const ZstdLibrary*> zstd_library() {
   static const auto loaded =
-      load_late<ZstdLibrary>("zstd (Debian's libzstd1)", {"libzstd.so.1", "libzstd.so"});
+      load_library<ZstdLibrary>("zstd (Debian's libzstd1)", {"libzstd.so.1", "libzstd.so"});
   return loaded;
 }
 

@@ -201,7 +201,7 @@ class Conversation::Impl {
     const auto recorder = begin_recording(start, std::move(question));
     Turn turn(provider_, record_, options_, observer, recorder.get());
     auto outcome = turn.run(std::move(start), std::move(stop));
-    if (recorder != nullptr && !record_.is_lost()) {
+    if (recorder != nullptr && !record_.check_lost()) {
       end_recording(*recorder, outcome);
     }
     return outcome;

@@ -66,7 +66,7 @@ class Copy {
         options_(options) {}
 
   Result<CopiedSession> run() {
-    REPRISE_ASSIGN(SessionNow now, watch_now(source_, id_, options_.stop));
+    REPRISE_ASSIGN(SessionSnapshot now, await_snapshot(source_, id_, options_.stop));
     take_answer(now);
     const Session& session = now.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
@@ -102,7 +102,7 @@ class Copy {
 
  private:
   // An unfinished answer whose process is gone is copied as an additional message.
-  void take_answer(SessionNow& now) {
+  void take_answer(SessionSnapshot& now) {
     if (!now.answer) {
       return;
     }
@@ -323,7 +323,7 @@ class Copy {
     const AppendOptions options = {
         .expected_head = target_head_, .operation = operation, .durability = durability};
     Rewriting* const rewriting = can_.rewriting;
-    REPRISE_ASSIGN(const Appended appended,
+    REPRISE_ASSIGN(const AppendResult appended,
                    from ? rewriting->replace_suffix(id_, *from, std::move(batch), options)
                         : target_.append(id_, std::move(batch), options));
     target_head_ = appended.head;

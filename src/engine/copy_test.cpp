@@ -37,8 +37,8 @@ class SmallStore final : public Store {
     return inside_->update(id, patch);
   }
   Result<SessionPage> list(const SessionQuery& query) override { return inside_->list(query); }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override {
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
     if (fail_at_ && --*fail_at_ == 0) {
       return fail(Code::io, "the disk is full");
     }
@@ -51,7 +51,7 @@ class SmallStore final : public Store {
   const Capabilities& capabilities() const override { return capabilities_; }
 
   void fail_at(int append) { fail_at_ = append; }
-  void set_beginning(Beginning* beginning) { capabilities_.beginning = beginning; }
+  void set_beginning(DeferredCreation* beginning) { capabilities_.beginning = beginning; }
   // Durabilities of the appends so far.
   const std::vector<Durability>& durabilities() const { return durabilities_; }
 
@@ -79,8 +79,8 @@ class GappedStore final : public Store {
     return inside_.update(id, patch);
   }
   Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override {
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
     return inside_.append(id, std::move(messages), std::move(options));
   }
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
@@ -412,8 +412,8 @@ TEST_F(Copying, ListsWhatTheTargetChanged) {
       return inside_.update(id, patch);
     }
     Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
-    Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                            AppendOptions options) override {
+    Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                                AppendOptions options) override {
       for (Message& one : messages) {
         one.created_at = {};
       }
@@ -600,7 +600,7 @@ TEST_F(CopyingForks, HaveTheUsageOfTheSource) {
 
 // Elsewhere, another write to the session need not make its messages durable.
 TEST_F(Copying, LeavesTheSyncToItsCallerInStoresThatBeginSessions) {
-  class Begins final : public Beginning {
+  class Begins final : public DeferredCreation {
    public:
     explicit Begins(Store& store) : store_(store) {}
     Result<> begin(const Session& session) override { return store_.create(session); }

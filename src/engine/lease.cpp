@@ -102,10 +102,10 @@ Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock,
   }
 }
 
-Result<SessionNow> get_now(Source& source, const SessionId& id) {
+Result<SessionSnapshot> get_snapshot(Source& source, const SessionId& id) {
   PartialReader* const partials = source.capabilities().partial_reader;
   REPRISE_ASSIGN(Session session, get(source, id));
-  SessionNow now{.session = std::move(session)};
+  SessionSnapshot now{.session = std::move(session)};
   for (int reads = 0; partials != nullptr && now.session.info.answering; ++reads) {
     REPRISE_ASSIGN(auto running, partials->find_partial(id));
     const Seq head = now.session.info.head;
@@ -132,9 +132,10 @@ Result<SessionNow> get_now(Source& source, const SessionId& id) {
   return now;
 }
 
-Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::stop_token& stop) {
+Result<SessionSnapshot> await_snapshot(Source& source, const SessionId& id,
+                                       const std::stop_token& stop) {
   for (OwnerWatch watch;;) {
-    REPRISE_ASSIGN(SessionNow now, get_now(source, id));
+    REPRISE_ASSIGN(SessionSnapshot now, get_snapshot(source, id));
     if (!now.answer || now.answer->owner != OwnerState::silent) {
       return now;
     }
@@ -150,16 +151,16 @@ Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::sto
   }
 }
 
-LeaseKeeper::LeaseKeeper(Store& store, SessionId session, std::chrono::milliseconds length)
+LeaseRenewer::LeaseRenewer(Store& store, SessionId session, std::chrono::milliseconds length)
     : store_(store), session_(std::move(session)), length_(length) {}
 
-LeaseKeeper::~LeaseKeeper() = default;
+LeaseRenewer::~LeaseRenewer() = default;
 
-void LeaseKeeper::note_attempt() {
+void LeaseRenewer::note_attempt() {
   last_attempt_ = std::chrono::steady_clock::now();
 }
 
-void LeaseKeeper::set(const Hold& hold, std::optional<OperationId> answer) {
+void LeaseRenewer::set(const Hold& hold, std::optional<OperationId> answer) {
   REPRISE_ASSERT(hold.owns_lock());
   answer_ = std::move(answer);
   note_attempt();
@@ -169,7 +170,7 @@ void LeaseKeeper::set(const Hold& hold, std::optional<OperationId> answer) {
   wake_.notify_one();
 }
 
-void LeaseKeeper::run(const std::stop_token& stop) {
+void LeaseRenewer::run(const std::stop_token& stop) {
   Hold hold(mutex_);
   while (wake_.wait(hold, stop, [this] { return answer_.has_value(); })) {
     wake_.wait_for(hold, stop, length_ / kRenewalsInLength, [] { return false; });
@@ -182,7 +183,7 @@ void LeaseKeeper::run(const std::stop_token& stop) {
 
 // Errors other than conflict are temporary, as of an unreachable or full store: the next renewal
 // may succeed.
-void LeaseKeeper::renew(const Hold& hold) {
+void LeaseRenewer::renew(const Hold& hold) {
   REPRISE_ASSERT(hold.owns_lock());
   if (!answer_ || answer_ == dropped_ || lost_.stop_requested()) {
     return;
@@ -191,11 +192,11 @@ void LeaseKeeper::renew(const Hold& hold) {
       store_.capabilities().partials->renew_lease(session_, *answer_, new_lease(length_));
   note_attempt();
   if (!renewed && renewed.error().code == Code::conflict) {
-    (void)is_settled(hold, *answer_);
+    (void)confirm_settled(hold, *answer_);
   }
 }
 
-bool LeaseKeeper::is_settled(const Hold& hold, const OperationId& answer) {
+bool LeaseRenewer::confirm_settled(const Hold& hold, const OperationId& answer) {
   REPRISE_ASSERT(hold.owns_lock());
   if (lost_.stop_requested()) {
     return true;
@@ -212,7 +213,7 @@ bool LeaseKeeper::is_settled(const Hold& hold, const OperationId& answer) {
   return lost_.stop_requested();
 }
 
-bool LeaseKeeper::is_lost() {
+bool LeaseRenewer::check_lost() {
   if (!lost_.stop_requested() &&
       std::chrono::steady_clock::now() - last_attempt_.load() >= length_) {
     const Hold hold(mutex_);
@@ -221,14 +222,14 @@ bool LeaseKeeper::is_lost() {
   return lost_.stop_requested();
 }
 
-void LeaseKeeper::refused() {
+void LeaseRenewer::refused() {
   const Hold hold(mutex_);
   if (answer_) {
-    (void)is_settled(hold, *answer_);
+    (void)confirm_settled(hold, *answer_);
   }
 }
 
-Error LeaseKeeper::error(std::string_view consequence) const {
+Error LeaseRenewer::error(std::string_view consequence) const {
   return {Code::conflict, cat("another process has taken over session ", session_.str(),
                               ", because this one was unresponsive; ", consequence, "; ask again")};
 }

@@ -29,9 +29,10 @@ class OwnerWatch {
   bool has_changed_ = false;
 };
 
-// Like get_now(), but observes an answer of a silent process until it is known whether that process
-// is alive. cancelled when `stop` is requested.
-Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::stop_token& stop);
+// Like get_snapshot(), but observes an answer of a silent process until it is known whether that
+// process is alive. cancelled when `stop` is requested.
+Result<SessionSnapshot> await_snapshot(Source& source, const SessionId& id,
+                                       const std::stop_token& stop);
 
 // Turns the answer of a dead process into an incomplete message, once, even if several processes
 // try.
@@ -39,13 +40,13 @@ Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock
 
 // Renews the lease of this process's answer every tenth of its length, from its own thread, until
 // the answer ends or another process has settled it.
-class LeaseKeeper {
+class LeaseRenewer {
  public:
   // `store` must support running answers, and outlive this.
-  LeaseKeeper(Store& store, SessionId session, std::chrono::milliseconds length);
-  ~LeaseKeeper();
-  LeaseKeeper(const LeaseKeeper&) = delete;
-  LeaseKeeper& operator=(const LeaseKeeper&) = delete;
+  LeaseRenewer(Store& store, SessionId session, std::chrono::milliseconds length);
+  ~LeaseRenewer();
+  LeaseRenewer(const LeaseRenewer&) = delete;
+  LeaseRenewer& operator=(const LeaseRenewer&) = delete;
 
   // Prevents renewals while an answer is ended or the next one is started.
   using Hold = std::unique_lock<std::mutex>;
@@ -55,11 +56,11 @@ class LeaseKeeper {
   // Call when the store reports that this answer is not running. Returns whether another process
   // has settled it: then it is lost. Otherwise another program has dropped it, and nobody will
   // settle it.
-  bool is_settled(const Hold& hold, const OperationId& answer);
+  bool confirm_settled(const Hold& hold, const OperationId& answer);
 
   // Call before writing or continuing: renews a lease that may have expired, because this process
   // was suspended or the store unreachable.
-  bool is_lost();
+  bool check_lost();
   // The store rejected a write for this answer.
   void refused();
   // Stop is requested when the answer is lost.

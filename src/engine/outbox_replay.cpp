@@ -69,7 +69,7 @@ class OutboxReplay {
       REPRISE_TRY(begin_fork(place));
     }
     const auto from = step.replace_from ? std::optional(std::min(place, fork_head_)) : std::nullopt;
-    REPRISE_ASSIGN(const Appended appended,
+    REPRISE_ASSIGN(const AppendResult appended,
                    put(outbox_.fork, step, from, {.expected_head = fork_head_}));
     fork_head_ = appended.head;
     note(step, appended, CopyOutcome::forked);
@@ -77,7 +77,7 @@ class OutboxReplay {
   }
 
   // conflict: the session has other messages there.
-  Result<Appended> put_in_own(const OutboxStep& step, Seq expected) {
+  Result<AppendResult> put_in_own(const OutboxStep& step, Seq expected) {
     auto appended = put(own(), step, step.replace_from,
                         {.expected_head = expected, .end_partial = step.end_partial});
     if (!appended && appended.error().code == Code::conflict && step.end_partial) {
@@ -86,8 +86,8 @@ class OutboxReplay {
     return appended;
   }
 
-  Result<Appended> put(const SessionId& id, const OutboxStep& step, std::optional<Seq> from,
-                       AppendOptions options) {
+  Result<AppendResult> put(const SessionId& id, const OutboxStep& step, std::optional<Seq> from,
+                           AppendOptions options) {
     std::vector<Message> messages;
     messages.reserve(step.messages.size());
     for (const Message& message : step.messages) {
@@ -122,9 +122,9 @@ class OutboxReplay {
   // Finds messages that are already stored at `place`, followed by the session's end (Then::end) or
   // by anything: they were delivered so long ago that the store has forgotten the operation id.
   enum class Then : std::uint8_t { end, anything };
-  Result<std::optional<Appended>> find_done(const SessionId& id,
-                                            const std::vector<Message>& messages, Seq place,
-                                            Then then) {
+  Result<std::optional<AppendResult>> find_done(const SessionId& id,
+                                                const std::vector<Message>& messages, Seq place,
+                                                Then then) {
     const Seq end = place.next(std::ssize(messages));
     REPRISE_ASSIGN(const auto session, target_.find(id));
     if (messages.empty() || !session ||
@@ -135,7 +135,7 @@ class OutboxReplay {
     if (!std::ranges::equal(messages, stored, is_same)) {
       return std::nullopt;
     }
-    return Appended{.first = place, .head = end, .repeated = true};
+    return AppendResult{.first = place, .head = end, .repeated = true};
   }
 
   // Messages of a conversation with the same microsecond are the same message.
@@ -162,7 +162,7 @@ class OutboxReplay {
     return forking->fork(own(), *fork_from_, child);
   }
 
-  void note(const OutboxStep& step, const Appended& appended, CopyOutcome outcome) {
+  void note(const OutboxStep& step, const AppendResult& appended, CopyOutcome outcome) {
     if (appended.repeated) {
       return;
     }

@@ -55,13 +55,13 @@ class StoreWithoutNames final : public Store, public Rewriting {
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     return inner_.read(id, range, sink);
   }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override {
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
     options.operation.reset();
     return inner_.append(id, std::move(messages), options);
   }
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override {
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override {
     options.operation.reset();
     return inner_.capabilities().rewriting->replace_suffix(id, from, std::move(messages), options);
   }

@@ -150,7 +150,7 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
 
 void Record::begin_lease() {
   if (partials_ != nullptr && lease_ == nullptr) {
-    lease_ = std::make_unique<LeaseKeeper>(*store_, session_.info.id, options_.answer_lease);
+    lease_ = std::make_unique<LeaseRenewer>(*store_, session_.info.id, options_.answer_lease);
   }
 }
 
@@ -211,7 +211,7 @@ std::vector<Message> Record::add(RecordEntry entry) {
   remember(batch);
   const auto first = static_cast<std::ptrdiff_t>(batch.memory_at);
   count_usage(batch.messages);
-  if (is_lost()) {
+  if (check_lost()) {
     pending_.push_back(std::move(batch));
     drop_lost();
   } else if (messages_ == nullptr) {
@@ -272,13 +272,13 @@ void Record::rewind_to(Seq to) {
 
 // If another program has dropped the running answer, or the record has grown, the message is
 // appended nevertheless. If another process has settled the answer, it is lost.
-Result<Appended> Record::write(const Batch& batch) {
+Result<AppendResult> Record::write(const Batch& batch) {
   REPRISE_TRY(store_session());
-  const auto hold = lease_ ? lease_->hold() : LeaseKeeper::Hold();
+  const auto hold = lease_ ? lease_->hold() : LeaseRenewer::Hold();
   auto appended = write_as(batch, true, true);
   const auto refused = [&appended] { return !appended && appended.error().code == Code::conflict; };
   if (refused() && batch.end) {
-    if (lease_ && lease_->is_settled(hold, *batch.end)) {
+    if (lease_ && lease_->confirm_settled(hold, *batch.end)) {
       return std::unexpected(lost_error());
     }
     appended = write_as(batch, false, true);
@@ -297,7 +297,7 @@ Result<> Record::store_session() {
   if (is_stored_ || messages_ == nullptr) {
     return {};
   }
-  Beginning* const beginning = messages_->capabilities().beginning;
+  DeferredCreation* const beginning = messages_->capabilities().beginning;
   Result<> created =
       beginning != nullptr ? beginning->begin(initial_) : messages_->create(initial_);
   if (!created && created.error().code == Code::conflict &&
@@ -310,7 +310,7 @@ Result<> Record::store_session() {
   return created;
 }
 
-Result<Appended> Record::write_as(const Batch& batch, bool end, bool replace) {
+Result<AppendResult> Record::write_as(const Batch& batch, bool end, bool replace) {
   AppendOptions options{.operation = batch.operation, .begin_partial = batch.begin};
   if (end) {
     options.end_partial = batch.end;
@@ -323,7 +323,7 @@ Result<Appended> Record::write_as(const Batch& batch, bool end, bool replace) {
   return store_->append(id, batch.messages, std::move(options));
 }
 
-void Record::done(const Batch& batch, const Appended& appended) {
+void Record::done(const Batch& batch, const AppendResult& appended) {
   REPRISE_ASSERT(batch.memory_at + batch.messages.size() <= memory_.size());  // (1)
   if (batch.memory_at == 0 && !batch.messages.empty()) {
     stored_to_ = appended.first;

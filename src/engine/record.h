@@ -119,10 +119,10 @@ class Record {
   bool has_pending() const { return !pending_.empty(); }
   // Whether another process has settled the running answer. Reads the store if the lease may have
   // expired.
-  bool is_lost() { return lease_ != nullptr && lease_->is_lost(); }
-  Error lost_error() const { return lease_->error(lost_outcome_); }  // if is_lost()
+  bool check_lost() { return lease_ != nullptr && lease_->check_lost(); }
+  Error lost_error() const { return lease_->error(lost_outcome_); }  // if check_lost()
   // conflict if it is lost.
-  Result<> check_lease() { return is_lost() ? std::unexpected(lost_error()) : Result<>(); }
+  Result<> check_lease() { return check_lost() ? std::unexpected(lost_error()) : Result<>(); }
   std::stop_token lost() const { return lease_ ? lease_->lost() : std::stop_token(); }
   // The store rejected a piece of the running answer.
   void refused() { lease_->refused(); }
@@ -148,9 +148,9 @@ class Record {
   static bool is_nothing(const Batch& batch);
   Batch make_batch(RecordEntry entry);
   void remember(Batch& batch);
-  Result<Appended> write(const Batch& batch);
-  Result<Appended> write_as(const Batch& batch, bool end, bool replace);
-  void done(const Batch& batch, const Appended& appended);
+  Result<AppendResult> write(const Batch& batch);
+  Result<AppendResult> write_as(const Batch& batch, bool end, bool replace);
+  void done(const Batch& batch, const AppendResult& appended);
   void flush();
   void begin_lease();
   void drop_lost();
@@ -172,7 +172,7 @@ class Record {
   Store* store_;
   Store* messages_;  // store of the messages; null: in memory only
   Partials* partials_;
-  std::unique_ptr<LeaseKeeper> lease_;      // null until the first running answer
+  std::unique_ptr<LeaseRenewer> lease_;     // null until the first running answer
   std::unique_ptr<ResponseLog> responses_;  // null in stores with messages, and without a store
   Session session_;
   store::CountedRequests counted_requests_;  // in this process

@@ -20,9 +20,10 @@ std::string waiting_line(const Retrying& retry) {
   const bool is_whole = tenths >= 100 || tenths % 10 == 0;
   const std::string seconds =
       is_whole ? cat((tenths + 5) / 10) : cat(tenths / 10, ".", tenths % 10);
-  return cat(
-      "waiting ", seconds, " s: ", retry.reason.empty() ? retry.why.message : retry.reason,
-      retry.tries_max == 0 ? "" : cat(", attempt ", retry.next_try, " of ", retry.tries_max));
+  return cat("waiting ", seconds, " s: ", retry.reason.empty() ? retry.why.message : retry.reason,
+             retry.attempts_max == 0
+                 ? ""
+                 : cat(", attempt ", retry.next_attempt, " of ", retry.attempts_max));
 }
 
 constexpr std::string_view kContinuePrompt =
@@ -114,7 +115,7 @@ Result<Outcome> Turn::run_rounds() {
   for (int round = 0;; ++round) {
     Reply& reply = reply_.emplace();
     auto streamed = answer_once(reply);
-    if (record_.is_lost()) {
+    if (record_.check_lost()) {
       return lost(reply);
     }
     if (streamed && !reply.ended()) {
@@ -238,7 +239,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer(),
                      [this] { record_.refused(); });
   const auto sink = [&](const StreamEvent& event) {
-    if (record_.is_lost()) {
+    if (record_.check_lost()) {
       return;  // the stream is being stopped
     }
     reply.on(event);
@@ -251,7 +252,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   auto streamed = provider_.stream(request, sink, stop_);
   images_ = view.images();
   pdfs_ = view.pdfs();
-  if (const auto failure = saver.stop(); failure && !record_.is_lost()) {
+  if (const auto failure = saver.stop(); failure && !record_.check_lost()) {
     record_.warn(cat("the running answer is not being saved: ", failure->message));
   }
   for (const std::string& note : plan.notes) {

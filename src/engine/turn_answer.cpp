@@ -76,7 +76,7 @@ const Message& Turn::add_answer(bool has_next_round) {
 
 const Message& Turn::store_answer(bool has_next_round) {
   const Message& answer = add_answer(has_next_round);
-  if (record_.is_lost()) {
+  if (record_.check_lost()) {
     return answer;
   }
   if (!has_next_round && answer.state == MessageState::complete) {
@@ -90,7 +90,7 @@ const Message& Turn::store_answer(bool has_next_round) {
 }
 
 void Turn::store_result(ToolResultBlock result) {
-  if (record_.is_lost()) {
+  if (record_.check_lost()) {
     return;
   }
   if (recorder_ != nullptr) {
@@ -103,7 +103,7 @@ void Turn::store_result(ToolResultBlock result) {
   RecordEntry entry{.begin_answer = runs, .end_answer = runs};
   entry.messages.push_back(message_of(role::kTool, {std::move(result)}, options_.clock.now()));
   const Message stored = record_.add(std::move(entry)).front();
-  if (!record_.is_lost()) {
+  if (!record_.check_lost()) {
     observer_.on_message(stored);
   }
 }

@@ -29,10 +29,10 @@ Result<std::string> exported_id(Source& source, const Session& session,
   return original ? original->id : exporting::uuid_of(session);
 }
 
-Result<Exported> export_session(Source& source, const SessionId& id, const ExportFormat& format,
-                                ExportOutput& output, const std::stop_token& stop) {
+Result<ExportResult> export_session(Source& source, const SessionId& id, const ExportFormat& format,
+                                    ExportOutput& output, const std::stop_token& stop) {
   const exporting::Format& entry = exporting::format_of(format);
-  REPRISE_ASSIGN(const SessionNow now, get_now(source, id));
+  REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(source, id));
   const bool needs_times = !format.tool.empty();
   REPRISE_ASSIGN(const Session session, needs_times ? exporting::with_times(source, now.session)
                                                     : Result<Session>(now.session));
@@ -40,7 +40,7 @@ Result<Exported> export_session(Source& source, const SessionId& id, const Expor
   REPRISE_ASSIGN(const auto original, exporting::find_original(source, now.session, entry));
   if (original) {
     REPRISE_TRY(write_original(job, *original));
-    return Exported{.messages = now.session.info.head.value, .losses = {}, .damage = {}};
+    return ExportResult{.messages = now.session.info.head.value, .losses = {}, .damage = {}};
   }
   REPRISE_TRY(add_losses(job, entry.loses));
   const auto note_time = [&](Time time) {
@@ -55,7 +55,7 @@ Result<Exported> export_session(Source& source, const SessionId& id, const Expor
   }
   const std::unique_ptr<exporting::Writer> writer = entry.make(job);
   REPRISE_TRY(writer->begin());
-  Exported exported;
+  ExportResult exported;
   Result<> written;
   const auto write = [&](const Message& message) {
     add_losses(job, message, entry.loses);
@@ -98,7 +98,7 @@ std::string_view file_of(std::string_view artefact) {
 
 Result<std::optional<Original>> find_original(Source& source, const Session& session,
                                               const Format& format) {
-  if (!format.takes_originals) {
+  if (!format.accepts_originals) {
     return std::nullopt;
   }
   const std::string_view tool = format.shown.name;

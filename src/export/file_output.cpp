@@ -22,7 +22,7 @@ Result<> write_new(const fs::path& target, const Fill& fill) {
   REPRISE_TRY(fill(file.fd()));
   REPRISE_TRY(sync_file(file.fd(), file.name()));
   REPRISE_TRY(move_file(file.name(), target));
-  return file.was_renamed().close(target);
+  return file.release().close(target);
 }
 
 // Creates a file with mode 0600, or replaces one and keeps its mode.
@@ -44,8 +44,8 @@ Result<> write_file(const fs::path& target, ExistingFile existing, const Fill& f
 // Buffers the output to an open file.
 class FileOutput final : public ExportOutput {
  public:
-  FileOutput(int fd, fs::path file, ExistingFile existing, bool takes_files)
-      : fd_(fd), file_(std::move(file)), existing_(existing), takes_files_(takes_files) {}
+  FileOutput(int fd, fs::path file, ExistingFile existing, bool accepts_files)
+      : fd_(fd), file_(std::move(file)), existing_(existing), takes_files_(accepts_files) {}
 
   Result<> write(std::string_view bytes) override {
     buffer_ += bytes;
@@ -57,7 +57,7 @@ class FileOutput final : public ExportOutput {
     return {};
   }
 
-  bool takes_files() const override { return takes_files_; }
+  bool accepts_files() const override { return takes_files_; }
   Result<std::string> add_file(std::string_view name,
                                const std::function<Result<>(const Piece&)>& fill) override {
     const fs::path folder = fs::path(file_).replace_extension(".files");
@@ -86,15 +86,15 @@ class FileOutput final : public ExportOutput {
 
 struct Target {
   fs::path file;
-  bool takes_files;
+  bool accepts_files;
 };
 
 Result<> export_all(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
                     const Target& target, const ExportOptions& options) {
   return write_file(target.file, options.existing, [&](int fd) -> Result<> {
-    FileOutput output(fd, target.file, options.existing, target.takes_files);
+    FileOutput output(fd, target.file, options.existing, target.accepts_files);
     for (const SessionId& id : ids) {
-      REPRISE_ASSIGN(const Exported exported,
+      REPRISE_ASSIGN(const ExportResult exported,
                      export_session(source, id, format, output, options.stop));
       options.report(id, exported);
     }
@@ -114,12 +114,12 @@ Result<std::string> file_name(Source& source, const Session& session,
 
 Result<> export_to_file(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
                         const fs::path& file, const ExportOptions& options) {
-  if (ids.size() != 1 && !format.joins) {
+  if (ids.size() != 1 && !format.holds_many_sessions) {
     return fail(Code::invalid_argument,
                 cat("one file holds one session in the format ", format.name, "; name a folder"));
   }
   REPRISE_ASSIGN(const fs::path path, resolve_folder_of(file));
-  return export_all(source, ids, format, {.file = path, .takes_files = false}, options);
+  return export_all(source, ids, format, {.file = path, .accepts_files = false}, options);
 }
 
 Result<fs::path> export_to_folder(Source& source, const SessionId& id, const ExportFormat& format,
@@ -136,7 +136,7 @@ Result<fs::path> export_to_folder(Source& source, const SessionId& id, const Exp
     file = path / cat(file.stem().native(), "-", exporting::full_id(id), file.extension().native());
   }
   REPRISE_TRY(export_all(source, std::span(&id, 1), format,
-                         {.file = file, .takes_files = format.has_files}, options));
+                         {.file = file, .accepts_files = format.has_files}, options));
   return file;
 }
 

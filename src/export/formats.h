@@ -17,11 +17,12 @@ struct Format {
   Parts loses = {};
   std::unique_ptr<Writer> (*make)(Job& job) = nullptr;
   // Whether unchanged sessions of this tool are written back as they were read.
-  bool takes_originals = false;
+  bool accepts_originals = false;
   // The name of a session's file without the extension. Null: made from time, title and short id.
   std::string (*stem)(const Session& session) = nullptr;
   // Where the tool looks for the file. Null: the tool imports it with a command.
-  std::filesystem::path (*folder)(const Session& session, const ToolVariables& variables) = nullptr;
+  std::filesystem::path (*folder)(const Session& session,
+                                  const EnvironmentLookup& variables) = nullptr;
 };
 
 const Format& format_of(const ExportFormat& shown);
@@ -38,9 +39,9 @@ std::unique_ptr<Writer> make_opencode(Job& job);
 std::unique_ptr<Writer> make_pi(Job& job);
 std::unique_ptr<Writer> make_training(Job& job);
 
-std::filesystem::path claude_folder(const Session& session, const ToolVariables& variables);
-std::filesystem::path codex_folder(const Session& session, const ToolVariables& variables);
-std::filesystem::path pi_folder(const Session& session, const ToolVariables& variables);
+std::filesystem::path claude_folder(const Session& session, const EnvironmentLookup& variables);
+std::filesystem::path codex_folder(const Session& session, const EnvironmentLookup& variables);
+std::filesystem::path pi_folder(const Session& session, const EnvironmentLookup& variables);
 std::string codex_stem(const Session& session);
 std::string gemini_stem(const Session& session);
 std::string pi_stem(const Session& session);

@@ -33,7 +33,7 @@ class MarkdownWriter final : public Writer {
   }
 
   Result<> end() override {
-    const SessionNow now{.session = job_.session};
+    const SessionSnapshot now{.session = job_.session};
     std::string text = transcript_end(now, last_ ? &*last_ : nullptr, Detail::full);
     if (!has_questions_) {
       text += transcript_prompts(job_.session.prompt_history);
@@ -66,7 +66,7 @@ class MarkdownWriter final : public Writer {
       return transcript_block(result, Detail::full);
     }
     ToolResultBlock shown = result;
-    if (!job_.output.takes_files()) {
+    if (!job_.output.accepts_files()) {
       REPRISE_ASSIGN(shown.text, full_text(job_, result));
       return transcript_block(shown, Detail::full);
     }
@@ -81,7 +81,7 @@ class MarkdownWriter final : public Writer {
 
   Result<std::string> image_text(const ImageBlock& image) {
     const bool is_pdf = model::is_pdf(image);
-    if (!job_.output.takes_files()) {
+    if (!job_.output.accepts_files()) {
       if (image.blob || image.url.starts_with("data:")) {
         job_.losses.emplace(is_pdf ? "documents; export into a folder (-o FOLDER/) to have them"
                                    : "images; export into a folder (-o FOLDER/) to have them");

@@ -157,14 +157,14 @@ std::string_view unfinished_note(const UnfinishedAnswer& answer) {
   return answer.owner == OwnerState::alive ? " · running" : " · incomplete";
 }
 
-bool is_unanswered(const SessionNow& now, const Message* last) {
+bool is_unanswered(const SessionSnapshot& now, const Message* last) {
   const bool has_something =
       now.answer && (now.answer->owner == OwnerState::alive || !now.answer->message.blocks.empty());
   return !has_something && last != nullptr && last->role != role::kAssistant &&
          (now.answer || now.session.info.cut);
 }
 
-std::string transcript_end(const SessionNow& now, const Message* last, Detail detail) {
+std::string transcript_end(const SessionSnapshot& now, const Message* last, Detail detail) {
   if (is_unanswered(now, last)) {
     return cat("\n", kNoAnswer, "\n");
   }
@@ -181,7 +181,7 @@ Result<> write_transcript(Source& source, const Session& session,
   if (!opened) {
     return std::unexpected(std::move(opened).error());
   }
-  REPRISE_ASSIGN(const SessionNow now, get_now(source, session.info.id));
+  REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(source, session.info.id));
   std::string piece = transcript_head(source, now.session);
   std::optional<Message> last;
   Result<> written;

@@ -21,11 +21,11 @@ std::string transcript_message(const Message& message, Detail detail);
 // " · running" or " · incomplete".
 std::string_view unfinished_note(const UnfinishedAnswer& answer);
 // Whether `last` is a question without an answer, and none is being generated.
-bool is_unanswered(const SessionNow& now, const Message* last);
+bool is_unanswered(const SessionSnapshot& now, const Message* last);
 inline constexpr std::string_view kNoAnswer = "(no answer)";
 // What follows the stored messages: an unfinished answer, or a note that there is none. "" if the
 // last answer is complete.
-std::string transcript_end(const SessionNow& now, const Message* last, Detail detail);
+std::string transcript_end(const SessionSnapshot& now, const Message* last, Detail detail);
 
 // Writes the whole transcript into a new file. conflict if it exists.
 Result<> write_transcript(Source& source, const Session& session,

@@ -11,17 +11,17 @@
 
 namespace reprise::provider {
 
-using http::Want;
+using http::ReceiveAction;
 
-Want Answer::head(const http::ResponseHead& head) {
+ReceiveAction Answer::head(const http::ResponseHead& head) {
   head_ = head;
-  return Want::more;
+  return ReceiveAction::more;
 }
 
-Want Answer::data(std::string_view bytes) {
+ReceiveAction Answer::data(std::string_view bytes) {
   if (refused()) {
     body_ += bytes.substr(0, kRefusalBytesMax - body_.size());
-    return body_.size() < kRefusalBytesMax ? Want::more : Want::nothing;
+    return body_.size() < kRefusalBytesMax ? ReceiveAction::more : ReceiveAction::nothing;
   }
   if (form_ == Form::unknown) {
     body_ += bytes;  // leading blanks may keep a slow connection open
@@ -29,7 +29,7 @@ Want Answer::data(std::string_view bytes) {
     if (body.empty()) {
       body_.clear();
       outcome_ = check_quiet(bytes.size());
-      return outcome_ ? Want::more : Want::nothing;
+      return outcome_ ? ReceiveAction::more : ReceiveAction::nothing;
     }
     form_ = body.front() == '{' ? Form::json : Form::events;
     const std::string first = std::exchange(body_, {});
@@ -38,7 +38,7 @@ Want Answer::data(std::string_view bytes) {
   return take(bytes);
 }
 
-Want Answer::take(std::string_view bytes) {
+ReceiveAction Answer::take(std::string_view bytes) {
   if (form_ == Form::json) {
     body_ += bytes;
     if (static_cast<std::int64_t>(body_.size()) > bytes_max_) {
@@ -52,9 +52,9 @@ Want Answer::take(std::string_view bytes) {
     out_.flush();  // deliver what arrived together at once, without waiting for more
   }
   if (!outcome_) {
-    return Want::nothing;
+    return ReceiveAction::nothing;
   }
-  return reader_.done() ? Want::end : Want::more;
+  return reader_.done() ? ReceiveAction::end : ReceiveAction::more;
 }
 
 Result<> Answer::take_events(std::string_view bytes) {

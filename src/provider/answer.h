@@ -13,11 +13,11 @@ inline constexpr std::size_t kRefusalBytesMax = 64 << 10;
 class Answer final : public http::Receiver {
  public:
   // `reader` writes to `out`; both must outlive this.
-  Answer(ReplyReader& reader, ReplyOut& out, std::int64_t bytes_max)
+  Answer(ReplyReader& reader, ReplyWriter& out, std::int64_t bytes_max)
       : reader_(reader), out_(out), bytes_max_(bytes_max), events_(bytes_max) {}
 
-  http::Want head(const http::ResponseHead& head) override;
-  http::Want data(std::string_view bytes) override;
+  http::ReceiveAction head(const http::ResponseHead& head) override;
+  http::ReceiveAction data(std::string_view bytes) override;
 
   // Call after the transport has succeeded. An error if the answer is incomplete. Messages are the
   // reader's, without the host.
@@ -30,14 +30,14 @@ class Answer final : public http::Receiver {
  private:
   enum class Form : std::uint8_t { unknown, events, json };
 
-  http::Want take(std::string_view bytes);
+  http::ReceiveAction take(std::string_view bytes);
   std::int64_t size() const { return out_.bytes() + reader_.bytes_buffered(); }
   Result<> check_quiet(std::size_t bytes);
   Result<> take_events(std::string_view bytes);
   Result<> take_event(std::string_view name, std::string_view data);
 
   ReplyReader& reader_;
-  ReplyOut& out_;
+  ReplyWriter& out_;
   std::int64_t bytes_max_;
   std::int64_t quiet_bytes_ = 0;  // since something was added to the answer
   std::int64_t largest_ = 0;      // its size then

@@ -256,7 +256,7 @@ class Anthropic final : public Codec {
     add(items, out, message, request.options.prompt_cache.value_or(false) && request.grows);
   }
 
-  std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
+  std::unique_ptr<ReplyReader> reader(ReplyWriter& out) const override {
     return make_anthropic_reader(out);
   }
 

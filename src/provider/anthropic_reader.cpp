@@ -30,7 +30,7 @@ StopReason reason_of(std::string_view stop, bool used_tools) {
 
 class AnthropicReader final : public ReplyReader {
  public:
-  explicit AnthropicReader(ReplyOut& out) : out_(out) {}
+  explicit AnthropicReader(ReplyWriter& out) : out_(out) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
     const JsonView json(data);
@@ -192,7 +192,7 @@ class AnthropicReader final : public ReplyReader {
     return good ? out : std::string(block);
   }
 
-  ReplyOut& out_;
+  ReplyWriter& out_;
   Kind kind_ = Kind::none;
   std::string signature_;
   std::string whole_input_;
@@ -207,7 +207,7 @@ class AnthropicReader final : public ReplyReader {
 
 }  // namespace
 
-std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyOut& out) {
+std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyWriter& out) {
   return std::make_unique<AnthropicReader>(out);
 }
 

@@ -200,7 +200,7 @@ std::string changed_head(std::string_view head, const BodyChanges& changes) {
   return out;
 }
 
-std::optional<Lesson> learn(const BodyChanges& changes, const Refused& given) {
+std::optional<RequestAdjustment> learn(const BodyChanges& changes, const Refused& given) {
   if (given.status != 400 && given.status != 422) {
     return std::nullopt;
   }
@@ -208,7 +208,7 @@ std::optional<Lesson> learn(const BodyChanges& changes, const Refused& given) {
   Refused refused = given;
   refused.answer = answer;
   const std::string reason = reason_in(answer);
-  Lesson lesson{.changes = changes, .left_out = {}};
+  RequestAdjustment lesson{.changes = changes, .left_out = {}};
   if (refused.is_limit_ours) {
     const auto maximum = named_maximum(reason);
     const std::int64_t ours = JsonView(refused.head)[kOldLimit].count();

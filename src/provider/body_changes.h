@@ -32,10 +32,10 @@ struct Refused {
 
 // The changes to make in addition to `changes`, which the head already has; nullopt if the refusal
 // names nothing that can be removed. `left_out` is for the user, "" for nothing.
-struct Lesson {
+struct RequestAdjustment {
   BodyChanges changes;
   std::string left_out;
 };
-std::optional<Lesson> learn(const BodyChanges& changes, const Refused& given);
+std::optional<RequestAdjustment> learn(const BodyChanges& changes, const Refused& given);
 
 }  // namespace reprise::provider

@@ -123,7 +123,7 @@ class Details {
 
 class ChatReader final : public ReplyReader {
  public:
-  ChatReader(ReplyOut& out, std::string_view host) : out_(out), host_(host) {}
+  ChatReader(ReplyWriter& out, std::string_view host) : out_(out), host_(host) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
     if (trimmed(data) == "[DONE]") {
@@ -270,7 +270,7 @@ class ChatReader final : public ReplyReader {
     std::string id;
   };
 
-  ReplyOut& out_;
+  ReplyWriter& out_;
   std::string host_;
   std::string_view thinking_in_;  // the field of the current thinking block
   Details details_;
@@ -289,7 +289,7 @@ std::string reasoning_signature(std::string_view field, std::string_view host) {
   return cat(field, "@", host);
 }
 
-std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out, std::string_view host) {
+std::unique_ptr<ReplyReader> make_chat_reader(ReplyWriter& out, std::string_view host) {
   return std::make_unique<ChatReader>(out, host);
 }
 

@@ -14,7 +14,7 @@
 
 namespace reprise::provider {
 
-// Reads one response and writes it to a ReplyOut.
+// Reads one response and writes it to a ReplyWriter.
 class ReplyReader {
  public:
   virtual ~ReplyReader() = default;
@@ -26,7 +26,7 @@ class ReplyReader {
   virtual bool complete() const = 0;
   // Whether nothing relevant can follow.
   virtual bool done() const = 0;
-  // What it has received and not yet written to the ReplyOut, with an overhead per part.
+  // What it has received and not yet written to the ReplyWriter, with an overhead per part.
   virtual std::int64_t bytes_buffered() const = 0;
   // Call after a complete response: emits the usage and the end. `request_id` is from the HTTP
   // headers, "" for none.
@@ -71,7 +71,7 @@ class Codec {
     add_message(items, out, message);
   }
 
-  virtual std::unique_ptr<ReplyReader> reader(ReplyOut& out) const = 0;
+  virtual std::unique_ptr<ReplyReader> reader(ReplyWriter& out) const = 0;
 };
 
 std::unique_ptr<Codec> make_openai_chat(std::string_view base_url);
@@ -81,9 +81,9 @@ std::unique_ptr<Codec> make_anthropic();
 
 // `out` must outlive the reader. Items to be sent back to the same server are marked with `host`;
 // "" for no mark.
-std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyOut& out);
-std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out, std::string_view host);
-std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out, std::string_view host);
+std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyWriter& out);
+std::unique_ptr<ReplyReader> make_responses_reader(ReplyWriter& out, std::string_view host);
+std::unique_ptr<ReplyReader> make_chat_reader(ReplyWriter& out, std::string_view host);
 
 // In chat/completions, reasoning is sent back to the server that it came from, in the same field.
 // The signature of a thinking block contains both; reasoning_details, which have no plain text, are

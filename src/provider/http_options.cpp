@@ -9,8 +9,8 @@
 #include "base/variable.h"
 #include "provider/codec.h"
 #include "provider/http_provider.h"
-#include "provider/key_mask.h"
 #include "provider/refusal.h"
+#include "provider/secret_mask.h"
 
 namespace reprise::provider {
 namespace {

@@ -12,11 +12,11 @@
 #include "provider/answer.h"
 #include "provider/body_changes.h"
 #include "provider/codec.h"
-#include "provider/key_mask.h"
 #include "provider/model_list.h"
 #include "provider/refusal.h"
 #include "provider/request_body.h"
 #include "provider/retry.h"
+#include "provider/secret_mask.h"
 #include "reprise/environment.h"
 
 namespace reprise::provider {
@@ -129,7 +129,7 @@ class HttpProvider final : public Provider {
     }
   }
 
-  Recipient recipient(const Request& request) const {
+  Endpoint recipient(const Request& request) const {
     return {.base_url = options_.base_url,
             .api_key = options_.api_key,
             .secrets = secrets_,
@@ -151,8 +151,8 @@ class HttpProvider final : public Provider {
     return changes;
   }
 
-  std::optional<Lesson> lesson_of(const Request& request, const BodyChanges& changes,
-                                  const Failure& failure) const {
+  std::optional<RequestAdjustment> lesson_of(const Request& request, const BodyChanges& changes,
+                                             const Failure& failure) const {
     if (failure.status == 0) {
       return std::nullopt;
     }
@@ -214,7 +214,7 @@ class HttpProvider final : public Provider {
     }
     MaskedSink masked(sink, secrets_);
     const StreamSink masked_sink = std::ref(masked);
-    ReplyOut out(masked_sink);
+    ReplyWriter out(masked_sink);
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
     Answer answer(*reader, out, options_.answer_bytes_max);
     Result<> done = dependencies_.transport->send(sent, answer, stop);
@@ -224,7 +224,7 @@ class HttpProvider final : public Provider {
   }
 
   struct Attempt {
-    ReplyOut& out;
+    ReplyWriter& out;
     ReplyReader& reader;
     Answer& answer;
   };

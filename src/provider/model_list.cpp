@@ -9,8 +9,8 @@
 #include "base/json_scan.h"
 #include "base/json_view.h"
 #include "base/text.h"
-#include "provider/key_mask.h"
 #include "provider/refusal.h"
+#include "provider/secret_mask.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
@@ -41,21 +41,22 @@ std::optional<ModelPage> parse_model_page(std::string_view body) {
   return page;
 }
 
-http::Want ShortAnswer::head(const http::ResponseHead& head) {
+http::ReceiveAction BoundedResponse::head(const http::ResponseHead& head) {
   head_ = head;
-  return http::Want::more;
+  return http::ReceiveAction::more;
 }
 
-http::Want ShortAnswer::data(std::string_view bytes) {
+http::ReceiveAction BoundedResponse::data(std::string_view bytes) {
   late_ = std::chrono::steady_clock::now() > deadline_;
   body_ += bytes.substr(0, bytes_max_ - body_.size());
-  return late_ || body_.size() == bytes_max_ ? http::Want::nothing : http::Want::more;
+  return late_ || body_.size() == bytes_max_ ? http::ReceiveAction::nothing
+                                             : http::ReceiveAction::more;
 }
 
 Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Request& sent,
                                    std::chrono::steady_clock::time_point deadline,
-                                   const Recipient& recipient, const std::stop_token& stop) {
-  ShortAnswer answer(kModelsBytesMax, deadline);
+                                   const Endpoint& recipient, const std::stop_token& stop) {
+  BoundedResponse answer(kModelsBytesMax, deadline);
   REPRISE_TRY(transport.send(sent, answer, stop));
   const std::string host = http::host_of(recipient.base_url);
   if (answer.was_late()) {
@@ -107,7 +108,7 @@ std::optional<LocalServer> ask_one(KnownPort known, std::chrono::milliseconds ti
   const std::string base_url = cat("http://127.0.0.1:", known.port, "/v1");
   const http::Request request{
       .url = cat(base_url, "/models"), .connect_timeout = timeout, .idle_timeout = timeout};
-  ShortAnswer answer(kListBytesMax, std::chrono::steady_clock::now() + timeout);
+  BoundedResponse answer(kListBytesMax, std::chrono::steady_clock::now() + timeout);
   if (const auto done = http::make_curl_transport()->send(request, answer, std::move(stop));
       !done) {
     return std::nullopt;  // usually nothing listens there

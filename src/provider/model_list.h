@@ -21,12 +21,12 @@ struct ModelPage {
 std::optional<ModelPage> parse_model_page(std::string_view body);
 
 // Receives a short response completely, limited in bytes and by a deadline.
-class ShortAnswer final : public http::Receiver {
+class BoundedResponse final : public http::Receiver {
  public:
-  ShortAnswer(std::size_t bytes_max, std::chrono::steady_clock::time_point deadline)
+  BoundedResponse(std::size_t bytes_max, std::chrono::steady_clock::time_point deadline)
       : bytes_max_(bytes_max), deadline_(deadline) {}
-  http::Want head(const http::ResponseHead& head) override;
-  http::Want data(std::string_view bytes) override;
+  http::ReceiveAction head(const http::ResponseHead& head) override;
+  http::ReceiveAction data(std::string_view bytes) override;
 
   const http::ResponseHead& response() const { return head_; }
   const std::string& body() const { return body_; }
@@ -43,7 +43,7 @@ class ShortAnswer final : public http::Receiver {
 // timeout when the page has not arrived by the deadline, unsupported by a server without a list.
 Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Request& sent,
                                    std::chrono::steady_clock::time_point deadline,
-                                   const Recipient& recipient, const std::stop_token& stop);
+                                   const Endpoint& recipient, const std::stop_token& stop);
 
 // Adds models with similar names to the error.
 Error with_suggestions(Error error, std::string_view model, const std::vector<ModelInfo>& offered);

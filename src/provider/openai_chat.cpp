@@ -241,7 +241,7 @@ class OpenaiChat final : public Codec {
     }
   }
 
-  std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
+  std::unique_ptr<ReplyReader> reader(ReplyWriter& out) const override {
     return make_chat_reader(out, host_);
   }
 

@@ -216,7 +216,7 @@ class OpenaiResponses final : public Codec {
     writer.end_content();
   }
 
-  std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
+  std::unique_ptr<ReplyReader> reader(ReplyWriter& out) const override {
     return make_responses_reader(out, host_);
   }
 

@@ -9,8 +9,8 @@
 #include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "provider/key_mask.h"
 #include "provider/retry.h"
+#include "provider/secret_mask.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
@@ -173,11 +173,11 @@ std::string one_line(std::string_view text, std::string_view api_key) {
 
 namespace {
 
-std::string one_line_for(const Recipient& recipient, std::string_view text) {
+std::string one_line_for(const Endpoint& recipient, std::string_view text) {
   return one_line(masked(text, recipient.secrets), recipient.api_key);
 }
 
-std::string key_advice(const Recipient& recipient) {
+std::string key_advice(const Endpoint& recipient) {
   if (!recipient.key_advice.empty()) {
     return recipient.key_advice;
   }
@@ -185,7 +185,7 @@ std::string key_advice(const Recipient& recipient) {
 }
 
 // Servers refuse images in many words, or in none: it is worth a try without them.
-bool may_be_images(const Recipient& recipient, int status) {
+bool may_be_images(const Endpoint& recipient, int status) {
   return recipient.has_images && !recipient.continued &&
          (status == 400 || status == 415 || status == 422);
 }
@@ -201,7 +201,7 @@ RefusedPart refused_part(std::string_view text) {
   return std::ranges::any_of(kTooLong, occurs) ? RefusedPart::length : RefusedPart::something;
 }
 
-Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
+Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
                       std::string_view body, std::optional<std::chrono::milliseconds> pause) {
   const std::string host = http::host_of(recipient.base_url);
   const std::string reason = one_line_for(recipient, reason_in(body));
@@ -329,7 +329,7 @@ Error error_of_object(JsonView error) {
   return {Code::io, message, ECONNRESET};
 }
 
-Error mid_stream_error(const Recipient& recipient, const Error& error) {
+Error mid_stream_error(const Endpoint& recipient, const Error& error) {
   Error out = error;
   const std::string_view what = error.os_errno == EFBIG ? " "
                                 : error.message.empty() ? " ended the answer early"

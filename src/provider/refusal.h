@@ -11,7 +11,7 @@
 namespace reprise::provider {
 
 // The destination of a request, for error messages.
-struct Recipient {
+struct Endpoint {
   std::string base_url;
   std::string api_key;               // masked in messages
   std::vector<std::string> secrets;  // the same
@@ -43,7 +43,7 @@ RefusedPart refused_part(std::string_view text);
 
 // A response with a status other than 2xx and the start of its body. `pause`: how long the server
 // asks to wait before another attempt.
-Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
+Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
                       std::string_view body,
                       std::optional<std::chrono::milliseconds> pause = std::nullopt);
 
@@ -59,7 +59,7 @@ Result<std::string> type_of_event(std::string_view name, std::string_view data);
 
 // The reader's error for display: with the host, on one line, the key masked. EFBIG means that
 // Reprise ended an answer that was too large.
-Error mid_stream_error(const Recipient& recipient, const Error& error);
+Error mid_stream_error(const Endpoint& recipient, const Error& error);
 
 // The answer ended before it was complete, for no stated reason.
 std::unexpected<Error> ended_early();

@@ -63,7 +63,7 @@ std::string DeltaText::rest() {
   return decoded(std::exchange(pending_, {}));
 }
 
-void ReplyOut::send(const StreamEvent& event) {
+void ReplyWriter::send(const StreamEvent& event) {
   if (!began_) {
     began_ = true;
     sink_(ReplyStarted{response_id_, model_});
@@ -71,7 +71,7 @@ void ReplyOut::send(const StreamEvent& event) {
   sink_(event);
 }
 
-void ReplyOut::started(std::string_view response_id, std::string_view model) {
+void ReplyWriter::started(std::string_view response_id, std::string_view model) {
   if (response_id_.empty()) {
     count(response_id);
     response_id_ = response_id;
@@ -82,7 +82,7 @@ void ReplyOut::started(std::string_view response_id, std::string_view model) {
   }
 }
 
-void ReplyOut::emit(Kind kind, std::string_view text) {
+void ReplyWriter::emit(Kind kind, std::string_view text) {
   REPRISE_ASSERT(live_tool() == nullptr);  // one block is open at a time
   switch (kind) {
     case Kind::text:
@@ -100,7 +100,7 @@ void ReplyOut::emit(Kind kind, std::string_view text) {
   }
 }
 
-void ReplyOut::end_text() {
+void ReplyWriter::end_text() {
   if (std::exchange(in_text_, false)) {
     count_block();
     joined_ += delta_.rest();
@@ -108,7 +108,7 @@ void ReplyOut::end_text() {
   }
 }
 
-void ReplyOut::piece(Kind kind, std::string_view raw) {
+void ReplyWriter::piece(Kind kind, std::string_view raw) {
   if (raw == R"("")") {
     return;
   }
@@ -130,14 +130,14 @@ void ReplyOut::piece(Kind kind, std::string_view raw) {
   joined_ += text;
 }
 
-void ReplyOut::flush() {
+void ReplyWriter::flush() {
   if (!joined_.empty()) {
     emit(kind_, joined_);
     joined_.clear();
   }
 }
 
-void ReplyOut::signature(std::string_view signature) {
+void ReplyWriter::signature(std::string_view signature) {
   if (signature.empty()) {
     return;
   }
@@ -151,7 +151,7 @@ void ReplyOut::signature(std::string_view signature) {
   send(ThinkingSignature{signature});
 }
 
-void ReplyOut::raw_block(std::string_view json) {
+void ReplyWriter::raw_block(std::string_view json) {
   count(json);
   count_block();
   if (live_tool() != nullptr) {
@@ -162,17 +162,17 @@ void ReplyOut::raw_block(std::string_view json) {
   emit(Kind::raw, json);
 }
 
-ReplyOut::Tool* ReplyOut::live_tool() {
+ReplyWriter::Tool* ReplyWriter::live_tool() {
   return live_ < tools_.size() ? &tools_[live_] : nullptr;
 }
 
 // Null if it is unknown or done.
-ReplyOut::Tool* ReplyOut::open_tool(std::int64_t key) {
+ReplyWriter::Tool* ReplyWriter::open_tool(std::int64_t key) {
   const auto found = by_key_.find(key);
   return found == by_key_.end() || tools_[found->second].done ? nullptr : &tools_[found->second];
 }
 
-void ReplyOut::tool(std::int64_t key, std::string_view id, std::string_view name) {
+void ReplyWriter::tool(std::int64_t key, std::string_view id, std::string_view name) {
   if (!by_key_.try_emplace(key, tools_.size()).second) {
     return;  // some servers repeat the id and name with each piece
   }
@@ -184,19 +184,19 @@ void ReplyOut::tool(std::int64_t key, std::string_view id, std::string_view name
   advance();
 }
 
-void ReplyOut::tool_input(std::int64_t key, std::string_view raw) {
+void ReplyWriter::tool_input(std::int64_t key, std::string_view raw) {
   if (Tool* const tool = open_tool(key); tool != nullptr) {
     add_input(*tool, tool->delta.decode(raw));
   }
 }
 
-void ReplyOut::tool_input_object(std::int64_t key, std::string_view json) {
+void ReplyWriter::tool_input_object(std::int64_t key, std::string_view json) {
   if (Tool* const tool = open_tool(key); tool != nullptr && !tool->has_input) {
     add_input(*tool, json::take(json).text());
   }
 }
 
-void ReplyOut::add_input(Tool& tool, std::string_view text) {
+void ReplyWriter::add_input(Tool& tool, std::string_view text) {
   if (text.empty()) {
     return;
   }
@@ -209,7 +209,7 @@ void ReplyOut::add_input(Tool& tool, std::string_view text) {
   }
 }
 
-void ReplyOut::close_tool(Tool& tool) {
+void ReplyWriter::close_tool(Tool& tool) {
   add_input(tool, tool.delta.rest());
   if (!tool.has_input) {
     add_input(tool, "{}");
@@ -217,7 +217,7 @@ void ReplyOut::close_tool(Tool& tool) {
   tool.done = true;
 }
 
-void ReplyOut::tool_end(std::int64_t key) {
+void ReplyWriter::tool_end(std::int64_t key) {
   if (Tool* const tool = open_tool(key); tool != nullptr) {
     close_tool(*tool);
     advance();
@@ -225,7 +225,7 @@ void ReplyOut::tool_end(std::int64_t key) {
 }
 
 // Emits all calls up to the first one that is still open.
-void ReplyOut::advance() {
+void ReplyWriter::advance() {
   while (Tool* tool = live_tool()) {
     if (!std::exchange(tool->announced, true)) {
       send(ToolUseBegin{tool->id, tool->name});
@@ -244,7 +244,7 @@ void ReplyOut::advance() {
   }
 }
 
-void ReplyOut::end_blocks() {
+void ReplyWriter::end_blocks() {
   for (Tool& tool : tools_) {
     if (!tool.done) {
       close_tool(tool);
@@ -253,11 +253,11 @@ void ReplyOut::end_blocks() {
   close_all();
 }
 
-void ReplyOut::cut_blocks() {
+void ReplyWriter::cut_blocks() {
   close_all();
 }
 
-void ReplyOut::close_all() {
+void ReplyWriter::close_all() {
   end_text();
   for (Tool& tool : tools_) {
     tool.done = true;
@@ -265,11 +265,11 @@ void ReplyOut::close_all() {
   advance();
 }
 
-void ReplyOut::usage(const Usage& usage) {
+void ReplyWriter::usage(const Usage& usage) {
   send(UsageReport{usage});
 }
 
-void ReplyOut::ended(StopReason reason) {
+void ReplyWriter::ended(StopReason reason) {
   send(ReplyEnded{reason});
 }
 

@@ -25,10 +25,10 @@ class DeltaText {
 
 inline constexpr std::int64_t kBlockBytes = 256;  // overhead per block
 
-class ReplyOut {
+class ReplyWriter {
  public:
   // `sink` must outlive this.
-  explicit ReplyOut(const StreamSink& sink) : sink_(sink) {}
+  explicit ReplyWriter(const StreamSink& sink) : sink_(sink) {}
 
   // The ids are not emitted before the first piece of the answer: a retry is possible until then.
   void started(std::string_view response_id, std::string_view model);

@@ -161,7 +161,7 @@ Result<> set_option(RequestOptions& options, std::string_view name, std::string_
   return {};
 }
 
-void lay_over(RequestOptions& base, const RequestOptions& over) {
+void overlay(RequestOptions& base, const RequestOptions& over) {
   for (const RequestOption& option : request_options()) {
     if (is_set(option, over)) {
       std::visit([&](auto slot) { base.*slot = over.*slot; }, option.slot);

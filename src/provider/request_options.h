@@ -32,7 +32,7 @@ std::string option_value(const RequestOption& option, const RequestOptions& opti
 Result<> set_option(RequestOptions& options, std::string_view name, std::string_view value);
 
 // Options set in `over` replace those of `base`.
-void lay_over(RequestOptions& base, const RequestOptions& over);
+void overlay(RequestOptions& base, const RequestOptions& over);
 
 // The representation of an option, or of one value of it, in a protocol: a piece of the body, with
 // % for the value. The first match applies.

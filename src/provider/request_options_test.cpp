@@ -250,7 +250,7 @@ TEST(RequestOptions, AreParsedFromText) {
 
 TEST(RequestOptions, LaterOnesAreLaidOver) {
   RequestOptions options{.effort = "low", .stop = {"a"}, .seed = 1};
-  lay_over(options, {.effort = "high", .prompt_cache = false});
+  overlay(options, {.effort = "high", .prompt_cache = false});
   EXPECT_EQ(options,
             (RequestOptions{.effort = "high", .stop = {"a"}, .seed = 1, .prompt_cache = false}));
 }

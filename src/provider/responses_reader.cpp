@@ -27,7 +27,7 @@ Usage usage_of(JsonView json) {
 // Servers omit some of these; duplicates are ignored.
 class ResponsesReader final : public ReplyReader {
  public:
-  ResponsesReader(ReplyOut& out, std::string_view host) : out_(out), host_(host) {}
+  ResponsesReader(ReplyWriter& out, std::string_view host) : out_(out), host_(host) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
     if (data == "[DONE]") {
@@ -209,7 +209,7 @@ class ResponsesReader final : public ReplyReader {
     return {};
   }
 
-  ReplyOut& out_;
+  ReplyWriter& out_;
   std::string host_;
   std::set<std::int64_t> seen_;   // items that arrived in pieces
   std::set<std::int64_t> taken_;  // items that are done
@@ -221,7 +221,7 @@ class ResponsesReader final : public ReplyReader {
 
 }  // namespace
 
-std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out, std::string_view host) {
+std::unique_ptr<ReplyReader> make_responses_reader(ReplyWriter& out, std::string_view host) {
   return std::make_unique<ResponsesReader>(out, host);
 }
 

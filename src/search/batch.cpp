@@ -68,7 +68,7 @@ Result<> Batch::write() {
 }
 
 Result<> Batch::checkpoint_if_long() {
-  return index_.db().log_pages() > kLogPagesMax ? index_.checkpoint() : Result<>();
+  return index_.db().wal_pages() > kLogPagesMax ? index_.checkpoint() : Result<>();
 }
 
 Result<> Batch::write_last() {

@@ -53,10 +53,10 @@ Result<std::vector<Candidate>> Finder::newest(std::size_t limit,
   REPRISE_ASSIGN(const std::span<const Run> all, runs());
   Best best{limit, before};
   for (const Run& run : all) {
-    if (!best.may_take(run.newest_ms) || (what_.since_ms && run.newest_ms < *what_.since_ms)) {
+    if (!best.may_take(run.newest_ms) || (query_.since_ms && run.newest_ms < *query_.since_ms)) {
       break;
     }
-    if ((what_.until_ms && run.oldest_ms >= *what_.until_ms) ||
+    if ((query_.until_ms && run.oldest_ms >= *query_.until_ms) ||
         (before && run.oldest_ms > before->time_ms)) {
       continue;
     }
@@ -71,7 +71,7 @@ Result<std::span<const Finder::Run>> Finder::runs() {
     return *runs_;
   }
   std::vector<Run> all;
-  for (const std::int64_t source : what_.sources) {
+  for (const std::int64_t source : query_.sources) {
     REPRISE_ASSIGN(
         auto rows,
         db_.query("SELECT r.shard AS shard, r.first AS first, r.last AS last,"
@@ -93,8 +93,8 @@ Result<> Finder::search_run(const Run& run, Best& best) {
   std::int64_t last = run.last;
   std::optional<std::int64_t> newest =
       best.before ? std::optional(best.before->time_ms) : std::nullopt;
-  if (what_.until_ms) {
-    newest = std::min(newest.value_or(*what_.until_ms - 1), *what_.until_ms - 1);
+  if (query_.until_ms) {
+    newest = std::min(newest.value_or(*query_.until_ms - 1), *query_.until_ms - 1);
   }
   if (newest && *newest < run.newest_ms) {
     REPRISE_ASSIGN(last, last_not_after(run, *newest));
@@ -102,7 +102,7 @@ Result<> Finder::search_run(const Run& run, Best& best) {
   REPRISE_ASSIGN(const std::string* const expression, expression_for(run.shard));
   const std::string table = words_table(run.shard);
   // With counts, there are many more candidates than hits: their ids are compared later.
-  const std::string more = what_.with_counts
+  const std::string more = query_.with_counts
                                ? cat("0 AS is_unique, reprise_counts(", table, ") AS counts")
                                : "NOT EXISTS (SELECT 1 FROM sessions AS o WHERE o.source = s.source"
                                  " AND o.short_id = s.short_id AND o.key <> s.key) AS is_unique";
@@ -143,17 +143,17 @@ Result<const std::string*> Finder::expression_for(std::int64_t shard) {
     return &found->second;
   }
   std::vector<Phrase> phrases;
-  for (const Phrase& phrase : what_.phrases) {
-    if (what_.with_counts || std::ranges::find(phrases, phrase) == phrases.end()) {
+  for (const Phrase& phrase : query_.phrases) {
+    if (query_.with_counts || std::ranges::find(phrases, phrase) == phrases.end()) {
       phrases.push_back(phrase);
     }
   }
   for (Phrase& phrase : phrases) {
-    if (phrase.prefix && phrase.words.size() == 1 && !what_.with_counts) {
+    if (phrase.prefix && phrase.words.size() == 1 && !query_.with_counts) {
       REPRISE_ASSIGN(phrase.completions, completions(shard, phrase.words.front()));
     }
   }
-  return &expressions_.emplace(shard, match_expression(phrases, what_.only, what_.tokens))
+  return &expressions_.emplace(shard, match_expression(phrases, query_.only, query_.tokens))
               .first->second;
 }
 
@@ -214,7 +214,7 @@ bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& c
                   Best& best) {
   const std::int64_t time = row.integer(columns.time_ms);
   const std::int64_t newest_left = time + run.slack_ms;
-  if (!best.may_take(newest_left) || (what_.since_ms && newest_left < *what_.since_ms)) {
+  if (!best.may_take(newest_left) || (query_.since_ms && newest_left < *query_.since_ms)) {
     return false;
   }
   Candidate candidate{.key = {time, row.integer(columns.id)},
@@ -223,8 +223,8 @@ bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& c
                       .bytes = row.integer(columns.bytes)};
   const bool is_alive = candidate.seq >= Seq{0};
   const bool is_in_range = (!best.before || candidate.key < *best.before) &&
-                           (!what_.since_ms || time >= *what_.since_ms) &&
-                           (!what_.until_ms || time < *what_.until_ms);
+                           (!query_.since_ms || time >= *query_.since_ms) &&
+                           (!query_.until_ms || time < *query_.until_ms);
   if (!is_alive || !is_in_range || !best.may_take(time)) {
     return true;
   }
@@ -237,7 +237,7 @@ bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& c
     row.text(columns.session_id, one.id);
     one.has_unique_short_id = row.integer(columns.is_unique) != 0;
   }
-  if (what_.with_counts) {
+  if (query_.with_counts) {
     candidate.counts = row.bytes("counts");
   }
   best.add(std::move(candidate));

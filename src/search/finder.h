@@ -50,7 +50,7 @@ class Finder {
     bool with_counts = false;
   };
   // `db` must outlive this.
-  Finder(sqlite::Connection& db, What what) : db_(db), what_(std::move(what)) {}
+  Finder(sqlite::Connection& db, What what) : db_(db), query_(std::move(what)) {}
 
   // At most `limit` candidates after `before`, in the order of keys.
   Result<std::vector<Candidate>> newest(std::size_t limit, const std::optional<HitKey>& before);
@@ -80,7 +80,7 @@ class Finder {
   bool take(const Run& run, const sqlite::Statement& row, const Columns& columns, Best& best);
 
   sqlite::Connection& db_;
-  What what_;
+  What query_;
   std::optional<std::vector<Run>> runs_;  // nullopt: not loaded yet
   std::map<std::int64_t, IndexedSession> sessions_;
   std::map<std::int64_t, std::string> expressions_;  // of FTS5, for each shard

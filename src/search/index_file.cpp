@@ -125,9 +125,9 @@ Result<> IndexFile::checkpoint() {
   return done.run();
 }
 
-Result<> IndexFile::trim_log() {
+Result<> IndexFile::trim_wal() {
   constexpr int kPagesMax = 128;
-  if (db_->log_pages() <= kPagesMax) {
+  if (db_->wal_pages() <= kPagesMax) {
     return {};
   }
   db_->set_busy_timeout(std::chrono::milliseconds(0));

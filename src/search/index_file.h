@@ -44,7 +44,7 @@ class IndexFile {
   Result<> checkpoint();
   // Truncates a long log, unless there are readers: opening the index reads all of it. The lock
   // must be held.
-  Result<> trim_log();
+  Result<> trim_wal();
   // Checkpoints and truncates the log, so that no deleted byte is left in it; busy if there are
   // readers. The lock must be held.
   Result<> checkpoint_clean();

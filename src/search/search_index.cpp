@@ -3,11 +3,11 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "search/catch_up.h"
 #include "search/document.h"
 #include "search/forget.h"
 #include "search/hits.h"
 #include "search/index_file.h"
+#include "search/index_update.h"
 
 namespace reprise {
 namespace {
@@ -22,7 +22,7 @@ class FileSearchIndex final : public SearchIndex {
   FileSearchIndex(std::unique_ptr<IndexFile> file, SearchIndexOptions options)
       : file_(std::move(file)), options_(std::move(options)) {}
 
-  Result<bool> catch_up(const SearchSource& source) override {
+  Result<bool> update_index(const SearchSource& source) override {
     if (WordIndex* const words = source.source->capabilities().word_index) {
       REPRISE_TRY(forget_source(source.url));
       return words->index_words(search::entry_of, [this](std::int64_t done, std::int64_t total) {
@@ -40,11 +40,11 @@ class FileSearchIndex final : public SearchIndex {
     if (!hold) {
       return std::unexpected(hold.error());
     }
-    search::CatchUp first(*file_, source, options_);
+    search::IndexUpdate first(*file_, source, options_);
     auto caught_up = first.run();
     if (!caught_up && caught_up.error().code == Code::corrupt && !first.has_source_failed()) {
       REPRISE_TRY(file_->rebuild());
-      caught_up = search::CatchUp(*file_, source, options_).run();
+      caught_up = search::IndexUpdate(*file_, source, options_).run();
     }
     return caught_up;
   }
@@ -75,7 +75,7 @@ class FileSearchIndex final : public SearchIndex {
       REPRISE_TRY(file_->rebuild());
     }
     for (const SearchSource& source : sources) {
-      REPRISE_TRY(catch_up(source));
+      REPRISE_TRY(update_index(source));
     }
     return {};
   }

@@ -67,7 +67,7 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
                                                         Provider& provider,
                                                         const ClosingTitleOptions& options) {
   REPRISE_ASSIGN(const Session session, get(store, id));
-  Exchange first = options.first_turn;
+  Exchange first = options.first_exchange;
   if (store.capabilities().messages) {
     REPRISE_ASSIGN(first, first_exchange(store, id));
   }

@@ -22,7 +22,7 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
   if (messages.empty()) {
     return store.create(child);
   }
-  Creation* const creation = store.capabilities().creation;
+  AtomicCreation* const creation = store.capabilities().creation;
   if (creation == nullptr) {
     return fail(Code::unsupported, "this store cannot fork sessions");
   }
@@ -69,7 +69,7 @@ Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& 
   return child.info.id;
 }
 
-Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t turns) {
+Result<RewindResult> rewind_session(Store& store, const SessionId& id, std::int64_t turns) {
   Rewriting* const rewriting = store.capabilities().rewriting;
   if (rewriting == nullptr) {
     return fail(Code::unsupported, "this store cannot take turns back; use /fork instead");
@@ -78,7 +78,7 @@ Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t t
   const Seq head = session.info.head;
   REPRISE_ASSIGN(const Seq from, find_turn(store, id, turns));
   REPRISE_TRY(rewriting->replace_suffix(id, from, {}, {.expected_head = head}));
-  return Rewound{.head = from, .messages = head.value - from.value};
+  return RewindResult{.head = from, .messages = head.value - from.value};
 }
 
 }  // namespace reprise

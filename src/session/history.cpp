@@ -89,7 +89,7 @@ Result<std::vector<std::string>> last_prompts(Source& source, const Session& ses
 }
 
 Result<Exchange> last_exchange(Source& source, const SessionId& id) {
-  REPRISE_ASSIGN(const SessionNow now, get_now(source, id));
+  REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(source, id));
   Exchange last{.cut = now.session.info.cut};
   if (now.answer) {
     last.answer = plain_text(now.answer->message);
@@ -111,7 +111,7 @@ Result<Exchange> last_exchange(Source& source, const SessionId& id) {
   return last;
 }
 
-void note_cut_answers(Source& source, SessionPage& page) {
+void mark_incomplete_answers(Source& source, SessionPage& page) {
   std::vector<SessionInfo*> ends;
   for (SessionInfo& info : page.sessions) {
     if (info.state == SessionState::active && !info.answering && info.head.value > 0) {

@@ -27,7 +27,7 @@ Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view
 }
 
 // If a step replaces messages that only the server has, the local session starts with the step.
-Result<> add_outbox(WaitingSessions& waiting, const OutboxSession& outbox) {
+Result<> add_outbox(OutboxSessions& waiting, const OutboxSession& outbox) {
   const SessionId& id = outbox.session.info.id;
   for (const OutboxStep& step : outbox.steps) {
     const Seq place = step.replace_from.value_or(step.after);
@@ -56,7 +56,7 @@ std::unique_ptr<Outbox> make_outbox(const fs::path& folder, std::string_view sto
                                    : nullptr;
 }
 
-Result<std::size_t> count_waiting(const fs::path& folder, std::string_view store_url) {
+Result<std::size_t> count_outbox_sessions(const fs::path& folder, std::string_view store_url) {
   if (!is_on_a_server(store_url)) {
     return 0U;
   }
@@ -67,7 +67,8 @@ Result<std::size_t> count_waiting(const fs::path& folder, std::string_view store
   }));
 }
 
-std::vector<Remnant> find_waiting(const fs::path& folder, std::span<const SessionId> sessions) {
+std::vector<Remnant> find_outbox_remnants(const fs::path& folder,
+                                          std::span<const SessionId> sessions) {
   std::vector<Remnant> found;
   const auto files = outbox::find_outboxes(folder);
   if (!files) {
@@ -86,9 +87,9 @@ std::vector<Remnant> find_waiting(const fs::path& folder, std::span<const Sessio
   return found;
 }
 
-Result<WaitingSessions> read_waiting(const fs::path& folder, std::string_view store_url,
+Result<OutboxSessions> read_outboxes(const fs::path& folder, std::string_view store_url,
                                      const std::function<void(std::string_view)>& on_warning) {
-  WaitingSessions waiting{.store = open_memory_store(), .begin = {}};
+  OutboxSessions waiting{.store = open_memory_store(), .begin = {}};
   REPRISE_ASSIGN(const auto files, files_for(folder, store_url));
   for (const fs::path& file : files) {
     const auto lock = outbox::lock_outbox(file);

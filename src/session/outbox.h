@@ -18,19 +18,20 @@ std::unique_ptr<Outbox> make_outbox(const std::filesystem::path& folder,
                                     std::string_view store_url);
 
 // The number of undelivered conversations for this store, without those still being written.
-Result<std::size_t> count_waiting(const std::filesystem::path& folder, std::string_view store_url);
+Result<std::size_t> count_outbox_sessions(const std::filesystem::path& folder,
+                                          std::string_view store_url);
 
 // Files with messages of these sessions, and unreadable files.
-std::vector<Remnant> find_waiting(const std::filesystem::path& folder,
-                                  std::span<const SessionId> sessions);
+std::vector<Remnant> find_outbox_remnants(const std::filesystem::path& folder,
+                                          std::span<const SessionId> sessions);
 
 // The locally saved messages of an unreachable store, as a store in memory.
-struct WaitingSessions {
+struct OutboxSessions {
   std::unique_ptr<Store> store;
   std::map<SessionId, Seq> begin;  // the seq of each session's first message here
 };
 // Unreadable files are skipped after `on_warning`, files still being written silently.
-Result<WaitingSessions> read_waiting(const std::filesystem::path& folder,
+Result<OutboxSessions> read_outboxes(const std::filesystem::path& folder,
                                      std::string_view store_url,
                                      const std::function<void(std::string_view)>& on_warning);
 

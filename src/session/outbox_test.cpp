@@ -31,20 +31,20 @@ class WaitingTest : public testing::Test {
 
 TEST_F(WaitingTest, IsCountedForItsStoreAlone) {
   keep_one();
-  EXPECT_EQ(*count_waiting(folder_, kUrl), 1U);
-  EXPECT_EQ(*count_waiting(folder_, "postgres://other/history"), 0U);
-  EXPECT_EQ(*count_waiting(folder_, "sqlite:history.db"), 0U);
+  EXPECT_EQ(*count_outbox_sessions(folder_, kUrl), 1U);
+  EXPECT_EQ(*count_outbox_sessions(folder_, "postgres://other/history"), 0U);
+  EXPECT_EQ(*count_outbox_sessions(folder_, "sqlite:history.db"), 0U);
 }
 
 // An unreadable file may belong to any store; delivery reports the error.
 TEST_F(WaitingTest, CountsUnreadableFiles) {
   fs::create_directory(folder_ / "0.jsonl");
   std::ofstream(folder_ / "1.jsonl") << "no outbox\n";
-  EXPECT_EQ(*count_waiting(folder_, kUrl), 2U);
+  EXPECT_EQ(*count_outbox_sessions(folder_, kUrl), 2U);
   EXPECT_EQ(find_outbox_files("", folder_.native(), kUrl)->size(), 2U);
   EXPECT_EQ(find_outbox_files(folder_, "", kUrl)->size(), 2U);
   std::vector<std::string> warnings;
-  const auto waiting = read_waiting(
+  const auto waiting = read_outboxes(
       folder_, kUrl, [&warnings](std::string_view text) { warnings.emplace_back(text); });
   ASSERT_TRUE(waiting);
   EXPECT_TRUE(waiting->begin.empty());

@@ -65,9 +65,9 @@ Result<FoundSessions> find_closed_before(Source& source, Time before) {
   return found;
 }
 
-Result<bool> is_answering(Store& store, const SessionInfo& info,
-                          const std::function<void(const SessionInfo&)>& on_watching,
-                          Clock& clock) {
+Result<bool> recover_answer(Store& store, const SessionInfo& info,
+                            const std::function<void(const SessionInfo&)>& on_watching,
+                            Clock& clock) {
   if (!info.answering) {
     return false;
   }
@@ -88,7 +88,7 @@ Result<bool> is_answering(Store& store, const SessionInfo& info,
 }
 
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
-                                        Removal how, const RemovalWatch& watch, Clock& clock) {
+                                        Removal how, const RemovalCallbacks& watch, Clock& clock) {
   Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
     return fail(Code::unsupported, "this store cannot delete sessions");
@@ -99,7 +99,7 @@ Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInf
     if (watch.on_progress) {
       watch.on_progress({"removing", count++, std::ssize(sessions)});
     }
-    const auto answers = is_answering(store, info, watch.on_watching, clock);
+    const auto answers = recover_answer(store, info, watch.on_watching, clock);
     if (answers && *answers) {
       done.answering.push_back(info);
       continue;

@@ -66,7 +66,7 @@ Result<> create_session(Store& store, const Provider& provider, Session& session
   if (!store.capabilities().messages) {
     return {};
   }
-  Beginning* const beginning = store.capabilities().beginning;
+  DeferredCreation* const beginning = store.capabilities().beginning;
   return beginning != nullptr ? beginning->begin(session) : store.create(session);
 }
 

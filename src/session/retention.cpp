@@ -111,16 +111,16 @@ bool is_clock_trusted(const std::filesystem::path& state_folder, const ClockRead
   return !next.doubted_at || now.time - *next.doubted_at > age;
 }
 
-Retained retain_sessions(Store& store, std::chrono::hours age,
-                         const std::filesystem::path& state_folder, Clock& clock) {
-  Retained done;
+RetentionResult apply_retention(Store& store, std::chrono::hours age,
+                                const std::filesystem::path& state_folder, Clock& clock) {
+  RetentionResult done;
   Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
     return done;
   }
   const ClockReading now = read_clock(clock);
   if (!is_clock_trusted(state_folder, now, age)) {
-    done.clock_leapt = true;
+    done.clock_jumped = true;
     return done;
   }
   const auto old = find_closed_before(store, now.time - age);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Decides whether to trust the clock, for retain_sessions().
+// Decides whether to trust the clock, for apply_retention().
 //
 // Ages are trusted only while the time between two calls is plausible. It is implausible if the
 // uptime of the machine differs from it by more than an hour, if it is negative, and, after a

@@ -83,9 +83,9 @@ TEST_F(Believing, LeavesSessionsThatAreAnswering) {
            .answer = answer, .owner = this_process(), .provider = "echo", .model = "echo"}}));
   ASSERT_TRUE(
       store->update(id, {.state = SessionState::closed, .closed_at = std::optional(long_ago)}));
-  EXPECT_EQ(retain_sessions(*store, kAge, folder_ / "state").moved, 0U);
+  EXPECT_EQ(apply_retention(*store, kAge, folder_ / "state").moved, 0U);
   ASSERT_TRUE(store->append(id, {}, {.end_partial = answer}));
-  EXPECT_EQ(retain_sessions(*store, kAge, folder_ / "state").moved, 1U);
+  EXPECT_EQ(apply_retention(*store, kAge, folder_ / "state").moved, 1U);
 }
 
 }  // namespace

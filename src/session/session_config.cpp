@@ -48,8 +48,8 @@ std::optional<std::int64_t> stored_max_tokens(const Session& session) {
   return stored == 0 ? std::nullopt : stored;
 }
 
-std::optional<std::string> instructions_of(const InstructionSources& sources,
-                                           const Session& session, std::stop_token stop) {
+std::optional<std::string> system_prompt_of(const SystemPromptSources& sources,
+                                            const Session& session, std::stop_token stop) {
   if (session.info.mode.empty()) {
     return sources.default_text;
   }
@@ -70,7 +70,7 @@ std::optional<std::string> instructions_of(const InstructionSources& sources,
   return *std::move(loaded);
 }
 
-void strip_instructions(Session& session, const Mode* mode, ConversationOptions& options) {
+void clear_system_prompt(Session& session, const Mode* mode, ConversationOptions& options) {
   if (mode == nullptr || mode->path == PathPolicy::none) {
     session.info.working_dir.clear();
   }
@@ -82,17 +82,17 @@ void strip_instructions(Session& session, const Mode* mode, ConversationOptions&
   }
 }
 
-Result<std::optional<std::string>> resumed_instructions(const InstructionSources& sources,
-                                                        const Mode* mode, const Store* store,
-                                                        const Session& session,
-                                                        std::stop_token stop) {
+Result<std::optional<std::string>> resumed_system_prompt(const SystemPromptSources& sources,
+                                                         const Mode* mode, const Store* store,
+                                                         const Session& session,
+                                                         std::stop_token stop) {
   if (mode != nullptr) {
     REPRISE_ASSIGN(std::string system,
                    load_context(*mode, session.info.working_dir, sources.on_note, std::move(stop)));
     return std::optional(std::move(system));
   }
   if (store != nullptr && !store->capabilities().messages && session.system_prompt.empty()) {
-    return instructions_of(sources, session, std::move(stop));
+    return system_prompt_of(sources, session, std::move(stop));
   }
   return std::nullopt;
 }

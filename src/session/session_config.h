@@ -18,7 +18,7 @@ std::optional<double> stored_temperature(const Session& session);
 std::optional<std::int64_t> stored_max_tokens(const Session& session);  // ignores 0, too
 
 // Where instructions come from, and who is notified.
-struct InstructionSources {
+struct SystemPromptSources {
   const std::map<std::string, Mode, std::less<>>& modes;
   std::optional<std::string> default_text = std::nullopt;  // for sessions without a mode
   std::filesystem::path folder = {};                       // for sessions without a folder
@@ -28,18 +28,18 @@ struct InstructionSources {
 
 // The instructions of a session that does not store them: its mode's, or the default ones. A
 // missing mode or file is reported as a warning.
-std::optional<std::string> instructions_of(const InstructionSources& sources,
-                                           const Session& session, std::stop_token stop);
+std::optional<std::string> system_prompt_of(const SystemPromptSources& sources,
+                                            const Session& session, std::stop_token stop);
 
 // Prepares a new session for a store without messages. Its folder is cleared unless the mode has
 // one, and the mode's instructions, which are read again each time, are moved to `options`.
-void strip_instructions(Session& session, const Mode* mode, ConversationOptions& options);
+void clear_system_prompt(Session& session, const Mode* mode, ConversationOptions& options);
 
 // The instructions for a resumed session; nullopt: its own system prompt. `mode` is the requested
 // mode, or null.
-Result<std::optional<std::string>> resumed_instructions(const InstructionSources& sources,
-                                                        const Mode* mode, const Store* store,
-                                                        const Session& session,
-                                                        std::stop_token stop);
+Result<std::optional<std::string>> resumed_system_prompt(const SystemPromptSources& sources,
+                                                         const Mode* mode, const Store* store,
+                                                         const Session& session,
+                                                         std::stop_token stop);
 
 }  // namespace reprise

@@ -173,7 +173,7 @@ TEST_P(SessionsTest, AFailureDoesNotProveThatAnAnswerIsOver) {
   faulty.fails = [](int /*call*/) { return true; };
   faulty.os_errno = EIO;
   const std::vector<SessionInfo> sessions = listed();
-  const auto answers = is_answering(faulty, sessions.front());
+  const auto answers = recover_answer(faulty, sessions.front());
   ASSERT_FALSE(answers);
   EXPECT_EQ(answers.error().code, Code::io);
   const auto done = remove_sessions(faulty, sessions, Removal::purge);

@@ -41,7 +41,7 @@ class StatisticsCollector {
     for (auto& [key, row] : rows_) {
       out_.rows.push_back(std::move(row));
     }
-    if (query_.by != StatisticsBy::day) {
+    if (query_.by != StatisticsGrouping::day) {
       std::ranges::stable_sort(out_.rows, std::greater{}, [](const StatisticsRow& row) {
         return (row.usage.input + row.usage.output).value;
       });
@@ -234,18 +234,18 @@ class StatisticsCollector {
 
   std::string key_of(const SessionInfo& info, const Message& message, Time time) const {
     switch (query_.by) {
-      case StatisticsBy::day:
+      case StatisticsGrouping::day:
         return is_known(time) ? query_.day_of(time) : "";
-      case StatisticsBy::model:
+      case StatisticsGrouping::model:
         // A question is attributed to the model that answers.
         return message.model.empty() ? info.model : message.model;
-      case StatisticsBy::project:
+      case StatisticsGrouping::project:
         return info.working_dir;
-      case StatisticsBy::mode:
+      case StatisticsGrouping::mode:
         return info.mode;
-      case StatisticsBy::provider:
+      case StatisticsGrouping::provider:
         return message.provider.empty() ? info.provider : message.provider;
-      case StatisticsBy::source:
+      case StatisticsGrouping::source:
         return origin_;
     }
     return "";
@@ -274,9 +274,9 @@ class StatisticsCollector {
 
 }  // namespace
 
-Result<Statistics> sum_up(std::span<const StatisticsSource> sources, const StatisticsQuery& query,
-                          const Prices& prices, const std::stop_token& stop,
-                          const ProgressSink& progress) {
+Result<Statistics> compute_statistics(std::span<const StatisticsSource> sources,
+                                      const StatisticsQuery& query, const Prices& prices,
+                                      const std::stop_token& stop, const ProgressSink& progress) {
   StatisticsCollector collector(query, prices, stop);
   for (const StatisticsSource& source : sources) {
     REPRISE_TRY(collector.add(source, progress));

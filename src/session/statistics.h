@@ -65,10 +65,10 @@ class HashSet {
   std::size_t count_ = 0;
 };
 
-enum class StatisticsBy : std::uint8_t { day, model, project, mode, provider, source };
+enum class StatisticsGrouping : std::uint8_t { day, model, project, mode, provider, source };
 
 struct StatisticsQuery {
-  StatisticsBy by = StatisticsBy::day;
+  StatisticsGrouping by = StatisticsGrouping::day;
   std::optional<Time> since = {};  // of the messages
   std::optional<Time> until = {};  // exclusive
   // "2026-01-18": the local day of a time.
@@ -99,8 +99,9 @@ struct StatisticsSource {
 // per request and session. Each request is counted once: by its id, however often and in however
 // many sources it is stored, and messages shared by forks with the session they started in.
 // cancelled when stopped. `progress` counts sessions.
-Result<Statistics> sum_up(std::span<const StatisticsSource> sources, const StatisticsQuery& query,
-                          const Prices& prices, const std::stop_token& stop = {},
-                          const ProgressSink& progress = {});
+Result<Statistics> compute_statistics(std::span<const StatisticsSource> sources,
+                                      const StatisticsQuery& query, const Prices& prices,
+                                      const std::stop_token& stop = {},
+                                      const ProgressSink& progress = {});
 
 }  // namespace reprise

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/zstd_library.h"
-#include "source/threads.h"
+#include "source/parallel_for.h"
 #include "store/paths.h"
 #include "store/rules.h"
 #include "store/sqlite/private_folder.h"
@@ -35,8 +35,8 @@ class FileWalk {
   void walk_in_threads(const fs::path& folder, int depth) {
     const std::vector<fs::directory_entry> entries = list(folder);
     std::vector<FileWalk> walks(entries.size(), FileWalk(is_match_));
-    in_threads(entries.size(), kEntriesPerThread,
-               [&](std::size_t i) { walks[i].visit(entries[i], depth); });
+    parallel_for(entries.size(), kEntriesPerThread,
+                 [&](std::size_t i) { walks[i].visit(entries[i], depth); });
     for (FileWalk& walk : walks) {
       std::ranges::move(walk.found_, std::back_inserter(found_));
       std::ranges::move(walk.damage_, std::back_inserter(damage_));
@@ -163,7 +163,7 @@ std::string state_text(const fs::path& file) {
 }
 
 Result<> check_exists(const fs::path& place) {
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(place));
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(place));
   return kind == FileKind::none ? fail(Code::not_found, place.native() + " is not there", ENOENT)
                                 : Result<>();
 }

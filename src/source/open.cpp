@@ -131,7 +131,7 @@ constexpr XdgFolder kXdgFolders[] = {{"XDG_DATA_HOME", ".local/share"},
                                      {"XDG_STATE_HOME", ".local/state"},
                                      {"XDG_CACHE_HOME", ".cache"}};
 
-std::optional<fs::path> folder_in(std::string_view name, const VariableLookup& variable) {
+std::optional<fs::path> folder_in(std::string_view name, const EnvironmentLookup& variable) {
   if (const auto value = variable(name); value && !value->empty()) {
     return fs::path(*value);
   }
@@ -155,7 +155,7 @@ const SourceKind* kind_of_scheme(std::string_view scheme) {
 
 Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view named,
                                           const StoreOptions& options,
-                                          const VariableLookup& variable) {
+                                          const EnvironmentLookup& variable) {
   const std::optional<fs::path> location =
       named.empty() ? default_location(kind, variable ? variable : process_variable)
                     : fs::path(named);
@@ -186,7 +186,8 @@ std::string source_forms() {
   return forms;
 }
 
-std::optional<fs::path> default_location(const SourceKind& kind, const VariableLookup& variable) {
+std::optional<fs::path> default_location(const SourceKind& kind,
+                                         const EnvironmentLookup& variable) {
   for (const SourceKind::DefaultLocation& location : kind.default_locations) {
     if (location.variable.empty()) {
       break;
@@ -207,7 +208,7 @@ Result<const SourceKind*> source_kind_of(std::string_view url) {
   if (colon != std::string_view::npos) {
     return kind_of_scheme(url.substr(0, colon));
   }
-  REPRISE_ASSIGN(const FileKind there, kind_behind(url));
+  REPRISE_ASSIGN(const FileKind there, kind_of_target(url));
   if (there != FileKind::file && there != FileKind::folder) {
     return nullptr;
   }
@@ -237,7 +238,7 @@ bool is_store_url(std::string_view url) {
 }
 
 Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options,
-                                            const VariableLookup& variable) {
+                                            const EnvironmentLookup& variable) {
   options.access = Access::read;
   REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
   if (kind != nullptr) {

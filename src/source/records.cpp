@@ -12,13 +12,13 @@ namespace reprise::source {
 namespace {
 
 // Limits how many candidates are tried in the remainder of a damaged line.
-constexpr int kTriesMax = 64;
+constexpr int kAttemptsMax = 64;
 constexpr std::size_t kDamageExcerptMax = 10U << 10;
 
 // The start of a valid object that extends to the end of the text, after damaged bytes.
 std::size_t find_whole_object(std::string_view text) {
   std::size_t at = 0;
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  for (int tries = 0; tries < kAttemptsMax; ++tries) {
     at = text.find("{\"", at + 1);
     if (at == std::string_view::npos || is_json_object(text.substr(at))) {
       return at;

@@ -14,7 +14,7 @@
 #include "source/branches.h"
 #include "source/line_copies.h"
 #include "source/list_cache.h"
-#include "source/threads.h"
+#include "source/parallel_for.h"
 #include "source/transcript.h"
 #include "store/query.h"
 #include "store/rules.h"
@@ -218,7 +218,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   };
 
   void find_heads(std::span<ListedHead> listed) {
-    in_threads(listed.size(), kFilesPerThread, [&](std::size_t i) {
+    parallel_for(listed.size(), kFilesPerThread, [&](std::size_t i) {
       listed[i].head = find_head(*listed[i].located, listed[i].report);
     });
   }

@@ -30,7 +30,7 @@ Result<std::string> first_bytes(const path& file, std::size_t count) {
 }
 
 Result<bool> is_sqlite(const path& place) {
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(place));
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(place));
   if (kind != FileKind::file) {
     return false;
   }
@@ -176,7 +176,7 @@ Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreO
   if (const StoreKind* const kind = find_store_kind(url); kind != nullptr) {
     return kind->open(url.substr(url.find(':') + 1), options);
   }
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(url));
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(url));
   if (kind != FileKind::none) {
     return open_at(url, options);
   }

@@ -47,8 +47,8 @@ Result<> check(const OwnProcess& process) {
 using BlobSink = std::function<Flow(std::string_view)>;
 
 class OwnStore final : public Store,
-                       public Beginning,
-                       public Creation,
+                       public DeferredCreation,
+                       public AtomicCreation,
                        public Rewriting,
                        public Forking,
                        public Partials,
@@ -101,8 +101,8 @@ class OwnStore final : public Store,
   Result<SessionPage> list(const SessionQuery& query) override {
     return here("list", [&] { return inner_->list(query); });
   }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override {
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
     return here("append",
                 [&] { return inner_->append(id, std::move(messages), std::move(options)); });
   }
@@ -117,8 +117,8 @@ class OwnStore final : public Store,
     return here("create_with",
                 [&] { return can_.creation->create_with(session, std::move(messages)); });
   }
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override {
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override {
     return here("replace_suffix", [&] {
       return can_.rewriting->replace_suffix(id, from, std::move(messages), std::move(options));
     });

@@ -210,7 +210,7 @@ Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
   return {};
 }
 
-Appended appended_at(Seq first, std::size_t messages) {
+AppendResult appended_at(Seq first, std::size_t messages) {
   return {first, first.next(static_cast<std::int64_t>(messages)), false};
 }
 
@@ -222,7 +222,7 @@ std::string once_name_of_request(std::string_view request_id) {
   return cat("request:", request_id);
 }
 
-Remnant unnamed_blobs(std::string where, std::int64_t count) {
+Remnant unreferenced_blobs(std::string where, std::int64_t count) {
   return {std::move(where), cat(count,
                                 count == 1 ? " attachment or large result is removed"
                                            : " attachments or large results are removed",

@@ -100,7 +100,7 @@ Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
                       const AppendOptions& options);
 
 // The positions of a batch of `messages` messages that begins at `first`.
-Appended appended_at(Seq first, std::size_t messages);
+AppendResult appended_at(Seq first, std::size_t messages);
 
 // Keys in the table of completed operations: an operation, and a request whose usage was counted.
 std::string once_name(const OperationId& operation);
@@ -110,7 +110,7 @@ std::string once_name_of_request(std::string_view request_id);
 inline constexpr std::int64_t kBlobsCollectedMax = 64;
 
 // The report about `count` unreferenced blobs in the store named `where`.
-Remnant unnamed_blobs(std::string where, std::int64_t count);
+Remnant unreferenced_blobs(std::string where, std::int64_t count);
 
 // Like Blobs::read_blob(). `find` returns the piece with the given number, from 0; nullopt after
 // the last one.

@@ -75,8 +75,8 @@ void set_lease(StoredSession& stored, const Lease& lease) {
   }
 }
 
-Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
-                                const AppendOptions& options) {
+Result<AppendResult> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
+                                    const AppendOptions& options) {
   if (options.operation) {
     if (const auto done = stored.operations.find(*options.operation);
         done != stored.operations.end()) {
@@ -98,9 +98,10 @@ Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Mes
     stored.log->own.push_back(std::make_shared<const Message>(std::move(message)));
   }
   change_partial(stored, options);
-  const Appended appended{from, info.head, false};
+  const AppendResult appended{from, info.head, false};
   if (options.operation) {
-    stored.operations.emplace(*options.operation, Appended{appended.first, appended.head, true});
+    stored.operations.emplace(*options.operation,
+                              AppendResult{appended.first, appended.head, true});
   }
   return appended;
 }

@@ -33,7 +33,7 @@ struct StoredSession {
   std::shared_ptr<Log> log = std::make_shared<Log>();
   bool shares_with_parent = false;           // forked_from alone may come from an import
   std::vector<SharedMessage> replaced = {};  // kept until the session is purged
-  std::map<OperationId, Appended> operations = {};
+  std::map<OperationId, AppendResult> operations = {};
   CountedRequests counted_requests = {};
   std::optional<Partial> partial = {};
   std::vector<Todo> todos = {};
@@ -56,8 +56,8 @@ void set_lease(StoredSession& stored, const Lease& lease);
 
 // Replaces the messages from `from` on with `messages`, as one operation. The replaced messages are
 // kept in `replaced`. On failure, nothing is changed.
-Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
-                                const AppendOptions& options);
+Result<AppendResult> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
+                                    const AppendOptions& options);
 
 // Like ReplacedReader::read_replaced().
 ReadReport deliver_replaced(const StoredSession& stored, const MessageSink& sink);

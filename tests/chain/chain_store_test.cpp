@@ -27,7 +27,7 @@ class ChainStore : public testing::Test {
   std::unique_ptr<Store> open(Access access = Access::write) {
     return must(open_chain_store(
         file_, {.access = access,
-                .on_notice = [this](std::string_view text) { notices_.emplace_back(text); }}));
+                .on_warning = [this](std::string_view text) { notices_.emplace_back(text); }}));
   }
   std::string bytes() const { return must(read_file(file_)); }
   void put(std::string_view text) const { must(replace_file(file_, text)); }

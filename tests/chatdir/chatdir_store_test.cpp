@@ -304,7 +304,7 @@ TEST(ChatdirStore, AnInterruptedReplacementIsAtomic) {
     const auto store = directory.open();
     EXPECT_EQ(must(get(*store, id)).info.head, Seq{is_renamed ? 2 : 4});
     EXPECT_EQ(must(get(*store, id)).info.updated_at, after.info.updated_at);
-    const Appended again =
+    const AppendResult again =
         must(store->capabilities().rewriting->replace_suffix(id, {2}, {}, options));
     EXPECT_EQ(again.repeated, is_renamed);
     EXPECT_EQ(must(get(*store, id)), after);

@@ -51,7 +51,7 @@ TEST(OriginalChat, CanBeContinued) {
   const std::string before = directory.read(directory.messages(id));
   {
     const auto store = directory.open();
-    const Appended appended = must(
+    const AppendResult appended = must(
         store->append(id, {user("more"), assistant("yes")}, {.operation = operation_id("op-1")}));
     EXPECT_EQ(appended.first, Seq{3});
     EXPECT_TRUE(

@@ -56,8 +56,8 @@ TEST(TornChat, IsRepairedWithTheNextMessage) {
         << "reading heals nothing";
 
     const auto store = directory.open();
-    const Appended again = must(store->append(id, {assistant("again"), user("and on")},
-                                              {.operation = operation_id("op-1")}));
+    const AppendResult again = must(store->append(id, {assistant("again"), user("and on")},
+                                                  {.operation = operation_id("op-1")}));
     ASSERT_EQ(again.repeated, is_whole) << cut;
     if (!is_whole) {
       expected.insert(expected.end(), {"again", "and on"});

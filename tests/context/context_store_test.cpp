@@ -26,7 +26,7 @@ class ContextStore : public testing::Test {
   std::unique_ptr<Store> open(Access access = Access::write) {
     return must(open_context_store(
         file_, {.access = access,
-                .on_notice = [this](std::string_view text) { notices_.emplace_back(text); }}));
+                .on_warning = [this](std::string_view text) { notices_.emplace_back(text); }}));
   }
   static SessionId only(Store& store) { return must(store.list({})).sessions.at(0).id; }
   static Texts texts_in(Store& store) { return texts(must(read_all(store, only(store)))); }

@@ -44,7 +44,7 @@ class ContextOnAFullDisk : public HardFiles {
   }
 
   void fill() const { disk_.fill(); }
-  void make_room() const { fs::remove(folder_.path() / "filler"); }
+  void delete_with_reserve() const { fs::remove(folder_.path() / "filler"); }
 
   // More than the space reserved for deleting.
   const std::string long_text_ = std::string(600'000, 'x');
@@ -82,7 +82,7 @@ TEST_F(ContextOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
   EXPECT_EQ(must(read_file(file())), before);
   EXPECT_EQ(texts(must(read_all(*store, id_))), Texts{"first"});
   EXPECT_EQ(stored(id_, {.access = Access::read}), Texts{"first"});
-  make_room();
+  delete_with_reserve();
   EXPECT_TRUE(works(store->append(id_, {user("second")}, {})));
   EXPECT_EQ(stored(id_), (Texts{"first", "second"}));
 }
@@ -96,7 +96,7 @@ TEST_F(ContextOnAFullDisk, ALongConversationCanBeDeletedAndRestored) {
   ASSERT_TRUE(works(store->capabilities().trash->trash(id_, at(1))));
   EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::trashed);
   EXPECT_EQ(must(store->list({})).sessions.size(), 0U);
-  make_room();
+  delete_with_reserve();
   must(store->capabilities().trash->restore(id_));
   EXPECT_EQ(must(get(*open(), id_)).info.state, SessionState::active);
   EXPECT_EQ(stored(id_), Texts{long_text_});
@@ -128,7 +128,7 @@ TEST_F(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndRes
   fill();
   ASSERT_TRUE(works(open()->capabilities().trash->trash(id_, at(1))));
   EXPECT_EQ(stored(id_), parts);
-  make_room();
+  delete_with_reserve();
   const auto store = open();
   must(store->create(session("next")));
   must(store->append(session_id("next"), {user("other")}, running("two")));

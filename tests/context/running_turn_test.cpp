@@ -53,17 +53,17 @@ class RunningTurn : public testing::Test {
   std::string bytes() const { return must(read_file(file_)); }
   void put(std::string_view text) const { must(replace_file(file_, text)); }
   bool is_beside() const { return fs::exists(beside_); }
-  static Appended ask(Store& store, std::string_view words) {
+  static AppendResult ask(Store& store, std::string_view words) {
     return must(store.append(only(store), {user(words, at(100))},
                              {.operation = operation_id(cat("ask-", words)),
                               .begin_partial = begins(cat("answer-", words))}));
   }
-  static Result<Appended> answer(Store& store, std::string_view words) {
+  static Result<AppendResult> answer(Store& store, std::string_view words) {
     return store.append(only(store), {assistant(cat("re: ", words), at(101))},
                         {.operation = operation_id(cat("end-", words)),
                          .end_partial = operation_id(cat("answer-", words))});
   }
-  static Result<Appended> cancel_turn(Store& store, std::string_view words, Seq question) {
+  static Result<AppendResult> cancel_turn(Store& store, std::string_view words, Seq question) {
     return store.capabilities().rewriting->replace_suffix(
         only(store), question, {},
         {.expected_head = question.next(),

@@ -19,7 +19,7 @@ TEST_P(StoreContract, MessagesGetSeqsFromZeroWithoutGaps) {
     for (Message& message : some) {
       message.seq = {99};  // assigned by the store
     }
-    const Appended appended = append(id, some);
+    const AppendResult appended = append(id, some);
     EXPECT_EQ(appended.first.value, static_cast<std::int64_t>(all.size()));
     all.insert(all.end(), some.begin(), some.end());
     EXPECT_EQ(appended.head.value, static_cast<std::int64_t>(all.size()));
@@ -59,7 +59,7 @@ TEST_P(StoreContract, AnEmptyBatchChangesNothing) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(2));
   const Session before = found(id);
-  const Appended appended = append(id, {});
+  const AppendResult appended = append(id, {});
   EXPECT_EQ(appended.first, Seq{2});
   EXPECT_EQ(appended.head, Seq{2});
   EXPECT_EQ(found(id), before);
@@ -104,7 +104,7 @@ TEST_P(StoreContract, AnOperationHappensOnce) {
   REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(1));
   const AppendOptions options{.expected_head = Seq{1}, .operation = operation_id("op-1")};
-  const Appended first = append(id, messages(2, "mine"), options);
+  const AppendResult first = append(id, messages(2, "mine"), options);
   EXPECT_EQ(first.first, Seq{1});
   EXPECT_EQ(first.head, Seq{3});
   EXPECT_FALSE(first.repeated);
@@ -113,7 +113,7 @@ TEST_P(StoreContract, AnOperationHappensOnce) {
   for (int time = 0; time < 3; ++time) {
     // The head has moved: a retry is recognized before the head is checked, even with other
     // messages.
-    const Appended again = append(id, messages(1 + time, "other words"), options);
+    const AppendResult again = append(id, messages(1 + time, "other words"), options);
     EXPECT_EQ(again.first, Seq{1});
     EXPECT_EQ(again.head, Seq{3});
     EXPECT_TRUE(again.repeated);
@@ -130,7 +130,7 @@ TEST_P(StoreContract, ARefusedOperationCanBeRetried) {
   EXPECT_TRUE(
       fails(store().append(id, messages(1), {.expected_head = Seq{0}, .operation = operation}),
             Code::conflict));
-  const Appended second =
+  const AppendResult second =
       append(id, messages(1), {.expected_head = Seq{1}, .operation = operation});
   EXPECT_FALSE(second.repeated);
   EXPECT_EQ(second.first, Seq{1});
@@ -141,7 +141,7 @@ TEST_P(StoreContract, AnOperationWithoutMessagesHappensOnceToo) {
   const SessionId id = create("s", messages(1));
   EXPECT_FALSE(append(id, {}, {.operation = operation_id("op")}).repeated);
   reopen();
-  const Appended again = append(id, messages(2), {.operation = operation_id("op")});
+  const AppendResult again = append(id, messages(2), {.operation = operation_id("op")});
   EXPECT_TRUE(again.repeated);
   EXPECT_EQ(again.head, Seq{1});
 }

@@ -19,7 +19,7 @@ TEST_P(StoreContract, ChangeableDataIsReadable) {
   EXPECT_EQ(can.replaced_reader, static_cast<ReplacedReader*>(can.rewriting));
   EXPECT_EQ(can.signature_reader, static_cast<SignatureReader*>(can.signatures));
   if (can.repair != nullptr) {
-    EXPECT_EQ(can.verifying, static_cast<Verifying*>(can.repair));
+    EXPECT_EQ(can.verifying, static_cast<Verifier*>(can.repair));
   }
 }
 

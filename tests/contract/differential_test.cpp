@@ -45,7 +45,7 @@ std::string answer(const Error& /*error*/) {
 std::string answer(const Result<>& result) {
   return result ? "done" : answer(result.error());
 }
-std::string answer(const Result<Appended>& result) {
+std::string answer(const Result<AppendResult>& result) {
   return result ? std::to_string(result->first.value) + "-" + std::to_string(result->head.value) +
                       (result->repeated ? " again" : "")
                 : answer(result.error());

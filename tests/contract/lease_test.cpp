@@ -76,7 +76,7 @@ void wait_until(const std::function<bool()>& is_so) {
   }
 }
 
-bool is_answering(Store& store, const SessionId& id) {
+bool recover_answer(Store& store, const SessionId& id) {
   const auto running = store.capabilities().partials->find_partial(id);
   const std::optional<Partial> partial = running.value_or(std::nullopt);
   return partial && !partial->blocks.empty();
@@ -142,7 +142,7 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
   const pid_t child = in_child([&] {
     const auto own = open();
     TwoWords provider([&] {
-      wait_until([&] { return is_answering(*own, id) && has_saved(*own, id, "stream.md"); });
+      wait_until([&] { return recover_answer(*own, id) && has_saved(*own, id, "stream.md"); });
       stop_between_renewals(*own, id);
     });
     return exit_code_of_second(ask(*own, id, "first", provider, {.answer_lease = 300ms}));
@@ -168,7 +168,7 @@ TEST_P(StoreContract, AConversationThatLostItsLeaseContinuesWithTheNextQuestion)
     if (std::exchange(is_taken_over, true)) {
       return;
     }
-    wait_until([&] { return is_answering(store(), id); });
+    wait_until([&] { return recover_answer(store(), id); });
     must(settle(store(), id, must(capabilities().partials->find_partial(id)).value(),
                 system_clock()));
     append(id, {user("between"), assistant("said elsewhere")});
@@ -213,7 +213,7 @@ class Overtaken {
     if (std::exchange(is_done_, true)) {
       return;
     }
-    wait_until([&] { return is_answering(store_, id_); });
+    wait_until([&] { return recover_answer(store_, id_); });
     must(settle(store_, id_, must(store_.capabilities().partials->find_partial(id_)).value(),
                 system_clock()));
     must(store_.append(id_, {user("between"), assistant("said elsewhere")}, {}));
@@ -330,7 +330,7 @@ TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotConsideredDead) {
   pid_t ended = 0;
   wait_until([&] {
     ended = ::waitpid(child, &status, WNOHANG);
-    return ended != 0 || is_answering(store(), id);
+    return ended != 0 || recover_answer(store(), id);
   });
   if (ended == child) {
     ::close(ends[1]);

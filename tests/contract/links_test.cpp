@@ -151,7 +151,7 @@ class Life {
         read_ += (*found)->info.title;
       }
     }
-    if (Verifying* const verifying = store.capabilities().verifying; verifying != nullptr) {
+    if (Verifier* const verifying = store.capabilities().verifying; verifying != nullptr) {
       done(verifying->verify());
     }
     if (Backup* const backup = store.capabilities().backup; backup != nullptr) {

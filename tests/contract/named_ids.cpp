@@ -48,7 +48,7 @@ SessionId name_of(const SessionId& uuid) {
 }
 
 class NamedStore final : public Store,
-                         public Creation,
+                         public AtomicCreation,
                          public Rewriting,
                          public Partials,
                          public Todos,
@@ -90,8 +90,8 @@ class NamedStore final : public Store,
     }
     return page;
   }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override {
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
     return inner_->append(uuid_of(id), std::move(messages), std::move(options));
   }
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
@@ -104,8 +104,8 @@ class NamedStore final : public Store,
     packed.info.id = uuid_of(session.info.id);
     return inner_->capabilities().creation->create_with(packed, std::move(messages));
   }
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override {
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override {
     return inner_->capabilities().rewriting->replace_suffix(uuid_of(id), from, std::move(messages),
                                                             std::move(options));
   }

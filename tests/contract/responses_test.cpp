@@ -30,7 +30,7 @@ TEST_P(StoreContract, AnAnswersIdIsStoredAndIsActivity) {
   Session expected = found(id);
   for (int number = 1; number <= 3; ++number) {
     const std::string response = "resp_" + std::to_string(number);
-    const Appended appended = append(id, {answered(response, at(number, 17))});
+    const AppendResult appended = append(id, {answered(response, at(number, 17))});
     EXPECT_EQ(appended.head, Seq{0});
     expected.response_chain.push_back({"openai-responses", response});
     expected.info.updated_at = at(number, 17);
@@ -54,7 +54,7 @@ TEST_P(StoreContract, AnIdIsInTheChainOnce) {
   REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   append(id, {answered("a"), answered(""), answered("b")}, {.operation = operation_id("op")});
-  const Appended again = append(id, {answered("c")}, {.operation = operation_id("op")});
+  const AppendResult again = append(id, {answered("c")}, {.operation = operation_id("op")});
   EXPECT_TRUE(again.repeated);
   EXPECT_EQ(again.head, Seq{0}) << "no message is there";
   reopen();

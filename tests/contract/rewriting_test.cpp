@@ -19,7 +19,7 @@ using Texts = std::vector<std::string>;
 TEST_P(StoreContract, ASuffixIsReplaced) {
   REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
-  const Appended appended =
+  const AppendResult appended =
       must(capabilities().rewriting->replace_suffix(id, {2}, messages(3, "new", at(100)), {}));
   EXPECT_EQ(appended.first, Seq{2});
   EXPECT_EQ(appended.head, Seq{5});
@@ -174,7 +174,7 @@ TEST_P(StoreContract, AReplacementHappensOnce) {
   EXPECT_FALSE(replace("new").repeated);
   append(id, messages(1, "more"));
   reopen();
-  const Appended again = replace("newer");
+  const AppendResult again = replace("newer");
   EXPECT_TRUE(again.repeated);
   EXPECT_EQ(again.first, Seq{1});
   EXPECT_EQ(again.head, Seq{3});

@@ -75,7 +75,8 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
   std::vector<Message> stored(const SessionId& id, ReadRange range = {}) {
     return must(read_all(store(), id, range));
   }
-  Appended append(const SessionId& id, std::vector<Message> messages, AppendOptions options = {}) {
+  AppendResult append(const SessionId& id, std::vector<Message> messages,
+                      AppendOptions options = {}) {
     return must(store().append(id, appendable(std::move(messages)), std::move(options)));
   }
   std::vector<SessionInfo> listed(const SessionQuery& query = {}) {

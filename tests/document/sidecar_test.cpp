@@ -81,8 +81,8 @@ StoredSession full_stored() {
   stored.state_before_trash = SessionState::closed;
   stored.session.info.answering = stored_owner();
   stored.partial = Partial{test::operation_id("a"), stored_owner(), "echo", "m", at(9, 7), {}};
-  stored.operations.emplace(test::operation_id("one"), Appended{Seq{0}, Seq{2}, true});
-  stored.operations.emplace(test::operation_id("two"), Appended{Seq{2}, Seq{2}, true});
+  stored.operations.emplace(test::operation_id("one"), AppendResult{Seq{0}, Seq{2}, true});
+  stored.operations.emplace(test::operation_id("two"), AppendResult{Seq{2}, Seq{2}, true});
   stored.replaced.push_back(std::make_shared<const Message>(test::full_message()));
   return stored;
 }
@@ -113,7 +113,7 @@ TEST(SessionRest, KeepsTheNewestOperations) {
   StoredSession stored{.session = test::session("s")};
   for (std::int64_t number = 0; number < 150; ++number) {
     stored.operations.emplace(test::operation_id(cat("op-", number)),
-                              Appended{Seq{number}, Seq{number + 1}, true});
+                              AppendResult{Seq{number}, Seq{number + 1}, true});
   }
   StoredSession native{.session = stored.session};
   must(add_session_sidecar(native, session_sidecar(stored, native.session)));

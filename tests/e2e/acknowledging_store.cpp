@@ -14,7 +14,7 @@ AcknowledgingStore::AcknowledgingStore(std::unique_ptr<Store> store, Say say)
   }
 }
 
-void AcknowledgingStore::acknowledge(const Result<Appended>& appended,
+void AcknowledgingStore::acknowledge(const Result<AppendResult>& appended,
                                      const std::vector<Message>& messages) {
   if (!appended) {
     return;
@@ -26,16 +26,16 @@ void AcknowledgingStore::acknowledge(const Result<Appended>& appended,
   }
 }
 
-Result<Appended> AcknowledgingStore::append(const SessionId& id, std::vector<Message> messages,
-                                            AppendOptions options) {
+Result<AppendResult> AcknowledgingStore::append(const SessionId& id, std::vector<Message> messages,
+                                                AppendOptions options) {
   auto appended = store_->append(id, messages, std::move(options));
   acknowledge(appended, messages);
   return appended;
 }
 
-Result<Appended> AcknowledgingStore::replace_suffix(const SessionId& id, Seq from,
-                                                    std::vector<Message> messages,
-                                                    AppendOptions options) {
+Result<AppendResult> AcknowledgingStore::replace_suffix(const SessionId& id, Seq from,
+                                                        std::vector<Message> messages,
+                                                        AppendOptions options) {
   say_(cat("replacing ", from.value));
   auto appended =
       store_->capabilities().rewriting->replace_suffix(id, from, messages, std::move(options));

@@ -22,23 +22,23 @@ class AcknowledgingStore final : public Store, private Rewriting {
     return store_->update(id, patch);
   }
   Result<SessionPage> list(const SessionQuery& query) override { return store_->list(query); }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override;
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     return store_->read(id, range, sink);
   }
   const Capabilities& capabilities() const override { return capabilities_; }
 
  private:
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override;
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override {
     return store_->capabilities().rewriting->count_replaced(id);
   }
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
     return store_->capabilities().rewriting->read_replaced(id, sink);
   }
-  void acknowledge(const Result<Appended>& appended, const std::vector<Message>& messages);
+  void acknowledge(const Result<AppendResult>& appended, const std::vector<Message>& messages);
 
   std::unique_ptr<Store> store_;
   Say say_;

@@ -70,11 +70,13 @@ TEST(Proxy, ThatIsNotThereIsAnErrorThatSaysSo) {
 
 class Answer final : public http::Receiver {
  public:
-  http::Want head(const http::ResponseHead& head) override {
+  http::ReceiveAction head(const http::ResponseHead& head) override {
     status = head.status;
-    return http::Want::more;
+    return http::ReceiveAction::more;
   }
-  http::Want data(std::string_view /*bytes*/) override { return http::Want::more; }
+  http::ReceiveAction data(std::string_view /*bytes*/) override {
+    return http::ReceiveAction::more;
+  }
   int status = 0;
 };
 

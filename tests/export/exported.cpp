@@ -37,7 +37,7 @@ Session exported_session() {
 
 ExportedText exported_as(std::string_view format, Source& source, std::string_view id) {
   MemoryOutput output;
-  Exported exported =
+  ExportResult exported =
       must(export_session(source, session_id(id), *find_export_format(format), output));
   return {std::move(output.text), std::move(exported)};
 }

@@ -17,7 +17,7 @@ class MemoryOutput final : public ExportOutput {
     text += bytes;
     return {};
   }
-  bool takes_files() const override { return has_files; }
+  bool accepts_files() const override { return has_files; }
   Result<std::string> add_file(std::string_view name,
                                const std::function<Result<>(const Piece&)>& fill) override;
 
@@ -35,7 +35,7 @@ Session exported_session();
 
 struct ExportedText {
   std::string text;
-  Exported exported;
+  ExportResult exported;
 };
 ExportedText exported_as(std::string_view format, Source& source,
                          std::string_view id = kExportedId);

@@ -151,15 +151,15 @@ TEST_F(PostgresDeltas, OfOthersContinueWhenOneFails) {
 
 // A writer whose lock is not free runs apart from the others for some seconds.
 TEST(PostgresGatherer, AHeldLockDelaysOthersOnlyOnce) {
-  postgres::Gatherer gatherer;
+  postgres::GroupCommit gatherer;
   std::atomic<int> undone = 0;
   std::atomic<int> shared = 0;
   const auto run = [&](const std::vector<postgres::Query>& queries,
-                       postgres::Gatherer::Wait wait) -> Result<std::vector<postgres::Rows>> {
+                       postgres::GroupCommit::Wait wait) -> Result<std::vector<postgres::Rows>> {
     const bool is_held = std::ranges::any_of(
         queries, [](const postgres::Query& query) { return query.text == "held"; });
     if (queries.size() > 1) {
-      EXPECT_EQ(wait, postgres::Gatherer::Wait::brief);
+      EXPECT_EQ(wait, postgres::GroupCommit::Wait::brief);
       ++shared;
       undone += is_held ? 1 : 0;
     }

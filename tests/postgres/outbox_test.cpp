@@ -29,8 +29,8 @@ class Watched final : public Store {
     return inner_.update(id, patch);
   }
   Result<SessionPage> list(const SessionQuery& query) override { return inner_.list(query); }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override {
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
     before_();
     return inner_.append(id, std::move(messages), std::move(options));
   }

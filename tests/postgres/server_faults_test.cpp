@@ -57,7 +57,7 @@ TEST(PostgresAway, AStartingProcessWaitsForOneOfSeveralServers) {
       other.substr(other.find('@') + 1, other.find('/', other.find('@')) - other.find('@') - 1));
   std::vector<std::string> notices;
   StoreOptions options;
-  options.on_notice = [&notices](std::string_view text) { notices.emplace_back(text); };
+  options.on_warning = [&notices](std::string_view text) { notices.emplace_back(text); };
   const auto store =
       open_store(cat(one.substr(0, host), hosts, one.substr(one.find('/', host))), options);
   EXPECT_TRUE(works(store));
@@ -84,7 +84,7 @@ TEST_F(PostgresFull, AFreeConnectionIsWaitedForWhenAStoreIsOpened) {
   auto holder = std::make_unique<Holder>(url_, "SELECT 1");
   std::vector<std::string> notices;
   StoreOptions options;
-  options.on_notice = [&](std::string_view text) {
+  options.on_warning = [&](std::string_view text) {
     notices.emplace_back(text);
     holder.reset();
   };

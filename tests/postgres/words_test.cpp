@@ -33,7 +33,7 @@ class Machine {
         index_(must(SearchIndex::open(folder_.path() / "search.db", std::move(options)))) {}
 
   Store& store() { return *store_; }
-  Result<bool> catch_up() { return index_->catch_up({url_, store_.get()}); }
+  Result<bool> update_index() { return index_->update_index({url_, store_.get()}); }
   Places find_indexed(std::string_view words) {  // without indexing
     const SearchSource sources[] = {{url_, store_.get()}};
     Places places;
@@ -44,7 +44,7 @@ class Machine {
     return places;
   }
   Places find(std::string_view words) {
-    EXPECT_TRUE(must(catch_up()));
+    EXPECT_TRUE(must(update_index()));
     return find_indexed(words);
   }
   void add(std::string_view id, std::vector<Message> messages) {
@@ -104,14 +104,14 @@ TEST_F(PostgresWords, AnAppendIsIndexedAndFoundInFewRoundTrips) {
     call();
     return statistics.counts().round_trips.count - before;
   };
-  const auto catch_up = [&] { EXPECT_TRUE(must(index->catch_up(sources[0]))); };
+  const auto update_index = [&] { EXPECT_TRUE(must(index->update_index(sources[0]))); };
   for (int i = 0; i < 20; ++i) {
     must(store->create(session(cat("s", i))));
     must(store->append(session_id(cat("s", i)), {user("first")}, {}));
   }
-  catch_up();
+  update_index();
   must(store->append(session_id("s7"), {user("second")}, {}));
-  EXPECT_LE(round_trips(catch_up), 7);
+  EXPECT_LE(round_trips(update_index), 7);
   EXPECT_LE(round_trips([&] {
               const SearchQuery query{.terms = must(parse_search("first"))};
               EXPECT_EQ(must(index->search(sources, query)).hits.size(), 20U);
@@ -157,11 +157,11 @@ TEST_F(PostgresWords, OneIndexesAndTheOthersSearchMeanwhile) {
   machine.add("a", {user("word again")});
   {
     const Holder other(url_, "SELECT 1 FROM reprise_indexing FOR UPDATE");
-    EXPECT_FALSE(must(machine.catch_up()));
+    EXPECT_FALSE(must(machine.update_index()));
     EXPECT_EQ(machine.find_indexed("word"), Places{"a#0"});
     machine.add("a", {user("word once more")});  // nobody waits for the indexing
   }
-  while (!must(machine.catch_up())) {  // the server has not noticed yet that it left
+  while (!must(machine.update_index())) {  // the server has not noticed yet that it left
   }
   EXPECT_EQ(machine.find("word"), (Places{"a#2", "a#1", "a#0"}));
 }
@@ -175,7 +175,7 @@ TEST_F(PostgresWords, TwoProcessesIndexEachMessageOnce) {
   for (int child = 0; child < 2; ++child) {
     children.push_back(in_child([this] {
       Machine own(url_);
-      while (!must(own.catch_up())) {
+      while (!must(own.update_index())) {
       }
       return own.find_indexed("number7").size() == 60 ? 0 : 1;
     }));
@@ -201,7 +201,7 @@ TEST_F(PostgresWords, NothingPurgedIsIndexed) {
   });
   Machine other(url_);
   for (int round = 0; round < 10; ++round) {
-    must(other.catch_up());
+    must(other.update_index());
   }
   purging.join();
   EXPECT_EQ(words(), "0");
@@ -326,7 +326,7 @@ TEST_F(PostgresWords, AReaderIndexesToo) {
   const TemporaryFolder folder;
   const auto store = must(open_store(url_, {.access = Access::read}));
   const auto index = must(SearchIndex::open(folder.path() / "search.db"));
-  EXPECT_TRUE(must(index->catch_up({url_, store.get()})));
+  EXPECT_TRUE(must(index->update_index({url_, store.get()})));
   EXPECT_EQ(words(), "1");
 }
 

@@ -55,7 +55,7 @@ class CutAnswersTest : public ProgramTest {
     if (page.sessions.empty()) {
       return std::nullopt;
     }
-    const SessionNow now = must(get_now(**source, page.sessions.front().id));
+    const SessionSnapshot now = must(get_snapshot(**source, page.sessions.front().id));
     return now.answer ? std::optional(plain_text(now.answer->message)) : std::nullopt;
   }
 

@@ -70,10 +70,10 @@ TEST(SearchCosts, CatchingUpReadsOnlyWhatIsNew) {
   add_sessions(*store, kSessions);
   const SearchSource source{"sqlite:" + file.native(), store.get()};
   const auto index = must(SearchIndex::open(folder.path() / "search.db"));
-  EXPECT_TRUE(must(index->catch_up(source)));
+  EXPECT_TRUE(must(index->update_index(source)));
   must(store->append(test::session_id("s0"), {test::user("two")}, {}));
   steps = 0;
-  EXPECT_TRUE(must(index->catch_up(source)));
+  EXPECT_TRUE(must(index->update_index(source)));
   EXPECT_GT(steps, 0);
   EXPECT_LT(steps, 5 * kSessions) << "it reads the rows of all sessions";
 }
@@ -93,7 +93,7 @@ TEST(SearchCosts, ThePrefixOfAFrequentWordDoesNotLoadAllItsOccurrences) {
   must(store->create(test::session("a")));
   must(store->append(test::session_id("a"), std::move(messages), {}));
   const auto index = must(SearchIndex::open(folder.path() / "search.db"));
-  EXPECT_TRUE(must(index->catch_up(sources[0])));
+  EXPECT_TRUE(must(index->update_index(sources[0])));
   largest_allocation();
   const SearchQuery query{.terms = must(parse_search("comm*")), .limit = 1};
   EXPECT_EQ(must(index->search(sources, query)).hits.size(), 1U);
@@ -110,7 +110,7 @@ TEST(SearchCosts, LargeBatchesAreMergedAtTheEnd) {
   must(store->create(test::session("a")));
   for (int i = 0; i < 2; ++i) {
     must(store->append(test::session_id("a"), test::messages(kMessages, cat("batch", i)), {}));
-    EXPECT_TRUE(must(index->catch_up(source)));
+    EXPECT_TRUE(must(index->update_index(source)));
   }
   EXPECT_EQ(segments_in(file), 1);
 }

@@ -53,7 +53,7 @@ class SearchBase {
 
   SearchPage page(SearchQuery query) {
     const SearchSource all[] = {source()};
-    EXPECT_TRUE(must(index_->catch_up(source())));
+    EXPECT_TRUE(must(index_->update_index(source())));
     return must(index_->search(all, query));
   }
   // "ID#SEQ" of the matches.
@@ -415,8 +415,8 @@ TEST_P(SearchTest, SourcesAreToldApart) {
   must(other->create(test::session("a")));
   must(other->append(test::session_id("a"), {user("word other", at(9))}, {}));
   const SearchSource second{"memory:other", other.get()};
-  must(index_->catch_up(source()));
-  must(index_->catch_up(second));
+  must(index_->update_index(source()));
+  must(index_->update_index(second));
   EXPECT_EQ(find("word"), (Places{"a#0"}));
   const SearchSource both[] = {source(), second};
   const SearchPage found = must(index_->search(both, {.terms = must(parse_search("word"))}));
@@ -466,7 +466,7 @@ TEST_F(SearchFileTest, OneCatchesUpAndTheOtherSearches) {
   {
     const auto hold = must(lock->acquire(std::chrono::steady_clock::now()));
     const auto other = must(SearchIndex::open(file()));
-    EXPECT_FALSE(must(other->catch_up(source())));
+    EXPECT_FALSE(must(other->update_index(source())));
     const SearchSource all[] = {source()};
     EXPECT_EQ(places(must(other->search(all, {.terms = must(parse_search("word"))}))),
               (Places{"a#0"}));
@@ -496,7 +496,7 @@ TEST_P(SearchTest, KilledWhileIndexing) {
                                                   return Flow::proceed;
                                                 }}));
       const auto own = is_postgres() ? must(open_store(url_)) : nullptr;
-      must(index->catch_up({url_, own ? own.get() : store_.get()}));
+      must(index->update_index({url_, own ? own.get() : store_.get()}));
       return 0;
     });
     int status = 0;
@@ -517,7 +517,7 @@ TEST_P(SearchTest, ProgressCanStopIt) {
   add("a", std::move(many));
   index_ =
       must(SearchIndex::open(file(), {.on_progress = [](const Progress&) { return Flow::stop; }}));
-  EXPECT_FALSE(must(index_->catch_up(source())));
+  EXPECT_FALSE(must(index_->update_index(source())));
   index_ = must(SearchIndex::open(file()));
   EXPECT_EQ(find("word499"), (Places{"a#499"}));
 }
@@ -545,7 +545,7 @@ TEST_F(SearchFileTest, ADamagedSourceCostsTheIndexNothing) {
   EXPECT_EQ(find("word"), (Places{"a#0"}));
   Damaged damaged;
   const SearchSource broken{"memory:test", &damaged};
-  EXPECT_TRUE(fails(index_->catch_up(broken), Code::corrupt));
+  EXPECT_TRUE(fails(index_->update_index(broken), Code::corrupt));
   const SearchSource sources[] = {broken};
   EXPECT_TRUE(works(index_->search(sources, {.terms = must(parse_search("word"))})));
   const SearchSource good[] = {source()};
@@ -568,7 +568,7 @@ TEST_F(SearchFileTest, AFullDiskLeavesWhatIsThere) {
   }
   add("b", std::move(many));
   disk.fill();
-  EXPECT_TRUE(fails(index_->catch_up(source()), Code::io));
+  EXPECT_TRUE(fails(index_->update_index(source()), Code::io));
   const SearchSource all[] = {source()};
   EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("word"))}))),
             (Places{"a#0"}));
@@ -626,7 +626,7 @@ class SearchToolTest : public SearchFileTest {
     const std::string url = cat("claude:", history().native());
     const auto tool = must(open_source(url));
     const SearchSource all[] = {{url, tool.get()}};
-    EXPECT_TRUE(must(index_->catch_up(all[0])));
+    EXPECT_TRUE(must(index_->update_index(all[0])));
     return places(must(index_->search(all, {.terms = must(parse_search(words))})));
   }
 };
@@ -665,7 +665,7 @@ TEST_F(SearchToolTest, LeavesOutWhatAnotherSourceHas) {
   const auto tool = must(open_source(url));
   const SearchSource all[] = {
       {url, tool.get(), [](const SessionId& /*id*/) -> Result<Seq> { return Seq{1}; }}};
-  EXPECT_TRUE(must(index_->catch_up(all[0])));
+  EXPECT_TRUE(must(index_->update_index(all[0])));
   EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("same"))}))),
             (Places{"a#1"}));
 }

@@ -283,12 +283,12 @@ TEST_F(ImportTest, WhatEndsWithAQuestionIsNotInterrupted) {
   open("pi");
   import_all();
   SessionPage page = must(store_->list({}));
-  note_cut_answers(*store_, page);
+  mark_incomplete_answers(*store_, page);
   EXPECT_FALSE(is_interrupted(page.sessions.at(0)));
   // A question of ours is different.
   must(store_->append(page.sessions[0].id, {{.role = "user", .blocks = {text_block("Two")}}}, {}));
   page = must(store_->list({}));
-  note_cut_answers(*store_, page);
+  mark_incomplete_answers(*store_, page);
   EXPECT_TRUE(is_interrupted(page.sessions.at(0)));
 }
 
@@ -634,7 +634,7 @@ TEST_F(ManyImportsTest, NobodyIsToldOfMoreOnceTheyAreStopped) {
 // without duplicates.
 TEST_F(ManyImportsTest, KilledOnesGoOn) {
   make_sessions();
-  constexpr int kTriesMax = 60'000;
+  constexpr int kAttemptsMax = 60'000;
   for (int round = 0; round < kSessions; round += 2) {
     const std::string url = cat("sqlite:", (own_.path() / cat("killed", round, ".db")).native());
     std::array<int, 2> pipe{};
@@ -650,7 +650,7 @@ TEST_F(ManyImportsTest, KilledOnesGoOn) {
     ::close(pipe[1]);
     const auto store = must(open_store(url));
     // Just begun, the last of these sessions is incomplete.
-    for (int tries = 0; tries < kTriesMax && std::ssize(must(store->list({})).sessions) <= round;
+    for (int tries = 0; tries < kAttemptsMax && std::ssize(must(store->list({})).sessions) <= round;
          ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

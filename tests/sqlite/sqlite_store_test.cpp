@@ -95,7 +95,7 @@ TEST_F(SqliteStoreTest, CheckpointsALongLogAtTheEnd) {
 
 TEST_F(SqliteStoreTest, BeginsASessionThatOthersSeeAtOnce) {
   const auto store = open_at(path());
-  Beginning& beginning = *store->capabilities().beginning;
+  DeferredCreation& beginning = *store->capabilities().beginning;
   must(beginning.begin(session("s")));
   EXPECT_TRUE(must(open_at(path())->find(kId)));
   const auto again = beginning.begin(session("s"));

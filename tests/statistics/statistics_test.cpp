@@ -48,7 +48,7 @@ class StatisticsTest : public testing::Test {
   Statistics sum(StatisticsQuery query = {}) {
     query.day_of = [](Time time) { return format_time(time).substr(0, 10); };
     const StatisticsSource source{"here", store_.get()};
-    return must(sum_up(std::span(&source, 1), query, Prices({})));
+    return must(compute_statistics(std::span(&source, 1), query, Prices({})));
   }
   std::vector<std::string> lines(const StatisticsQuery& query) {
     std::vector<std::string> out;
@@ -72,11 +72,11 @@ TEST_F(StatisticsTest, AreByDayInOrder) {
 TEST_F(StatisticsTest, AreByModelTheMostFirst) {
   add("a", turn("r1", 10, "small"));
   add("b", turn("r2", 20, "large"));
-  EXPECT_THAT(lines({.by = StatisticsBy::model}), testing::Contains("large 1 0 20 1"));
-  EXPECT_EQ(sum({.by = StatisticsBy::model}).rows.front().key, "large");
-  EXPECT_THAT(lines({.by = StatisticsBy::project}),
+  EXPECT_THAT(lines({.by = StatisticsGrouping::model}), testing::Contains("large 1 0 20 1"));
+  EXPECT_EQ(sum({.by = StatisticsGrouping::model}).rows.front().key, "large");
+  EXPECT_THAT(lines({.by = StatisticsGrouping::project}),
               ElementsAre("/srv/b 1 1 20 1", "/srv/a 1 1 10 1"));
-  EXPECT_THAT(lines({.by = StatisticsBy::source}), ElementsAre("here 2 2 30 2"));
+  EXPECT_THAT(lines({.by = StatisticsGrouping::source}), ElementsAre("here 2 2 30 2"));
 }
 
 TEST_F(StatisticsTest, CountARequestOnce) {
@@ -91,7 +91,8 @@ TEST_F(StatisticsTest, CountARequestOnce) {
 TEST_F(StatisticsTest, CountARequestOfTwoSourcesOnce) {
   add("a", turn("r1", 10));
   const StatisticsSource two[] = {{"one", store_.get()}, {"two", store_.get()}};
-  const Statistics both = must(sum_up(two, {.by = StatisticsBy::source}, Prices({})));
+  const Statistics both =
+      must(compute_statistics(two, {.by = StatisticsGrouping::source}, Prices({})));
   EXPECT_EQ(both.total.usage.input.value, 10);
 }
 
@@ -125,7 +126,7 @@ TEST_F(StatisticsTest, KnowImportedSessions) {
   const StatisticsSource two[] = {{"reprise", store_.get()}, {"pi:", tool.get()}};
   std::vector<std::string> rows;
   for (const StatisticsRow& row :
-       must(sum_up(two, {.by = StatisticsBy::source}, Prices({}))).rows) {
+       must(compute_statistics(two, {.by = StatisticsGrouping::source}, Prices({}))).rows) {
     rows.push_back(line_of(row));
   }
   EXPECT_THAT(rows, ElementsAre("pi: 1 1 5 1", "reprise 1 1 1 1"));
@@ -155,9 +156,10 @@ TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
   std::ofstream(projects / (second + ".jsonl")) << turn(second, "1") << turn(second, "2");
   const auto tool = must(open_source("claude:" + folder.path().native()));
   const StatisticsSource source{"claude:", tool.get()};
-  EXPECT_EQ(
-      line_of(must(sum_up(std::span(&source, 1), {.by = StatisticsBy::source}, Prices({}))).total),
-      " 2 2 10 2");
+  EXPECT_EQ(line_of(must(compute_statistics(std::span(&source, 1),
+                                            {.by = StatisticsGrouping::source}, Prices({})))
+                        .total),
+            " 2 2 10 2");
   for (const SessionInfo& info : must(tool->list({})).sessions) {
     must(import_session(*tool, "claude", *store_, info));
   }
@@ -186,15 +188,17 @@ TEST_F(StatisticsTest, CountUsageOfSessionsAndOfRequestsWithoutIdsOnce) {
   for (const std::string name : {"goose", "continue"}) {
     tools.push_back(must(open_source(cat(name, ":", (folder.path() / name).native()))));
     const StatisticsSource source{name + ":", tools.back().get()};
-    const Statistics alone =
-        must(sum_up(std::span(&source, 1), {.by = StatisticsBy::source}, Prices({})));
+    const Statistics alone = must(
+        compute_statistics(std::span(&source, 1), {.by = StatisticsGrouping::source}, Prices({})));
     EXPECT_EQ(line_of(alone.rows.at(0)), name == "goose" ? "goose: 1 1 70 7" : "continue: 1 1 5 1");
     must(import_session(*tools.back(), name, *store_, must(tools.back()->list({})).sessions.at(0)));
     sources.push_back(source);
   }
   EXPECT_EQ(line_of(sum().total), " 2 2 75 8");
-  EXPECT_EQ(line_of(must(sum_up(sources, {.by = StatisticsBy::source}, Prices({}))).total),
-            " 2 2 75 8");
+  EXPECT_EQ(
+      line_of(
+          must(compute_statistics(sources, {.by = StatisticsGrouping::source}, Prices({}))).total),
+      " 2 2 75 8");
 }
 
 TEST_F(StatisticsTest, AreOfATime) {
@@ -227,9 +231,9 @@ TEST_F(StatisticsTest, StopWhenAsked) {
   std::stop_source stop;
   stop.request_stop();
   const StatisticsSource source{"here", store_.get()};
-  EXPECT_TRUE(fails(
-      sum_up(std::span(&source, 1), {.by = StatisticsBy::model}, Prices({}), stop.get_token()),
-      Code::cancelled));
+  EXPECT_TRUE(fails(compute_statistics(std::span(&source, 1), {.by = StatisticsGrouping::model},
+                                       Prices({}), stop.get_token()),
+                    Code::cancelled));
 }
 
 TEST(HashSet, KnowsWhatWasSeen) {

@@ -155,7 +155,7 @@ struct ClearClosed {
   TabId tab;
 };
 // Cancels slow operations while closing.
-struct Hurry {};
+struct CancelPending {};
 // Handled by the main thread, which owns the terminal.
 struct OpenEditor {
   TabId tab;
@@ -168,8 +168,8 @@ struct Redraw {};
 using Effect =
     std::variant<OpenEditor, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead, AskAgain,
                  ContinueTurn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile,
-                 CopyText, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend,
-                 Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored,
+                 CopyText, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, CancelPending,
+                 Suspend, Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored,
                  RestoreStored, RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed,
                  ClearClosed>;
 using Effects = std::vector<Effect>;

@@ -98,7 +98,7 @@ Result<HistoryPart> read_history(ChatSession& session, Seq before, std::int64_t 
   return part;
 }
 
-LiveSession::LiveSession(const Parts& parts) : parts_(parts), agreed_(parts.context) {}
+LiveSession::LiveSession(const Parts& parts) : parts_(parts), consents_(parts.context) {}
 
 LiveSession::~LiveSession() {
   stop();
@@ -107,7 +107,7 @@ LiveSession::~LiveSession() {
 
 Approver LiveSession::approver() {
   return [this](const ToolUseBlock& call) {
-    const auto answer = agreed_.approve(call, [this](const ToolUseBlock& use) {
+    const auto answer = consents_.approve(call, [this](const ToolUseBlock& use) {
       std::unique_lock lock(mutex_);
       const std::stop_token stop = stop_.get_token();
       lock.unlock();
@@ -128,7 +128,7 @@ void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<Ch
   own_context_ = std::move(own_context);
   session_ = std::move(session);
   constant_ = std::move(constant_metadata);
-  agreed_.begin(constant_.folder);
+  consents_.begin(constant_.folder);
   const Store* const store = session_->store();
   stores_partials_ = store != nullptr && store->capabilities().partials != nullptr;
 }

@@ -74,7 +74,7 @@ class LiveSession {
   bool begin_close() { return closing_.exchange(true); }
   bool is_closing() const { return closing_; }
   // This run's first turn. Must not be called during a turn.
-  const Exchange& first_turn() const { return first_turn_; }
+  const Exchange& first_exchange() const { return first_turn_; }
 
  private:
   void report(const Result<Outcome>& outcome, bool stopped);
@@ -86,7 +86,7 @@ class LiveSession {
   std::unique_ptr<ChatSession> session_;
   std::mutex mutex_;
   std::stop_source stop_;  // for the running turn
-  ToolConsents agreed_;    // for the running turn
+  ToolConsents consents_;  // for the running turn
   bool stores_partials_ = false;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> has_turns_ = false;

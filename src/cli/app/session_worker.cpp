@@ -55,7 +55,7 @@ void SessionWorker::perform(Effect effect) {
   if (std::holds_alternative<CloseAll>(effect)) {
     leaving_.request_stop();  // a job may wait for an answer that will not come
   }
-  if (std::holds_alternative<Hurry>(effect)) {
+  if (std::holds_alternative<CancelPending>(effect)) {
     cancel_.request_stop();
     return;
   }

@@ -223,11 +223,11 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
     }
   } else if (session.is_saved() && !session.discard_if_empty()) {
     const auto named =
-        session.set_closing_title(live.first_turn(), interrupted, cancel_.get_token());
+        session.set_closing_title(live.first_exchange(), interrupted, cancel_.get_token());
     Result<> closed;
     // A session with an incomplete answer stays open, to be continued. Where there is only one
     // session, it is never closed.
-    const auto now = get_now(*store, session.id());
+    const auto now = get_snapshot(*store, session.id());
     if (!interrupted && store->capabilities().many_sessions && !(now && now->session.info.cut)) {
       closed =
           store->update(session.id(), {.state = SessionState::closed,

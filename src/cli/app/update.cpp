@@ -41,7 +41,7 @@ class Handler {
 
   void operator()(const Resized& resized) { state_.size = resized.size; }
   void operator()(const Ticked& tick) { state_.now = tick.now; }
-  void operator()(const Signalled&) { leave(state_, Leaving::signalled, effects_); }
+  void operator()(const Signalled&) { leave(state_, ExitReason::signalled, effects_); }
 
   void operator()(const NewestFound& found) {
     if (!state_.tabs.empty() || state_.leaving) {

@@ -95,8 +95,8 @@ void on_tab_closed(State& state, TabId id);
 void close_tab(State& state, Tab& tab, Effects& effects);
 // Why the program exits: the user quit, pressed Ctrl-C twice, or a signal arrived (then the
 // sessions stay open in the store).
-enum class Leaving : std::uint8_t { done, stopped, signalled };
-void leave(State& state, Leaving how, Effects& effects);
+enum class ExitReason : std::uint8_t { done, stopped, signalled };
+void leave(State& state, ExitReason how, Effects& effects);
 // The tab's session starts answering.
 void begin_turn(Tab& tab);
 // Puts an unsent message before the typed text, and attaches its files again.

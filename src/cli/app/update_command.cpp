@@ -188,7 +188,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
   }
   switch (slash->verb) {
     case SlashVerb::quit:
-      return leave(state, Leaving::done, effects);
+      return leave(state, ExitReason::done, effects);
     case SlashVerb::session:
       return run_session(state, *slash, effects);
     case SlashVerb::begin: {
@@ -247,7 +247,7 @@ void close_tab(State& state, Tab& tab, Effects& effects) {
   effects.emplace_back(CloseTab{.tab = tab.id});
 }
 
-void leave(State& state, Leaving how, Effects& effects) {
+void leave(State& state, ExitReason how, Effects& effects) {
   if (std::exchange(state.leaving, true)) {
     return;
   }
@@ -259,9 +259,9 @@ void leave(State& state, Leaving how, Effects& effects) {
       state.open_at_exit.back().title = tab_name(tab);
     }
   }
-  state.interrupted = how != Leaving::done;
+  state.interrupted = how != ExitReason::done;
   state.dialogs.clear();
-  effects.emplace_back(CloseAll{.interrupted = how == Leaving::signalled});
+  effects.emplace_back(CloseAll{.interrupted = how == ExitReason::signalled});
 }
 
 }  // namespace reprise::cli::app

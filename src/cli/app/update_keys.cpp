@@ -99,11 +99,11 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
     case Action::stop:
       return stop(state, effects);
     case Action::leave_if_empty:
-      return state.input().empty() ? leave(state, Leaving::done, effects)
+      return state.input().empty() ? leave(state, ExitReason::done, effects)
                                    : state.input().erase_after();
     case Action::close_tab:
       if (state.tab() == nullptr) {
-        return leave(state, Leaving::done, effects);
+        return leave(state, ExitReason::done, effects);
       }
       return close_tab(state, *state.tab(), effects);
     case Action::next_tab:

@@ -78,7 +78,7 @@ TEST(Update, QuitsAtTheSecondCtrlCWithinTwoSeconds) {
   EXPECT_TRUE(key(state, "Ctrl-C").empty());
   EXPECT_FALSE(only<CloseAll>(key(state, "Ctrl-C")).interrupted);
   EXPECT_TRUE(state.leaving);
-  EXPECT_TRUE(std::holds_alternative<Hurry>(key(state, "Ctrl-C").front()));
+  EXPECT_TRUE(std::holds_alternative<CancelPending>(key(state, "Ctrl-C").front()));
   update(state, AllClosed{});
   EXPECT_TRUE(state.over);
   EXPECT_TRUE(state.interrupted);

@@ -248,11 +248,11 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
 void stop(State& state, Effects& effects) {
   const bool twice = state.stopped_at && state.now - *state.stopped_at < kDoublePressWindow;
   if (state.leaving) {
-    effects.emplace_back(Hurry{});
+    effects.emplace_back(CancelPending{});
     return;
   }
   if (twice) {
-    leave(state, Leaving::stopped, effects);
+    leave(state, ExitReason::stopped, effects);
     return;
   }
   state.stopped_at = state.now;

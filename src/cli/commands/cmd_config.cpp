@@ -257,7 +257,7 @@ class ConfigCommand final : public Command {
 
   // "" if there is no file.
   static Result<std::string> text_of(const std::filesystem::path& file) {
-    REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+    REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
     return kind == FileKind::none ? Result<std::string>("") : read_file(file, kConfigBytesMax);
   }
 

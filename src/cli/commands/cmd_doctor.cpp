@@ -9,10 +9,10 @@
 #include <set>
 #include <system_error>
 
+#include "base/dynamic_library.h"
 #include "base/file.h"
 #include "base/http.h"
 #include "base/json_write.h"
-#include "base/late_library.h"
 #include "base/terminal_text.h"
 #include "cli/commands/help_text.h"
 #include "cli/program/search_files.h"
@@ -46,7 +46,7 @@ struct Finding {
 };
 
 std::string library_state(std::string_view what, std::initializer_list<const char*> names) {
-  return LateLibrary::load(what, names) ? "found" : "missing";
+  return DynamicLibrary::load(what, names) ? "found" : "missing";
 }
 
 // The folder, or its nearest existing parent.
@@ -140,7 +140,7 @@ class Doctor final : public Command {
   // the settings are invalid.
   const Settings* configuration(Context& context) {
     const ConfigSources sources = context.config().sources();
-    const auto kind = kind_behind(sources.user_file);
+    const auto kind = kind_of_target(sources.user_file);
     const bool has_user_file = kind != FileKind::none;
     add("config", cat(sources.user_file.string(), has_user_file ? "" : " (no such file)"));
     if (has_user_file) {
@@ -228,7 +228,7 @@ class Doctor final : public Command {
 
   // Conversations on this machine that could not be saved to a server.
   void check_outbox(Context& context, const std::string& url) {
-    const auto count = count_waiting(context.config().outbox_folder(), url);
+    const auto count = count_outbox_sessions(context.config().outbox_folder(), url);
     if (!count) {
       add_problem("spilled", count.error().message, "check the path and its permissions");
     } else if (*count > 0) {

@@ -111,7 +111,7 @@ class Export final : public Command {
     return named == formats.end() ? formats.front() : *named;
   }
 
-  static ToolVariables variables(Context& context) {
+  static EnvironmentLookup variables(Context& context) {
     return [&context](std::string_view name) { return context.environment().find(name); };
   }
 
@@ -147,7 +147,7 @@ class Export final : public Command {
   ExistingFile existing() const { return force_ ? ExistingFile::replaced : ExistingFile::refused; }
 
   // Reports losses of the format and damage.
-  void report(Context& context, const SessionInfo& info, const Exported& exported) {
+  void report(Context& context, const SessionInfo& info, const ExportResult& exported) {
     for (const std::string& loss : exported.losses) {
       context.console().warn(cat(session_name(*source_, info), ": not exported: ", loss));
     }
@@ -157,8 +157,8 @@ class Export final : public Command {
     is_damaged_ = is_damaged_ || !exported.damage.empty();
   }
 
-  ExportReport teller(Context& context) {
-    return [this, &context](const SessionId& id, const Exported& exported) {
+  ExportReport make_report(Context& context) {
+    return [this, &context](const SessionId& id, const ExportResult& exported) {
       const auto info = std::ranges::find(sessions_, id, &SessionInfo::id);
       messages_ += exported.messages;
       report(context, *info, exported);
@@ -166,12 +166,12 @@ class Export final : public Command {
   }
 
   Result<Exit> to_standard_output(Context& context, Source& source, const ExportFormat& format) {
-    if (sessions_.size() > 1 && !format.joins) {
+    if (sessions_.size() > 1 && !format.holds_many_sessions) {
       return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
     }
     StandardOutput output(context.console().out(), format);
     for (const SessionInfo& info : sessions_) {
-      REPRISE_ASSIGN(const Exported exported, export_session(source, info.id, format, output));
+      REPRISE_ASSIGN(const ExportResult exported, export_session(source, info.id, format, output));
       report(context, info, exported);
     }
     return is_damaged_ ? Exit::failed : Exit::done;
@@ -179,12 +179,13 @@ class Export final : public Command {
 
   Result<Exit> to_file(Context& context, Source& source, const ExportFormat& format,
                        const fs::path& file) {
-    if (sessions_.size() > 1 && !format.joins) {
+    if (sessions_.size() > 1 && !format.holds_many_sessions) {
       return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
     }
     std::vector<SessionId> ids;
     std::ranges::transform(sessions_, std::back_inserter(ids), &SessionInfo::id);
-    const ExportOptions options{.existing = existing(), .report = teller(context), .stop = stop_};
+    const ExportOptions options{
+        .existing = existing(), .report = make_report(context), .stop = stop_};
     REPRISE_TRY(with_advice(export_to_file(source, ids, format, file, options)));
     files_.push_back(file);
     return end(context, format);
@@ -208,7 +209,7 @@ class Export final : public Command {
   Result<> write_into(Context& context, Source& source, const One& one) {
     auto file = export_to_folder(
         source, one.info.id, one.format, one.folder,
-        {.existing = existing(), .report = teller(context), .stop = stop_, .taken = files_});
+        {.existing = existing(), .report = make_report(context), .stop = stop_, .taken = files_});
     if (!file) {
       return std::unexpected(with_format_advice(std::move(file).error()));
     }
@@ -245,7 +246,7 @@ class Export final : public Command {
                                  ", ", counted(messages_, "message"));
     context.console().notice(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
                                                 : cat("wrote ", files_.size(), " files: ", what));
-    if (!format.taken_by.empty() && !files_.empty()) {
+    if (!format.import_command.empty() && !files_.empty()) {
       context.console().notice(cat("to continue there: ", command_for(format, sessions_.front())));
     }
     return is_damaged_ ? Exit::failed : Exit::done;
@@ -253,7 +254,7 @@ class Export final : public Command {
 
   // The command that opens the first session in that tool.
   std::string command_for(const ExportFormat& format, const SessionInfo& info) const {
-    std::string command(format.taken_by);
+    std::string command(format.import_command);
     const auto put = [&command](std::string_view name, const std::string& value) {
       if (const auto at = command.find(name); at != std::string::npos) {
         command.replace(at, name.size(), value);

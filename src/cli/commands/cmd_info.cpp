@@ -59,7 +59,7 @@ class Info final : public Command {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*source, sel_, Use::read, every_state()));
-    REPRISE_ASSIGN(SessionNow now, get_now(*source, info.id));
+    REPRISE_ASSIGN(SessionSnapshot now, get_snapshot(*source, info.id));
     if (const auto origin = origin_of(now.session); origin && origin->usage) {
       store::add_usage(now.session.usage, *origin->usage);  // of no single message
     }
@@ -107,7 +107,7 @@ class Info final : public Command {
     return out;
   }
 
-  static std::string document(Source& source, const SessionNow& now, const TurnList& turns,
+  static std::string document(Source& source, const SessionSnapshot& now, const TurnList& turns,
                               const SideData& side_data) {
     const Session& session = now.session;
     std::vector<std::string> ids;

@@ -103,7 +103,7 @@ class List final : public Command {
     }
     REPRISE_ASSIGN(SessionPage page, from_ ? find_imported(**source, query_of_flags)
                                            : list_by_author(**source, query_of_flags));
-    note_cut_answers(**source, page);
+    mark_incomplete_answers(**source, page);
     return page;
   }
 
@@ -152,7 +152,7 @@ class List final : public Command {
     for (std::size_t scanned = 0; cut < limit && scanned < kScannedMax;) {
       query.limit = limit - cut;
       REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
-      note_cut_answers(source, page);
+      mark_incomplete_answers(source, page);
       scanned += page.sessions.size();
       const std::size_t before = all.sessions.size();
       std::ranges::copy_if(page.sessions, std::back_inserter(all.sessions), &SessionInfo::cut);

@@ -84,7 +84,7 @@ class SearchMessages final : public Command {
       return print(context, {});
     }
     REPRISE_ASSIGN(const auto index, open_search_index(context));
-    catch_up(context, *index);
+    update_index(context, *index);
     REPRISE_ASSIGN(const SearchPage page, index->search(sources_, query));
     return print(context, page);
   }
@@ -183,9 +183,9 @@ class SearchMessages final : public Command {
   }
 
   // Updates the index. If that fails, searches what is indexed.
-  void catch_up(Context& context, SearchIndex& index) const {
+  void update_index(Context& context, SearchIndex& index) const {
     for (const SearchSource& source : sources_) {
-      const auto done = index.catch_up(source);
+      const auto done = index.update_index(source);
       context.console().end_progress();
       if (!done && done.error().code == Code::not_found) {
         continue;  // the tool has no history

@@ -110,7 +110,7 @@ class Show final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info, select(context, *source));
-    REPRISE_ASSIGN(const SessionNow now, get_now(*source, info.id));
+    REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(*source, info.id));
     const bool json = format_ ? *format_ == "json" : context.globals().json;
     REPRISE_ASSIGN(const ReadReport report,
                    json ? print_json(context, *source, now) : print(context, *source, now));
@@ -138,7 +138,7 @@ class Show final : public Command {
     return found;
   }
 
-  ReadRange range(const SessionNow& now) const {
+  ReadRange range(const SessionSnapshot& now) const {
     ReadRange range = now.range();
     range.from = from_;
     return range;
@@ -176,7 +176,7 @@ class Show final : public Command {
     return settings ? choose_author(**settings, &source).value_or(std::nullopt) : std::nullopt;
   }
 
-  Result<ReadReport> print(Context& context, Source& source, const SessionNow& now) const {
+  Result<ReadReport> print(Context& context, Source& source, const SessionSnapshot& now) const {
     const Session& session = now.session;
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     const std::optional<View> view = this->view(context);
@@ -226,7 +226,8 @@ class Show final : public Command {
     return {};
   }
 
-  Result<ReadReport> print_json(Context& context, Source& source, const SessionNow& now) const {
+  Result<ReadReport> print_json(Context& context, Source& source,
+                                const SessionSnapshot& now) const {
     const Session& session = now.session;
     REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(source, session));
     std::vector<Todo> todos;

@@ -23,13 +23,13 @@ constexpr std::size_t kBarColumns = 20;
 constexpr std::string_view kBarColour = "\x1b[36m";
 constexpr std::string_view kNoColour = "\x1b[0m";
 
-constexpr auto kBy = std::to_array<std::pair<std::string_view, StatisticsBy>>({
-    {"day", StatisticsBy::day},
-    {"model", StatisticsBy::model},
-    {"project", StatisticsBy::project},
-    {"mode", StatisticsBy::mode},
-    {"provider", StatisticsBy::provider},
-    {"source", StatisticsBy::source},
+constexpr auto kBy = std::to_array<std::pair<std::string_view, StatisticsGrouping>>({
+    {"day", StatisticsGrouping::day},
+    {"model", StatisticsGrouping::model},
+    {"project", StatisticsGrouping::project},
+    {"mode", StatisticsGrouping::mode},
+    {"provider", StatisticsGrouping::provider},
+    {"source", StatisticsGrouping::source},
 });
 
 std::vector<std::string_view> by_names() {
@@ -88,11 +88,12 @@ class Stats final : public Command {
     REPRISE_ASSIGN(const Prices prices, own_prices(context));
     REPRISE_TRY(find_sources(context));
     const Interrupts interrupts;
-    REPRISE_ASSIGN(
-        const Statistics all,
-        sum_up(sources_, query, prices, interrupts.token(), [&context](const Progress& progress) {
-          context.console().progress(progress.work, progress.done, progress.total);
-        }));
+    REPRISE_ASSIGN(const Statistics all,
+                   compute_statistics(sources_, query, prices, interrupts.token(),
+                                      [&context](const Progress& progress) {
+                                        context.console().progress(progress.work, progress.done,
+                                                                   progress.total);
+                                      }));
     context.console().end_progress();
     if (context.globals().json) {
       context.console().print_json(document(all));
@@ -107,7 +108,7 @@ class Stats final : public Command {
 
  private:
   Result<StatisticsQuery> make_query(Context& context) const {
-    StatisticsQuery query{.by = StatisticsBy::day, .day_of = local_day};
+    StatisticsQuery query{.by = StatisticsGrouping::day, .day_of = local_day};
     for (const auto& [name, by] : kBy) {
       query.by = by_ == name ? by : query.by;
     }

@@ -80,7 +80,7 @@ class StoreCommand final : public Command {
     std::int64_t tenants = 0;
     std::int64_t trashed = 0;
     std::int64_t forgotten = 0;
-    bool clock_leapt = false;
+    bool clock_jumped = false;
   };
 
   static Result<> sweep_one(Context& context, Store& store, const Settings& settings,
@@ -89,15 +89,15 @@ class StoreCommand final : public Command {
                    store.capabilities().tenants->forget_operations(kOperationsAge));
     ++swept.tenants;
     swept.forgotten += forgotten;
-    if (!settings.retention || swept.clock_leapt) {
+    if (!settings.retention || swept.clock_jumped) {
       return {};
     }
     const auto age = parse_duration(*settings.retention);
     REPRISE_ASSERT(age.has_value());  // validated with the settings
-    const Retained done =
-        retain_sessions(store, *age, context.config().state_folder(), context.clock());
+    const RetentionResult done =
+        apply_retention(store, *age, context.config().state_folder(), context.clock());
     swept.trashed += static_cast<std::int64_t>(done.moved);
-    swept.clock_leapt = done.clock_leapt;
+    swept.clock_jumped = done.clock_jumped;
     return done.error ? Result<>(std::unexpected(*done.error)) : Result<>();
   }
 
@@ -135,7 +135,7 @@ class StoreCommand final : public Command {
     }
     const std::string where =
         all_tenants_ ? cat(" of ", counted(swept.tenants, "tenant"), ",") : "";
-    if (swept.clock_leapt) {
+    if (swept.clock_jumped) {
       context.console().note(
           "the clock has jumped; no session is moved to the trash because of its age");
     } else if (settings.retention) {

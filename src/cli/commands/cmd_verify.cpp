@@ -40,7 +40,7 @@ class Verify final : public Command {
       repaired = repaired_url(context.config().store_url(*settings), context.clock().now());
       REPRISE_ASSIGN(report, repair->repair_into(path_of(repaired)));
     } else {
-      REPRISE_ASSIGN(Verifying* const verifying,
+      REPRISE_ASSIGN(Verifier* const verifying,
                      offered(store->capabilities().verifying, "be verified"));
       REPRISE_ASSIGN(report, verifying->verify());
     }

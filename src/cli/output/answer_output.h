@@ -32,7 +32,7 @@ class TextAnswer final : public TurnObserver {
 
   Context& context_;
   Spinner spinner_;  // until the answer begins
-  TerminalGate gate_;
+  TerminalSanitizer gate_;
   bool line_open_ = false;
 };
 

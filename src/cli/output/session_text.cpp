@@ -220,7 +220,7 @@ std::string view_message(const Message& message, const View& view) {
   return with_heading(message, is_incomplete ? " · incomplete" : "", view);
 }
 
-std::string view_end(const SessionNow& now, const Message* last, const View& view) {
+std::string view_end(const SessionSnapshot& now, const Message* last, const View& view) {
   if (is_unanswered(now, last)) {
     Line line;
     app::append(line, kNoAnswer, {.colour = Colour::yellow});

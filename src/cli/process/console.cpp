@@ -220,12 +220,12 @@ Result<bool> Console::confirm(std::string_view question) {
   return answer == "y" || answer == "yes";
 }
 
-Result<> Console::agree_once(const std::string& question, std::string no_terminal,
-                             std::string refused) {
+Result<> Console::ask_consent_once(const std::string& question, std::string no_terminal,
+                                   std::string refused) {
   if (parent_ != nullptr) {
-    return parent_->agree_once(question, std::move(no_terminal), std::move(refused));
+    return parent_->ask_consent_once(question, std::move(no_terminal), std::move(refused));
   }
-  if (holds(agreed_, question)) {
+  if (holds(consents_, question)) {
     return {};
   }
   if (!question_sink_ && (sink_ || !can_ask())) {
@@ -236,7 +236,7 @@ Result<> Console::agree_once(const std::string& question, std::string no_termina
   if (!agreed) {
     return fail(Code::invalid_argument, std::move(refused));
   }
-  agreed_.push_back(question);
+  consents_.push_back(question);
   return {};
 }
 

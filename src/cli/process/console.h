@@ -78,7 +78,8 @@ class Console {
   bool can_ask() const;  // whether standard input and standard error are a terminal
   // Asks, but not again after a yes. `no_terminal` is the error if nobody can be asked, `refused`
   // the one after a no; both are invalid_argument.
-  Result<> agree_once(const std::string& question, std::string no_terminal, std::string refused);
+  Result<> ask_consent_once(const std::string& question, std::string no_terminal,
+                            std::string refused);
 
  private:
   void write(std::string_view text, Kind kind = Kind::notice);
@@ -90,7 +91,7 @@ class Console {
   Console* parent_ = nullptr;
   ProgressBar bar_{err_};
   std::vector<std::string> warnings_;  // for warn_once(); the parent's count, too
-  std::vector<std::string> agreed_;    // questions answered with yes
+  std::vector<std::string> consents_;  // questions answered with yes
   std::string usage_;
   bool warn_by_events_ = false;
   Sink sink_;

@@ -90,7 +90,7 @@ Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
 std::optional<Remnant> forget_in_search(Context& context, std::span<const SessionId> purged) {
   const std::filesystem::path file = search_index_file(context);
   const auto forget = [&]() -> Result<> {
-    REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+    REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
     if (kind == FileKind::none) {
       return {};
     }

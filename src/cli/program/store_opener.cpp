@@ -57,7 +57,7 @@ Result<Store*> StoreOpener::open(Access access) {
     const std::string url = config_.opening_url(*settings);
     REPRISE_ASSIGN(
         slot, open_at(url, {.access = access,
-                            .on_notice = [this](std::string_view text) { console_.warn(text); },
+                            .on_warning = [this](std::string_view text) { console_.warn(text); },
                             .on_note = [this](std::string_view text) { console_.note(text); }}));
     if (!std::exchange(has_reported_outbox_, true)) {
       report_outbox(config_.store_url(*settings));
@@ -68,7 +68,7 @@ Result<Store*> StoreOpener::open(Access access) {
 
 // Reports unsaved conversations for this store, unless their writer is still running.
 void StoreOpener::report_outbox(std::string_view store_url) {
-  const auto count = count_waiting(config_.outbox_folder(), store_url);
+  const auto count = count_outbox_sessions(config_.outbox_folder(), store_url);
   if (!count) {
     return console_.warn(count.error().message);
   }
@@ -114,9 +114,9 @@ Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
       (kind->place != StoreKind::Place::file && kind->place != StoreKind::Place::folder)) {
     return false;
   }
-  REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
+  REPRISE_ASSIGN(const FileKind at_place, kind_of_target(place));
   // A context file's first turn is stored beside it until the turn is complete.
-  REPRISE_ASSIGN(const FileKind beside, kind_behind(cat(place.native(), ".answer")));
+  REPRISE_ASSIGN(const FileKind beside, kind_of_target(cat(place.native(), ".answer")));
   if (at_place != FileKind::none || beside != FileKind::none) {
     return false;
   }
@@ -125,7 +125,7 @@ Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
     folder = folder.parent_path();  // the path ends in '/', as in "notes/"
   }
   if (!folder.empty()) {
-    REPRISE_ASSIGN(const FileKind at_folder, kind_behind(folder));
+    REPRISE_ASSIGN(const FileKind at_folder, kind_of_target(folder));
     if (at_folder == FileKind::none) {
       return fail(Code::not_found,
                   cat("cannot create the store ", place.native(), ": there is no folder ",
@@ -196,8 +196,8 @@ Result<Store*> StoreOpener::open_existing() {
   }
   // A file or folder; the URL may have parameters.
   const std::string place = url.substr(url.find(':') + 1, url.rfind('?') - url.find(':') - 1);
-  REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
-  REPRISE_ASSIGN(const FileKind at_url, kind_behind(url.substr(url.find(':') + 1)));
+  REPRISE_ASSIGN(const FileKind at_place, kind_of_target(place));
+  REPRISE_ASSIGN(const FileKind at_url, kind_of_target(url.substr(url.find(':') + 1)));
   const bool missing = !place.empty() && at_place == FileKind::none && at_url == FileKind::none;
   if (!missing) {
     return open(Access::write);

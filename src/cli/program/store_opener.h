@@ -29,10 +29,10 @@ std::string statistics_line(const StoreCounts& counts);
 
 // Measures calls for --stats and `reprise doctor`; reports slow ones with -v. The stores may be
 // used by any thread, this object only by the one that created it.
-class StoreWatch {
+class StoreMonitor {
  public:
   // `console` must outlive it.
-  explicit StoreWatch(Console& console) : console_(console) {}
+  explicit StoreMonitor(Console& console) : console_(console) {}
 
   // Counts the calls of a store and reports slow ones. Must outlive the store.
   void watch(StoreOptions& options, std::chrono::milliseconds slow_call);
@@ -102,7 +102,7 @@ class StoreOpener {
   Result<Place> place();
 
   // Watches all stores opened here.
-  StoreWatch& watch() { return parent_ != nullptr ? parent_->watch() : watch_; }
+  StoreMonitor& watch() { return parent_ != nullptr ? parent_->watch() : watch_; }
 
   // Opens any store or other tool's history for reading only.
   Result<std::unique_ptr<Source>> open_source_at(std::string_view url);
@@ -138,7 +138,7 @@ class StoreOpener {
   ProgramConfig& config_;
   Console& console_;
   StoreOpener* parent_ = nullptr;
-  StoreWatch watch_{console_};  // must outlive the stores
+  StoreMonitor watch_{console_};  // must outlive the stores
   bool has_reported_outbox_ = false;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;

@@ -68,14 +68,14 @@ std::string statistics_line(const StoreCounts& counts) {
   return line.empty() ? "not used" : line;
 }
 
-void StoreWatch::watch(StoreOptions& options, std::chrono::milliseconds slow_call) {
+void StoreMonitor::watch(StoreOptions& options, std::chrono::milliseconds slow_call) {
   options.statistics = &statistics_;
   options.slow_call = slow_call;
   options.on_slow_call = [this](const SlowCall& call) { report_slow(call); };
 }
 
 // The console is not thread-safe, so other threads' messages are queued.
-void StoreWatch::report_slow(const SlowCall& call) {
+void StoreMonitor::report_slow(const SlowCall& call) {
   std::string text = slow_text(call);
   if (std::this_thread::get_id() == thread_) {
     return console_.note(text);
@@ -86,7 +86,7 @@ void StoreWatch::report_slow(const SlowCall& call) {
   }
 }
 
-void StoreWatch::finish(const Globals& globals) {
+void StoreMonitor::finish(const Globals& globals) {
   {
     const std::lock_guard lock(mutex_);
     for (const std::string& text : std::exchange(pending_, {})) {

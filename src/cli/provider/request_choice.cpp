@@ -9,8 +9,8 @@
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 #include "engine/builtin_tools.h"
-#include "provider/key_mask.h"
 #include "provider/request_options.h"
+#include "provider/secret_mask.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "session/session_config.h"
@@ -157,10 +157,10 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
       continue;
     }
     if (describes_server(context, settings, name, flags, choice)) {
-      provider::lay_over(out, section.options);
+      provider::overlay(out, section.options);
       add_to_provider(choice.options, section);
     } else if (name == choice.name) {
-      provider::lay_over(out, section.options);
+      provider::overlay(out, section.options);
       if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
         context.console().warn(cat("headers, extra and auth of [providers.", name,
                                    "] are not sent to ", http::host_of(choice.options.base_url)));
@@ -176,7 +176,7 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
   out = supported_options(context, out, choice.name);
   REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
   REPRISE_TRY(check_fields(flagged, choice.name));
-  provider::lay_over(out, flagged);
+  provider::overlay(out, flagged);
   return out;
 }
 

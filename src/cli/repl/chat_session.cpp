@@ -103,7 +103,7 @@ bool ChatSession::discard_if_empty() {
   return fresh_ && is_saved() && reprise::discard_if_empty(*store(), id(), context_.clock());
 }
 
-Result<> ChatSession::set_closing_title(const Exchange& first_turn, bool interrupted,
+Result<> ChatSession::set_closing_title(const Exchange& first_exchange, bool interrupted,
                                         std::stop_token stop) {
   if (stored_count() <= stored_before_) {
     return {};
@@ -114,7 +114,7 @@ Result<> ChatSession::set_closing_title(const Exchange& first_turn, bool interru
                            {.model = model(),
                             .ask = settings->title == "model",
                             .interrupted = interrupted,
-                            .first_turn = first_turn,
+                            .first_exchange = first_exchange,
                             .on_asking = [this] { context_.console().note("asking for a title"); },
                             .stop = std::move(stop)});
   if (!title) {
@@ -293,7 +293,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
 Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop) {
   REPRISE_ASSIGN(Store* const store, saved_store("be rewound"));
   const std::int64_t turns = slash.number.value_or(1);
-  REPRISE_ASSIGN(const Rewound rewound, rewind_session(*store, id(), turns));
+  REPRISE_ASSIGN(const RewindResult rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
   context_.console().notice(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
                                 rewound.messages, " messages"));

@@ -44,9 +44,10 @@ class ChatSession {
   // Removes a session that this run created if it has no messages; true if it did.
   bool discard_if_empty();
   // Sets a title when the conversation ends, if it needs one and this run stored an answer.
-  // `first_turn` is this run's first turn, for stores without messages. An error if the title could
-  // not be stored.
-  Result<> set_closing_title(const Exchange& first_turn, bool interrupted, std::stop_token stop);
+  // `first_exchange` is this run's first turn, for stores without messages. An error if the title
+  // could not be stored.
+  Result<> set_closing_title(const Exchange& first_exchange, bool interrupted,
+                             std::stop_token stop);
   // What became of an answer that was cut or did not begin, and how to continue: "what has arrived
   // is saved, /go-on continues it". "" if there is nothing to add to the error.
   std::string advice_after(const Result<Outcome>& outcome);

@@ -17,7 +17,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "base/late_library.h"
+#include "base/dynamic_library.h"
 #include "base/utf8.h"
 #include "cli/repl/line_source.h"
 #include "reprise/error.h"
@@ -76,27 +76,27 @@ void use_utf8_locale() {
 }
 
 // Loaded when an interactive REPL starts, so that other commands do not pay for it.
-struct EditLibrary : LateFunctions {
-  Late<decltype(&::el_init_fd)> init{*this, "el_init_fd"};
-  Late<decltype(&::el_end)> end{*this, "el_end"};
-  Late<decltype(&::el_set)> set{*this, "el_set"};
-  Late<decltype(&::el_wset)> set_wide{*this, "el_wset"};
-  Late<decltype(&::el_get)> get{*this, "el_get"};
-  Late<decltype(&::el_gets)> gets{*this, "el_gets"};
-  Late<decltype(&::el_line)> line{*this, "el_line"};
-  Late<decltype(&::el_push)> push{*this, "el_push"};
-  Late<decltype(&::el_resize)> resize{*this, "el_resize"};
-  Late<decltype(&::el_insertstr)> insert{*this, "el_insertstr"};
-  Late<decltype(&::el_deletestr)> erase{*this, "el_deletestr"};
-  Late<decltype(&::history_init)> history_begin{*this, "history_init"};
-  Late<decltype(&::history_end)> history_end{*this, "history_end"};
-  Late<decltype(&::history)> history{*this, "history"};
+struct EditLibrary : LibraryFunctions {
+  LazyFunction<decltype(&::el_init_fd)> init{*this, "el_init_fd"};
+  LazyFunction<decltype(&::el_end)> end{*this, "el_end"};
+  LazyFunction<decltype(&::el_set)> set{*this, "el_set"};
+  LazyFunction<decltype(&::el_wset)> set_wide{*this, "el_wset"};
+  LazyFunction<decltype(&::el_get)> get{*this, "el_get"};
+  LazyFunction<decltype(&::el_gets)> gets{*this, "el_gets"};
+  LazyFunction<decltype(&::el_line)> line{*this, "el_line"};
+  LazyFunction<decltype(&::el_push)> push{*this, "el_push"};
+  LazyFunction<decltype(&::el_resize)> resize{*this, "el_resize"};
+  LazyFunction<decltype(&::el_insertstr)> insert{*this, "el_insertstr"};
+  LazyFunction<decltype(&::el_deletestr)> erase{*this, "el_deletestr"};
+  LazyFunction<decltype(&::history_init)> history_begin{*this, "history_init"};
+  LazyFunction<decltype(&::history_end)> history_end{*this, "history_end"};
+  LazyFunction<decltype(&::history)> history{*this, "history"};
 };
 
 // unsupported, naming the package, if it is not installed.
 Result<const EditLibrary*> edit_library() {
   static const auto loaded =
-      load_late<EditLibrary>("libedit (Debian's libedit2)", {"libedit.so.2", "libedit.so"});
+      load_library<EditLibrary>("libedit (Debian's libedit2)", {"libedit.so.2", "libedit.so"});
   return loaded;
 }
 

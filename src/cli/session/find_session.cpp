@@ -97,7 +97,7 @@ constexpr Seq kUnknownHead{1'000'000'000'000};
 
 // Adds sessions of which only the id is known on this machine: the session named by id, and those
 // in the last list.
-Result<> add_named(Context& context, WaitingSessions& waiting, std::string_view sel,
+Result<> add_named(Context& context, OutboxSessions& waiting, std::string_view sel,
                    const std::string& title) {
   REPRISE_ASSIGN(std::vector<SessionId> ids, context.stores().listed_ids());
   if (const std::string text = ascii_lower(trimmed(sel)); is_whole_id(text)) {
@@ -125,9 +125,9 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
                                     const StartRequest& request, const Error& unreachable,
                                     bool has_tools) {
   REPRISE_ASSIGN(
-      WaitingSessions waiting,
-      read_waiting(context.config().outbox_folder(), context.config().store_url(settings),
-                   [&](std::string_view text) { context.console().warn(text); }));
+      OutboxSessions waiting,
+      read_outboxes(context.config().outbox_folder(), context.config().store_url(settings),
+                    [&](std::string_view text) { context.console().warn(text); }));
   const auto find = [&] {
     return context.stores().select(*waiting.store, request.session.sel.value_or("last"),
                                    Use::change);

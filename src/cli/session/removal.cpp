@@ -81,7 +81,7 @@ std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& d
         cat("cannot check what else contains their text: ", done.remnants.error().message));
   }
   std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
-  std::ranges::move(find_waiting(context.config().outbox_folder(), done.removed),
+  std::ranges::move(find_outbox_remnants(context.config().outbox_folder(), done.removed),
                     std::back_inserter(found));
   if (auto remnant = forget_in_search(context, done.removed)) {
     found.push_back(*std::move(remnant));
@@ -93,7 +93,7 @@ std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& d
 }
 
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info) {
-  return is_answering(
+  return recover_answer(
       store, info, [&context](const SessionInfo& silent) { note_watching(context, silent); },
       context.clock());
 }

@@ -22,7 +22,7 @@ void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 // Warns about each place where messages of purged sessions may remain.
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done);
 
-// Like is_answering(), with a note if that takes a while.
+// Like recover_answer(), with a note if that takes a while.
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);
 
 // Applies `change` to these sessions after finding all of them and checking that none is being

@@ -58,7 +58,7 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
   return choice;
 }
 
-InstructionSources instruction_sources(Context& context, const Settings& settings) {
+SystemPromptSources instruction_sources(Context& context, const Settings& settings) {
   return {.modes = settings.modes,
           .default_text = settings.system,
           .folder = context.config().working_dir(),
@@ -178,7 +178,7 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
     return session;
   }
   if (!started.store->capabilities().messages) {
-    strip_instructions(session, with.mode, options);
+    clear_system_prompt(session, with.mode, options);
   }
   options.is_new = true;
   options.on_session_stored = [&context, &store = *started.store, id = session.info.id,
@@ -197,8 +197,8 @@ Result<Session> continue_session(Context& context, const Prepared& with,
   }
   if (!options.system) {
     REPRISE_ASSIGN(options.system,
-                   resumed_instructions(instruction_sources(context, with.settings), with.mode,
-                                        started.store, session, with.request.stop));
+                   resumed_system_prompt(instruction_sources(context, with.settings), with.mode,
+                                         started.store, session, with.request.stop));
   }
   if (started.store != nullptr) {
     REPRISE_TRY(check_provider(*started.store, *started.provider));
@@ -215,9 +215,9 @@ void apply_retention(Context& context, Store& store, const Settings& settings) {
   }
   const auto age = parse_duration(*settings.retention);
   REPRISE_ASSERT(age.has_value());
-  const Retained done =
-      retain_sessions(store, *age, context.config().state_folder(), context.clock());
-  if (done.clock_leapt) {
+  const RetentionResult done =
+      apply_retention(store, *age, context.config().state_folder(), context.clock());
+  if (done.clock_jumped) {
     context.console().note(
         "the clock has jumped; no session is moved to the trash because of its age");
   }

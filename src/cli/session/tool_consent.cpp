@@ -41,19 +41,19 @@ bool is_of_files(std::string_view tool) {
 }
 
 using Reaches = std::set<std::string, std::less<>>;
-using Remembered = std::map<std::string, Reaches, std::less<>>;  // by folder
+using StoredConsents = std::map<std::string, Reaches, std::less<>>;  // by folder
 
 // Parses {"/folder":["files","sessions"]}.
-Result<Remembered> read_remembered(const std::filesystem::path& file) {
+Result<StoredConsents> read_remembered(const std::filesystem::path& file) {
   const auto text = read_file(file, kConsentBytesMax);
   if (!text && text.error().code == Code::not_found) {
-    return Remembered{};
+    return StoredConsents{};
   }
   if (!text) {
     return std::unexpected(text.error());
   }
   json::Scanner scanner(*text);
-  Remembered out;
+  StoredConsents out;
   const bool read = scanner.object([&](std::string_view folder) {
     return scanner.array([&, &reaches = out[std::string(folder)]] {
       std::string reach;
@@ -70,7 +70,7 @@ Result<Remembered> read_remembered(const std::filesystem::path& file) {
   return out;
 }
 
-std::string consent_json(const Remembered& remembered) {
+std::string consent_json(const StoredConsents& remembered) {
   std::string out;
   json::ObjectWriter object(out);
   for (const auto& [folder, reaches] : remembered) {
@@ -97,14 +97,14 @@ ToolConsents::ToolConsents(Context& context)
 
 ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& ask) {
   const std::string reach = reach_of(call.name);
-  if (reach.empty() || allow_all_ || agreed_.contains(reach)) {
+  if (reach.empty() || allow_all_ || consents_.contains(reach)) {
     return {.approval = Approval::allow};
   }
   if (reach == kFiles && !folder_.empty() && is_trusted(folder_, trusted_)) {
     return {.approval = Approval::allow};
   }
   // An unreadable file allows nothing.
-  const Remembered remembered = read_remembered(file_).value_or(Remembered{});
+  const StoredConsents remembered = read_remembered(file_).value_or(StoredConsents{});
   if (const auto here = remembered.find(folder_);
       here != remembered.end() && here->second.contains(reach)) {
     return {.approval = Approval::allow};
@@ -119,14 +119,14 @@ ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& 
       answer.remembered = remember(reach);
       [[fallthrough]];
     case Choice::yes:
-      agreed_.insert(reach);
+      consents_.insert(reach);
       break;
   }
   return answer;
 }
 
 Result<> ToolConsents::remember(const std::string& what) const {
-  REPRISE_ASSIGN(Remembered all, read_remembered(file_));
+  REPRISE_ASSIGN(StoredConsents all, read_remembered(file_));
   all[folder_].insert(what);
   REPRISE_TRY(make_private_folders(file_.parent_path()));
   return replace_file(file_, consent_json(all));
@@ -138,7 +138,7 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
       is_trusted(folder, {start.working_dir().native()}) || context.globals().yes) {
     return {};
   }
-  return context.console().agree_once(
+  return context.console().ask_consent_once(
       cat("allow tools to work in ", folder.native(), ", the session's folder?"),
       cat("the session's folder ", folder.native(),
           " is outside the current folder; start there, or use --yes"),

@@ -40,7 +40,7 @@ class ToolConsents {
   bool allow_all_;
   std::vector<std::string> trusted_;
   std::string folder_;
-  std::set<std::string, std::less<>> agreed_;
+  std::set<std::string, std::less<>> consents_;
 };
 
 // Whether tools may run in a folder that is not in the start folder: asks the user once.

@@ -57,7 +57,7 @@ bool is_trusted(const fs::path& folder, const std::vector<std::string>& trust) {
 Result<fs::path> find_project_file(const fs::path& folder) {
   for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
     fs::path file = at / kProjectFile;
-    const auto kind = kind_behind(file);
+    const auto kind = kind_of_target(file);
     if (!kind && kind.error().os_errno != EACCES) {
       return std::unexpected(kind.error());
     }
@@ -79,7 +79,7 @@ bool Settings::is_untrusted(std::string_view key) const {
 Result<LoadedSettings> load_settings(const ConfigSources& sources,
                                      const ProcessEnvironment& environment) {
   LoadedSettings loaded;
-  REPRISE_ASSIGN(const FileKind user_file, kind_behind(sources.user_file));
+  REPRISE_ASSIGN(const FileKind user_file, kind_of_target(sources.user_file));
   if (sources.user_file_required || user_file != FileKind::none) {
     REPRISE_TRY(read_file_of_settings(sources.user_file, FileRank::user, loaded));
   }

@@ -317,9 +317,9 @@ struct TomlFormatter {
   const ConfigKey& key;
   const std::string& text;
 
-  std::optional<std::string> operator()(std::optional<bool> Settings::*) const { return truth(); }
+  std::optional<std::string> operator()(std::optional<bool> Settings::*) const { return boolean(); }
   std::optional<std::string> operator()(std::optional<bool> ProviderSettings::*) const {
-    return truth();
+    return boolean();
   }
   std::optional<std::string> operator()(std::optional<std::int64_t> Settings::*) const {
     return is_number<std::int64_t>(text, key.range) ? std::optional(text) : std::nullopt;
@@ -334,7 +334,7 @@ struct TomlFormatter {
                ? std::optional(json::quoted(text))
                : std::nullopt;
   }
-  std::optional<std::string> truth() const {
+  std::optional<std::string> boolean() const {
     return text == "true" || text == "false" ? std::optional(text) : std::nullopt;
   }
 };

@@ -26,7 +26,7 @@ class Reader {
   void bind() {
     Settings& settings = values_.settings();
     for (auto& [name, section] : sections_) {
-      lay_over(settings.providers[name], std::move(section));
+      overlay(settings.providers[name], std::move(section));
     }
     const auto is_ours = [&](std::string_view name) {
       const auto from = settings.origin.find(name);
@@ -42,7 +42,7 @@ class Reader {
     }
   }
 
-  static void lay_over(ProviderSettings& below, ProviderSettings&& above) {
+  static void overlay(ProviderSettings& below, ProviderSettings&& above) {
     const auto lay = [](auto& slot, auto& value) {
       if (value) {
         slot = std::move(value);

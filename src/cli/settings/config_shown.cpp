@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_keys.h"
-#include "provider/key_mask.h"
+#include "provider/secret_mask.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {
@@ -49,7 +49,7 @@ struct ValueText {
     return (from.settings.*slot).value_or("");
   }
   std::string operator()(std::optional<bool> Settings::* slot) const {
-    return truth(from.settings.*slot);
+    return boolean(from.settings.*slot);
   }
   std::string operator()(std::optional<std::int64_t> Settings::* slot) const {
     const auto& number = from.settings.*slot;
@@ -66,7 +66,7 @@ struct ValueText {
     return (from.provider.*slot).value_or("");
   }
   std::string operator()(std::optional<bool> ProviderSettings::* slot) const {
-    return truth(from.provider.*slot);
+    return boolean(from.provider.*slot);
   }
   std::string operator()(std::optional<std::string> RequestSettings::* slot) const {
     return from.requests == nullptr ? "" : (from.requests->*slot).value_or("");
@@ -89,7 +89,7 @@ struct ValueText {
   }
   std::string operator()(PathPolicy Mode::* slot) const { return path_text(from.mode->*slot); }
 
-  static std::string truth(const std::optional<bool>& value) {
+  static std::string boolean(const std::optional<bool>& value) {
     return value ? (*value ? "true" : "false") : "";
   }
 };

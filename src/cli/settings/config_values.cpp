@@ -64,10 +64,10 @@ struct StoreValue {
     return text(requests().*slot);
   }
   Result<> operator()(std::optional<bool> Settings::* slot) const {
-    return truth(values.settings().*slot);
+    return boolean(values.settings().*slot);
   }
   Result<> operator()(std::optional<bool> ProviderSettings::* slot) const {
-    return truth(targets.provider->*slot);
+    return boolean(targets.provider->*slot);
   }
   Result<> operator()(std::optional<std::int64_t> Settings::* slot) const {
     const auto value = node.value_exact<std::int64_t>();
@@ -173,7 +173,7 @@ struct StoreValue {
     return {};
   }
 
-  Result<> truth(std::optional<bool>& out) const {
+  Result<> boolean(std::optional<bool>& out) const {
     const auto value = node.value_exact<bool>();
     if (!value) {
       return wrong();

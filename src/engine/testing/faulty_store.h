@@ -44,8 +44,8 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
     REPRISE_TRY(check());
     return inner_.list(query);
   }
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override {
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
     const auto allowed = check();
     if (allowed || fails_after_write) {
       auto appended = inner_.append(id, std::move(messages), std::move(options));
@@ -76,8 +76,8 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
     REPRISE_TRY(check());
     return inner_.capabilities().partials->find_partial(id);
   }
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override {
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override {
     REPRISE_TRY(check());
     return inner_.capabilities().rewriting->replace_suffix(id, from, std::move(messages),
                                                            std::move(options));

@@ -114,7 +114,7 @@ class FakeTransport final : public http::Transport {
       if (to > from) {
         // A separate copy, so that the address sanitizer detects reads beyond a piece.
         const std::string piece = played.body.substr(from, to - from);
-        if (receiver.data(piece) == http::Want::nothing) {
+        if (receiver.data(piece) == http::ReceiveAction::nothing) {
           return;
         }
       }
@@ -165,7 +165,7 @@ class EventLog {
     lines_.push_back(cat("without ", event.parameter, ": ", event.why.message));
   }
   void add(const Retrying& event) {
-    lines_.push_back(cat("retry ", event.next_try, "/", event.tries_max, " after ",
+    lines_.push_back(cat("retry ", event.next_attempt, "/", event.attempts_max, " after ",
                          event.pause.count(), ", ", event.reason, ": ", event.why.message));
   }
 

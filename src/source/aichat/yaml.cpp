@@ -7,23 +7,24 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/dynamic_library.h"
 #include "base/json_write.h"
-#include "base/late_library.h"
 #include "base/text.h"
 
 namespace reprise::source::aichat {
 namespace {
 
-struct Yaml : LateFunctions {
-  Late<decltype(&::yaml_parser_initialize)> initialize{*this, "yaml_parser_initialize"};
-  Late<decltype(&::yaml_parser_delete)> destroy{*this, "yaml_parser_delete"};
-  Late<decltype(&::yaml_parser_set_input_string)> set_input{*this, "yaml_parser_set_input_string"};
-  Late<decltype(&::yaml_parser_parse)> parse{*this, "yaml_parser_parse"};
-  Late<decltype(&::yaml_event_delete)> destroy_event{*this, "yaml_event_delete"};
+struct Yaml : LibraryFunctions {
+  LazyFunction<decltype(&::yaml_parser_initialize)> initialize{*this, "yaml_parser_initialize"};
+  LazyFunction<decltype(&::yaml_parser_delete)> destroy{*this, "yaml_parser_delete"};
+  LazyFunction<decltype(&::yaml_parser_set_input_string)> set_input{*this,
+                                                                    "yaml_parser_set_input_string"};
+  LazyFunction<decltype(&::yaml_parser_parse)> parse{*this, "yaml_parser_parse"};
+  LazyFunction<decltype(&::yaml_event_delete)> destroy_event{*this, "yaml_event_delete"};
 };
 
 const Result<const Yaml*>& libyaml() {
-  static const auto yaml = load_late<Yaml>("libyaml", {"libyaml-0.so.2"});
+  static const auto yaml = load_library<Yaml>("libyaml", {"libyaml-0.so.2"});
   return yaml;
 }
 

@@ -4,7 +4,7 @@
 #include "source/chatgpt/chatgpt_message.h"
 #include "source/export_tool.h"
 #include "source/kinds.h"
-#include "source/parents_first.h"
+#include "source/topological_order.h"
 #include "source/transcript.h"
 
 namespace reprise::source {
@@ -32,7 +32,7 @@ struct Mapping {
         return good;
       });
     }
-    order = parents_first(names);
+    order = topological_order(names);
   }
 };
 
@@ -126,7 +126,7 @@ Result<std::shared_ptr<OpenSession>> open_conversation(
   if (const auto leaf = current_node(mapping, current)) {
     open->tree.set_leaf(open->tree.find(node_id(mapping.names[*leaf].id)).value_or(0));
   }
-  if (mapping.order.has_circle) {
+  if (mapping.order.has_cycle) {
     add_damage(open->report,
                {cat("session ", open->session.info.id.str()), "messages in a cycle", ""});
   }

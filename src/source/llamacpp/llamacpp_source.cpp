@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "source/export_tool.h"
 #include "source/kinds.h"
-#include "source/parents_first.h"
+#include "source/topological_order.h"
 #include "source/transcript.h"
 
 namespace reprise::source {
@@ -98,7 +98,7 @@ std::vector<JsonView> in_order(JsonView messages) {
     names.push_back({text_or_json(message["id"]), text_or_json(message["parent"])});
   });
   std::vector<JsonView> ordered;
-  for (const std::uint32_t place : parents_first(names).places) {
+  for (const std::uint32_t place : topological_order(names).places) {
     ordered.push_back(all[place]);
   }
   return ordered;

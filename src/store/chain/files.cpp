@@ -77,8 +77,8 @@ class ChainFiles final : public OneFile {
   Result<std::string> encode(Document& document) const override;
   Document merge(const Document& written, Document found) const override;
   Result<> check_append(const std::vector<Message>& messages) const override;
-  Appended after_append(StoredSession& stored, const AppendOptions& options,
-                        const Appended& appended) const override;
+  AppendResult after_append(StoredSession& stored, const AppendOptions& options,
+                            const AppendResult& appended) const override;
 
  private:
   std::filesystem::path trash_of(const SessionId& id) const override;
@@ -108,8 +108,8 @@ Result<> ChainFiles::check_append(const std::vector<Message>& messages) const {
 }
 
 // Records which provider answered, and under which id.
-Appended ChainFiles::after_append(StoredSession& stored, const AppendOptions& options,
-                                  const Appended& /*appended*/) const {
+AppendResult ChainFiles::after_append(StoredSession& stored, const AppendOptions& options,
+                                      const AppendResult& /*appended*/) const {
   std::vector<ResponseLink>& chain = stored.session.response_chain;
   for (const SharedMessage& message : stored.log->own) {
     const ResponseLink link{message->provider, message->response_id};

@@ -1,5 +1,5 @@
 // The archive and the trash: folders beside the chats. A session is always in exactly one place: it
-// is moved to the trash by one rename, and to the archive as in unfinished.h.
+// is moved to the trash by one rename, and to the archive as in move_journal.h.
 
 #include <unistd.h>
 
@@ -15,8 +15,8 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
+#include "store/chatdir/move_journal.h"
 #include "store/chatdir/packed_chat.h"
-#include "store/chatdir/unfinished.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
 
@@ -74,14 +74,14 @@ Result<Place> find_place(const Chats& chats, const SessionId& id) {
 
 Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   REPRISE_TRY(check_id(id));
-  REPRISE_TRY(chats_.finish_unfinished());
+  REPRISE_TRY(chats_.recover_moves());
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
   REPRISE_ASSIGN(const auto place, layout.find(id));
   if (!place) {
     return std::unexpected(no_session(id));
   }
-  if (place->spot == Spot::archive) {
+  if (place->spot == Area::archive) {
     return {};
   }
   if (place->is_trashed()) {
@@ -108,8 +108,8 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
     return packed;
   }
   REPRISE_ASSIGN(const LogPoint log, point_of_chat(names.chat));
-  const Unfinished moving{Moving::to_archive, id, log};
-  REPRISE_TRY(announce(layout, moving));
+  const PendingMoves moving{PendingMove::to_archive, id, log};
+  REPRISE_TRY(write_intent(layout, moving));
   return finish(layout, moving);
 }
 
@@ -122,11 +122,11 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
     return std::unexpected(no_session(id));
   }
   REPRISE_ASSIGN(const bool is_archived, file_exists(names.archive));
-  if (place->spot != Spot::archive && is_archived) {
+  if (place->spot != Area::archive && is_archived) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
                                     place->folder.native(), " exists, too"));
   }
-  if (place->spot != Spot::archive) {
+  if (place->spot != Area::archive) {
     return fail(Code::invalid_argument, cat("session ", id.str(), " is not archived"));
   }
   REPRISE_TRY(remove_tree(names.new_chat));
@@ -134,14 +134,14 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
     (void)remove_tree(names.new_chat);  // incomplete; otherwise, the next restoring removes it
     return unpacked;
   }
-  const Unfinished moving{Moving::to_chats, id};
-  REPRISE_TRY(announce(layout, moving));
+  const PendingMoves moving{PendingMove::to_chats, id};
+  REPRISE_TRY(write_intent(layout, moving));
   return finish(layout, moving);
 }
 
 Result<> ChatdirStore::unarchive(const SessionId& id) {
   REPRISE_TRY(check_id(id));
-  REPRISE_TRY(chats_.finish_unfinished());
+  REPRISE_TRY(chats_.recover_moves());
   REPRISE_TRY(unpack(id));
   return set_current(id);
 }
@@ -188,7 +188,7 @@ Result<> ChatdirStore::purge_now(const SessionId& id) {
   }
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     const fs::path folder = folder_of(place->folder);
-    const fs::path leaving = folder / cat(kLeaving, id.str());
+    const fs::path leaving = folder / cat(kRemovingPrefix, id.str());
     REPRISE_TRY(remove_tree(leaving));
     REPRISE_TRY(move_session(chats_, id, *place, leaving));
     REPRISE_TRY(clear_current(chats_.layout(), id));

@@ -34,7 +34,7 @@ constexpr int kAttemptsMax = 200;
 
 Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   Snapshot snapshot;
-  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
+  for (const Area spot : {Area::chats, Area::archive, Area::trash}) {
     REPRISE_ASSIGN(const auto all, chats.layout().list(spot));
     for (const Layout::Listed& listed : all) {
       REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
@@ -265,7 +265,7 @@ Result<> ChatdirStore::copy_all(const Layout& to) {
 Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_TRY(check_new(target));
-  REPRISE_TRY(chats_.finish_unfinished());
+  REPRISE_TRY(chats_.recover_moves());
   fs::path making = target;
   making += ".making";
   REPRISE_TRY(remove_abandoned(making));

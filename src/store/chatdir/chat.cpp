@@ -16,7 +16,7 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/unfinished.h"
+#include "store/chatdir/move_journal.h"
 #include "store/document/partial_file.h"
 #include "store/paths.h"
 #include "store/rules.h"
@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // After this many attempts, the last version of constantly changing metadata is used.
-constexpr int kTries = 10;
+constexpr int kAttempts = 10;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ Result<bool> Chat::is_unfinished() const {
     return true;
   }
   REPRISE_TRY(unfinished);
-  const std::optional<Unfinished>& moving = *unfinished;
+  const std::optional<PendingMoves>& moving = *unfinished;
   return moving && moving->id == id_;
 }
 
@@ -225,7 +225,7 @@ Result<StoredSession> Chat::load() {
     REPRISE_ASSIGN(const LogState state, this->state());
     // One write changes both files, so they must be read at the same state.
     REPRISE_ASSIGN(const Stamp now, stamp_of_metadata());
-    if (now != metadata.stamp && tries < kTries) {
+    if (now != metadata.stamp && tries < kAttempts) {
       continue;
     }
     REPRISE_ASSIGN(StoredSession stored, session(*metadata.metadata, state));
@@ -271,7 +271,7 @@ Result<bool> Chat::is_damage(const LogState& state) const {
 }
 
 // A chat in its place may have no messages yet.
-Result<ReadReport> Chat::nothing_or(Error error) const {
+Result<ReadReport> Chat::empty_if_no_log(Error error) const {
   if (error.code == Code::not_found) {
     REPRISE_ASSIGN(const bool is_here, is_in_place());
     if (is_here) {
@@ -290,12 +290,12 @@ Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
     if (first && first->log != nullptr) {
       remember(std::move(first->log));
     }
-    return first ? std::move(first->report) : nothing_or(std::move(first).error());
+    return first ? std::move(first->report) : empty_if_no_log(std::move(first).error());
   }
   if (log == nullptr) {
     auto opened = this->log();
     if (!opened) {
-      return nothing_or(std::move(opened).error());
+      return empty_if_no_log(std::move(opened).error());
     }
     log = *std::move(opened);
   }
@@ -352,8 +352,8 @@ Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
   return log;
 }
 
-Result<Appended> Chat::write(std::optional<Seq> from, const std::vector<Message>& messages,
-                             const AppendOptions& options) {
+Result<AppendResult> Chat::write(std::optional<Seq> from, const std::vector<Message>& messages,
+                                 const AppendOptions& options) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, log_to_write());
   REPRISE_ASSIGN(const ReadMetadata metadata, this->metadata());

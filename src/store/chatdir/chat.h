@@ -46,8 +46,8 @@ class Chat {
   Result<std::optional<Partial>> find_partial();
 
   // append() if `from` is not set, otherwise replace_suffix().
-  Result<Appended> write(std::optional<Seq> from, const std::vector<Message>& messages,
-                         const AppendOptions& options);
+  Result<AppendResult> write(std::optional<Seq> from, const std::vector<Message>& messages,
+                             const AppendOptions& options);
   // Changes reprise.json. Returns the changed session.
   Result<StoredSession> change(const std::function<Result<>(StoredSession&)>& edit);
   Result<> add_partial(const OperationId& answer, std::span<const Block> delta);
@@ -89,7 +89,7 @@ class Chat {
   Result<> check_runs(const OperationId& answer);
   void remember(std::shared_ptr<MessageLog> log);
   Result<bool> is_damage(const LogState& state) const;
-  Result<ReadReport> nothing_or(Error error) const;
+  Result<ReadReport> empty_if_no_log(Error error) const;
 
   const Layout layout_;
   const SessionId id_;

@@ -87,7 +87,7 @@ Result<> ChatWriter::settle() {
   return {};
 }
 
-std::optional<Appended> ChatWriter::find_done(const OperationId& operation) const {
+std::optional<AppendResult> ChatWriter::find_done(const OperationId& operation) const {
   if (auto done = log_->find_operation(operation); done) {
     return done;
   }
@@ -106,8 +106,9 @@ Result<> ChatWriter::check_length(Seq head) const {
   return {};
 }
 
-Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Message>& messages,
-                                   const AppendOptions& options) {
+Result<AppendResult> ChatWriter::write(std::optional<Seq> from,
+                                       const std::vector<Message>& messages,
+                                       const AppendOptions& options) {
   REPRISE_TRY(settle());
   if (options.operation) {
     if (auto done = find_done(*options.operation); done) {
@@ -128,7 +129,7 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
   const Seq head = now_.session.info.head;
   const Seq first = from.value_or(head);
   REPRISE_TRY(check_write(now_, first, messages.size(), options));
-  const Appended appended = appended_at(first, messages.size());
+  const AppendResult appended = appended_at(first, messages.size());
   if (!messages.empty()) {
     REPRISE_TRY(check_length(appended.head));
   }
@@ -143,7 +144,7 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
   if (options.operation || options.begin_partial || options.end_partial) {
     change_partial(now_, options);
     if (options.operation) {
-      now_.operations.emplace(*options.operation, Appended{first, head, true});
+      now_.operations.emplace(*options.operation, AppendResult{first, head, true});
     }
     metadata_.now = {std::move(now_), point_of(log_->state())};
     REPRISE_TRY(write_metadata(folder_, metadata_));
@@ -314,15 +315,15 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     return write_all(out, lines, log_->file());
   };
   LogPoint point;
-  const auto announce = [&](const fs::path& temporary) -> Result<> {
+  const auto write_intent = [&](const fs::path& temporary) -> Result<> {
     if (options.operation && messages.empty()) {
-      now_.operations.emplace(*options.operation, Appended{from, from, true});
+      now_.operations.emplace(*options.operation, AppendResult{from, from, true});
     }
     REPRISE_ASSIGN(point, point_at_end(temporary));
     metadata_.cut = ChatMetadata{now_, point};
     return write_metadata(folder_, metadata_);
   };
-  REPRISE_TRY(replace_file(log_->file(), fill, announce));
+  REPRISE_TRY(replace_file(log_->file(), fill, write_intent));
   metadata_.now = {std::move(now_), point};
   metadata_.cut.reset();
   // The replacement is complete. If this fails, `cut` says the same until the next write.

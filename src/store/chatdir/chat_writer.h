@@ -20,12 +20,12 @@ class ChatWriter {
              std::int64_t messages_max);
 
   // Like Store::append() if `from` is not set, otherwise like Rewriting::replace_suffix().
-  Result<Appended> write(std::optional<Seq> from, const std::vector<Message>& messages,
-                         const AppendOptions& options);
+  Result<AppendResult> write(std::optional<Seq> from, const std::vector<Message>& messages,
+                             const AppendOptions& options);
 
  private:
   Result<> settle();
-  std::optional<Appended> find_done(const OperationId& operation) const;
+  std::optional<AppendResult> find_done(const OperationId& operation) const;
   Result<> check_length(Seq head) const;
   Result<ToolNames> names_for(Seq before, const std::vector<Message>& messages) const;
   Result<std::string> encode(std::int64_t start, Seq from, const std::vector<Message>& messages,

@@ -71,7 +71,7 @@ Result<> ChatdirStore::create_with(const Session& session, std::vector<Message> 
     return std::unexpected(session_exists(id));
   }
   // Atomic: the folder is renamed when it is complete.
-  const fs::path folder = layout.chats() / cat(kMaking, id.str());
+  const fs::path folder = layout.chats() / cat(kCreatingPrefix, id.str());
   if (auto filled = fill_folder(folder, session, messages, chats_.settings().messages_max);
       !filled) {
     (void)remove_tree(folder);
@@ -107,7 +107,7 @@ Result<> ChatdirStore::update(const SessionId& id, const SessionPatch& patch) {
   return {};
 }
 
-Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
+Result<> ChatdirStore::list_at(Area spot, const CheckedQuery& query,
                                std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
   REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
   for (const Layout::Listed& listed : all) {
@@ -145,7 +145,7 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
 Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQuery& query,
                                    std::vector<SessionInfo>& matching,
                                    std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(const bool has_chat, listed.place.spot == Spot::archive
+  REPRISE_ASSIGN(const bool has_chat, listed.place.spot == Area::archive
                                           ? file_exists(chats_.layout().chat(listed.id))
                                           : Result<bool>(false));
   if (has_chat) {
@@ -173,21 +173,21 @@ Result<SessionPage> ChatdirStore::list(const SessionQuery& requested) {
   std::vector<SessionInfo> matching;
   std::vector<Damage> damage;
   if (includes(SessionState::active) || includes(SessionState::closed)) {
-    REPRISE_TRY(list_at(Spot::chats, checked, matching, damage));
+    REPRISE_TRY(list_at(Area::chats, checked, matching, damage));
   }
   if (includes(SessionState::archived)) {
-    REPRISE_TRY(list_at(Spot::archive, checked, matching, damage));
+    REPRISE_TRY(list_at(Area::archive, checked, matching, damage));
   }
   if (includes(SessionState::trashed)) {
-    REPRISE_TRY(list_at(Spot::trash, checked, matching, damage));
+    REPRISE_TRY(list_at(Area::trash, checked, matching, damage));
   }
   SessionPage page = make_page(std::move(matching), query);
   page.damage = std::move(damage);
   return page;
 }
 
-Result<Appended> ChatdirStore::append(const SessionId& id, std::vector<Message> messages,
-                                      AppendOptions options) {
+Result<AppendResult> ChatdirStore::append(const SessionId& id, std::vector<Message> messages,
+                                          AppendOptions options) {
   return chats_.with(id, [&](Chat& chat) { return chat.write(std::nullopt, messages, options); });
 }
 
@@ -200,9 +200,9 @@ Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
   return chats_.with(id, [&](Chat& chat) { return chat.read(range, sink); });
 }
 
-Result<Appended> ChatdirStore::replace_suffix(const SessionId& id, Seq from,
-                                              std::vector<Message> messages,
-                                              AppendOptions options) {
+Result<AppendResult> ChatdirStore::replace_suffix(const SessionId& id, Seq from,
+                                                  std::vector<Message> messages,
+                                                  AppendOptions options) {
   return chats_.with(id, [&](Chat& chat) { return chat.write(from, messages, options); });
 }
 

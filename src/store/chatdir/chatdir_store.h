@@ -13,7 +13,7 @@
 namespace reprise::store::chatdir {
 
 class ChatdirStore final : public Store,
-                           public Creation,
+                           public AtomicCreation,
                            public Rewriting,
                            public Partials,
                            public Todos,
@@ -29,7 +29,7 @@ class ChatdirStore final : public Store,
       : chats_(std::move(layout), std::move(settings)) {}
 
   // Finishes moves that a crash interrupted.
-  Result<> prepare() { return chats_.finish_unfinished(); }
+  Result<> prepare() { return chats_.recover_moves(); }
 
   // chatdir_store.cpp
   Result<> create(const Session& session) override;
@@ -37,12 +37,12 @@ class ChatdirStore final : public Store,
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
   Result<SessionPage> list(const SessionQuery& requested) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override;
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override;
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override;
   // Always 0: replaced messages are the artefact replaced.jsonl.
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
@@ -71,7 +71,7 @@ class ChatdirStore final : public Store,
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                     const RecordedTurn& turn) override;
 
-  // archives.cpp: a session is in exactly one place at any time (unfinished.h). One that is
+  // archives.cpp: a session is in exactly one place at any time (move_journal.h). One that is
   // restored from the archive becomes the current one.
   Result<> archive(const SessionId& id, Time when) override;
   Result<> unarchive(const SessionId& id) override;
@@ -96,7 +96,7 @@ class ChatdirStore final : public Store,
  private:
   Result<> replace_step(const SessionId& id, Step step);
 
-  Result<> list_at(Spot spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
+  Result<> list_at(Area spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
                    std::vector<Damage>& damage);
   Result<> list_packed(const Layout::Listed& listed, const CheckedQuery& query,
                        std::vector<SessionInfo>& matching, std::vector<Damage>& damage);

@@ -12,7 +12,7 @@
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
-#include "store/chatdir/unfinished.h"
+#include "store/chatdir/move_journal.h"
 #include "store/rules.h"
 
 namespace reprise::store::chatdir {
@@ -71,12 +71,12 @@ Result<bool> Chats::has_moved(const Chat& chat) {
   REPRISE_ASSIGN(const bool is_unfinished,
                  is_in_place ? chat.is_unfinished() : Result<bool>(false));
   if (is_unfinished) {
-    REPRISE_TRY(finish_unfinished());
+    REPRISE_TRY(recover_moves());
   }
   return !is_in_place || is_unfinished;
 }
 
-Result<> Chats::finish_unfinished() {
+Result<> Chats::recover_moves() {
   if (settings_.access == Access::read) {
     return {};  // chats can be read in their current state
   }
@@ -99,7 +99,7 @@ Result<LockFile::Hold> Chats::lock() {
     if (lock_ == nullptr) {
       REPRISE_TRY(make_private_folders(layout_.chats()));
       REPRISE_ASSIGN(lock_, LockFile::open(layout_.lock_file()));
-      keep_reserve(layout_.lock_file());
+      allocate_reserve(layout_.lock_file());
       is_first = true;
     }
     file = lock_.get();

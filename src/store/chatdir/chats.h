@@ -52,7 +52,7 @@ class Chats {
 
   // Finishes an archiving or restoring that a crash interrupted. Costs one file lookup if there is
   // none.
-  Result<> finish_unfinished();
+  Result<> recover_moves();
 
   // The lock for creating, moving or removing chats, taken before the lock of the chat itself.
   // Interrupted moves are finished first.

@@ -17,18 +17,18 @@ bool may_hold_chat(const fs::path& folder, FileKind kind) {
   if (kind != FileKind::link) {
     return kind == FileKind::folder;
   }
-  const auto behind = kind_behind(folder);
+  const auto behind = kind_of_target(folder);
   return !behind || *behind == FileKind::folder;
 }
 
-Result<Spot> trash_spot(const fs::path& folder) {
+Result<Area> trash_spot(const fs::path& folder) {
   REPRISE_ASSIGN(const bool is_packed, file_exists(folder / kZipFile));
-  return is_packed ? Spot::trashed_archive : Spot::trash;
+  return is_packed ? Area::trashed_archive : Area::trash;
 }
 
 // The session id in a folder's name; nullopt for other names.
-std::optional<SessionId> id_of(std::string_view name, Spot spot) {
-  if (spot == Spot::archive) {
+std::optional<SessionId> id_of(std::string_view name, Area spot) {
+  if (spot == Area::archive) {
     return parse_archive_name(name);
   }
   auto id = SessionId::parse(name);
@@ -93,7 +93,7 @@ Result<bool> is_chat_directory(const fs::path& folder) {
   if (has_current) {
     return true;
   }
-  for (const Spot spot : {Spot::chats, Spot::archive}) {
+  for (const Area spot : {Area::chats, Area::archive}) {
     const auto found = layout.list(spot);
     if (found && !found->empty()) {
       return true;
@@ -116,9 +116,9 @@ Result<std::vector<Place>> Layout::find_all(const SessionId& id, std::size_t lim
   if (!archive_name(id)) {
     return found;
   }
-  const std::array<Place, 3> places = {Place{chat(id), Spot::chats},
-                                       Place{trashed(id), Spot::trash},
-                                       Place{archive(id), Spot::archive}};
+  const std::array<Place, 3> places = {Place{chat(id), Area::chats},
+                                       Place{trashed(id), Area::trash},
+                                       Place{archive(id), Area::archive}};
   for (const Place& place : places) {
     if (found.size() == limit) {
       break;
@@ -127,16 +127,16 @@ Result<std::vector<Place>> Layout::find_all(const SessionId& id, std::size_t lim
     if (!may_hold_chat(place.folder, kind)) {
       continue;
     }
-    REPRISE_ASSIGN(const Spot spot,
-                   place.spot == Spot::trash ? trash_spot(place.folder) : Result<Spot>(place.spot));
+    REPRISE_ASSIGN(const Area spot,
+                   place.spot == Area::trash ? trash_spot(place.folder) : Result<Area>(place.spot));
     found.push_back({place.folder, spot});
   }
   return found;
 }
 
-Result<std::vector<Layout::Listed>> Layout::list(Spot spot) const {
-  const fs::path folder = spot == Spot::chats     ? chats()
-                          : spot == Spot::archive ? archives()
+Result<std::vector<Layout::Listed>> Layout::list(Area spot) const {
+  const fs::path folder = spot == Area::chats     ? chats()
+                          : spot == Area::archive ? archives()
                                                   : trash();
   REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
   std::vector<Listed> found;
@@ -149,8 +149,8 @@ Result<std::vector<Layout::Listed>> Layout::list(Spot spot) const {
     if (!may_hold_chat(entry.path(), kind)) {
       continue;
     }
-    REPRISE_ASSIGN(const Spot there,
-                   folder == trash() ? trash_spot(entry.path()) : Result<Spot>(spot));
+    REPRISE_ASSIGN(const Area there,
+                   folder == trash() ? trash_spot(entry.path()) : Result<Area>(spot));
     found.push_back({*std::move(id), {entry.path(), there}});
   }
   return found;

@@ -22,19 +22,19 @@ inline constexpr std::string_view kReplacedFolder = "replaced";  // of steps, ou
 inline constexpr std::string_view kMetadataFile = "reprise.json";
 inline constexpr std::string_view kAnswerFile = ".answer.jsonl";
 inline constexpr std::string_view kLockFile = ".lock";
-inline constexpr std::string_view kMaking = ".making-";    // and the id: being created
-inline constexpr std::string_view kLeaving = ".leaving-";  // and the id: being removed
+inline constexpr std::string_view kCreatingPrefix = ".making-";   // and the id: being created
+inline constexpr std::string_view kRemovingPrefix = ".leaving-";  // and the id: being removed
 inline constexpr std::string_view kZipFile = "chat.zip";
 inline constexpr std::string_view kZipMetadataFile = "chat.json";
 
 // The kind of place where a session was found.
-enum class Spot : std::uint8_t { chats, trash, archive, trashed_archive };
+enum class Area : std::uint8_t { chats, trash, archive, trashed_archive };
 struct Place {
   std::filesystem::path folder;
-  Spot spot = Spot::chats;
+  Area spot = Area::chats;
 
-  bool is_packed() const { return spot == Spot::archive || spot == Spot::trashed_archive; }
-  bool is_trashed() const { return spot == Spot::trash || spot == Spot::trashed_archive; }
+  bool is_packed() const { return spot == Area::archive || spot == Area::trashed_archive; }
+  bool is_trashed() const { return spot == Area::trash || spot == Area::trashed_archive; }
 };
 
 // invalid_argument if the id is not a UUID.
@@ -78,7 +78,7 @@ class Layout {
     SessionId id;
     Place place;
   };
-  Result<std::vector<Listed>> list(Spot spot) const;
+  Result<std::vector<Listed>> list(Area spot) const;
 
  private:
   std::filesystem::path root_;

@@ -232,7 +232,7 @@ void MessageLog::learn(const Trailer& trailer, Seq seq) {
   if (trailer.operation && trailer.ends_batch()) {
     operations_.try_emplace(
         trailer.operation->str(),
-        Appended{.first = {seq.value + 1 - trailer.of}, .head = seq.next(), .repeated = true});
+        AppendResult{.first = {seq.value + 1 - trailer.of}, .head = seq.next(), .repeated = true});
   }
 }
 
@@ -288,7 +288,7 @@ std::vector<MessageLog::DamagedSpan> MessageLog::damaged_spans(Seq from, Seq to)
   return found;
 }
 
-std::optional<Appended> MessageLog::find_operation(const OperationId& operation) const {
+std::optional<AppendResult> MessageLog::find_operation(const OperationId& operation) const {
   const std::lock_guard lock(mutex_);
   const auto found = operations_.find(operation.str());
   return found == operations_.end() ? std::nullopt : std::optional(found->second);

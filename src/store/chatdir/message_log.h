@@ -62,7 +62,7 @@ class MessageLog {
   std::vector<Place> places(Seq from, Seq to, std::size_t count, bool newest_first) const;
   // The damaged spans before messages of [from, to); one after the last message belongs to it.
   std::vector<DamagedSpan> damaged_spans(Seq from, Seq to) const;
-  std::optional<Appended> find_operation(const OperationId& operation) const;
+  std::optional<AppendResult> find_operation(const OperationId& operation) const;
   bool knows_request(const std::string& request) const;
 
   // Adds the operations and requests of replaced messages, which are in this file.
@@ -115,7 +115,7 @@ class MessageLog {
   bool in_batch_ = false;
   std::size_t settled_places_ = 0;
   std::size_t settled_spans_ = 0;
-  std::unordered_map<std::string, Appended> operations_;
+  std::unordered_map<std::string, AppendResult> operations_;
   std::unordered_set<std::string> requests_;
 };
 

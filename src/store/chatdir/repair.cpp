@@ -14,9 +14,9 @@
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/move_journal.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/trailer.h"
-#include "store/chatdir/unfinished.h"
 #include "store/paths.h"
 #include "store/stored_session.h"
 
@@ -174,7 +174,7 @@ bool was_moved(const Chat& chat) {
 
 Result<std::vector<Layout::Listed>> list_everything(const Layout& layout) {
   std::vector<Layout::Listed> everything;
-  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
+  for (const Area spot : {Area::chats, Area::archive, Area::trash}) {
     REPRISE_ASSIGN(auto all, layout.list(spot));
     std::ranges::move(all, std::back_inserter(everything));
   }
@@ -203,7 +203,7 @@ Result<VerifyReport> ChatdirStore::verify() {
     }
   }
   chats_.report_progress("verifying", report.sessions, all.size());
-  REPRISE_ASSIGN(const Stranded left, find_stranded(chats_.layout()));
+  REPRISE_ASSIGN(const Orphans left, find_stranded(chats_.layout()));
   for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
   }
@@ -237,7 +237,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
     }
   }
   chats_.report_progress("repairing", report.sessions, all.size());
-  REPRISE_ASSIGN(const Stranded left, find_stranded(chats_.layout()));
+  REPRISE_ASSIGN(const Orphans left, find_stranded(chats_.layout()));
   for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
     REPRISE_TRY(copy_left(folder, target / folder.lexically_relative(chats_.layout().root())));

@@ -20,9 +20,9 @@
 #include <set>
 #include <span>
 
+#include "base/dynamic_library.h"
 #include "base/file.h"
 #include "base/json_write.h"
-#include "base/late_library.h"
 #include "base/text.h"
 #include "store/chatdir/zip_io.h"
 
@@ -31,34 +31,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Zip : LateFunctions {
-  Late<decltype(&::zip_open_from_source)> open_source{*this, "zip_open_from_source"};
-  Late<decltype(&::zip_fdopen)> open_fd{*this, "zip_fdopen"};
-  Late<decltype(&::zip_close)> close{*this, "zip_close"};
-  Late<decltype(&::zip_discard)> discard{*this, "zip_discard"};
-  Late<decltype(&::zip_file_add)> add{*this, "zip_file_add"};
-  Late<decltype(&::zip_source_function)> source_function{*this, "zip_source_function"};
-  Late<decltype(&::zip_source_function_create)> create_source{*this, "zip_source_function_create"};
-  Late<decltype(&::zip_source_buffer)> source_buffer{*this, "zip_source_buffer"};
-  Late<decltype(&::zip_source_free)> source_free{*this, "zip_source_free"};
-  Late<decltype(&::zip_set_file_compression)> set_compression{*this, "zip_set_file_compression"};
-  Late<decltype(&::zip_get_num_entries)> count{*this, "zip_get_num_entries"};
-  Late<decltype(&::zip_stat_index)> stat{*this, "zip_stat_index"};
-  Late<decltype(&::zip_fopen_index)> open_entry{*this, "zip_fopen_index"};
-  Late<decltype(&::zip_fread)> read{*this, "zip_fread"};
-  Late<decltype(&::zip_fclose)> close_entry{*this, "zip_fclose"};
-  Late<decltype(&::zip_file_get_external_attributes)> attributes{
+struct Zip : LibraryFunctions {
+  LazyFunction<decltype(&::zip_open_from_source)> open_source{*this, "zip_open_from_source"};
+  LazyFunction<decltype(&::zip_fdopen)> open_fd{*this, "zip_fdopen"};
+  LazyFunction<decltype(&::zip_close)> close{*this, "zip_close"};
+  LazyFunction<decltype(&::zip_discard)> discard{*this, "zip_discard"};
+  LazyFunction<decltype(&::zip_file_add)> add{*this, "zip_file_add"};
+  LazyFunction<decltype(&::zip_source_function)> source_function{*this, "zip_source_function"};
+  LazyFunction<decltype(&::zip_source_function_create)> create_source{*this,
+                                                                      "zip_source_function_create"};
+  LazyFunction<decltype(&::zip_source_buffer)> source_buffer{*this, "zip_source_buffer"};
+  LazyFunction<decltype(&::zip_source_free)> source_free{*this, "zip_source_free"};
+  LazyFunction<decltype(&::zip_set_file_compression)> set_compression{*this,
+                                                                      "zip_set_file_compression"};
+  LazyFunction<decltype(&::zip_get_num_entries)> count{*this, "zip_get_num_entries"};
+  LazyFunction<decltype(&::zip_stat_index)> stat{*this, "zip_stat_index"};
+  LazyFunction<decltype(&::zip_fopen_index)> open_entry{*this, "zip_fopen_index"};
+  LazyFunction<decltype(&::zip_fread)> read{*this, "zip_fread"};
+  LazyFunction<decltype(&::zip_fclose)> close_entry{*this, "zip_fclose"};
+  LazyFunction<decltype(&::zip_file_get_external_attributes)> attributes{
       *this, "zip_file_get_external_attributes"};
-  Late<decltype(&::zip_file_set_external_attributes)> set_attributes{
+  LazyFunction<decltype(&::zip_file_set_external_attributes)> set_attributes{
       *this, "zip_file_set_external_attributes"};
-  Late<decltype(&::zip_file_extra_field_get_by_id)> field{*this, "zip_file_extra_field_get_by_id"};
-  Late<decltype(&::zip_file_extra_field_set)> set_field{*this, "zip_file_extra_field_set"};
-  Late<decltype(&::zip_dir_add)> add_folder{*this, "zip_dir_add"};
-  Late<decltype(&::zip_strerror)> why{*this, "zip_strerror"};
+  LazyFunction<decltype(&::zip_file_extra_field_get_by_id)> field{*this,
+                                                                  "zip_file_extra_field_get_by_id"};
+  LazyFunction<decltype(&::zip_file_extra_field_set)> set_field{*this, "zip_file_extra_field_set"};
+  LazyFunction<decltype(&::zip_dir_add)> add_folder{*this, "zip_dir_add"};
+  LazyFunction<decltype(&::zip_strerror)> why{*this, "zip_strerror"};
 };
 
 const Result<const Zip*>& libzip() {
-  static const auto zip = load_late<Zip>("libzip", {"libzip.so.4", "libzip.so.5"});
+  static const auto zip = load_library<Zip>("libzip", {"libzip.so.4", "libzip.so.5"});
   return zip;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<bool> truth_in(std::string_view json) {
+std::optional<bool> parse_boolean(std::string_view json) {
   if (json != "true" && json != "false") {
     return std::nullopt;
   }
@@ -46,8 +46,9 @@ class DefaultsReader {
       return number && *number > 0 ? number : std::nullopt;
     });
   }
-  std::optional<bool> truth(std::string_view name) {
-    return value(name, "true or false", [](const RawJson& json) { return truth_in(json.text()); });
+  std::optional<bool> boolean(std::string_view name) {
+    return value(name, "true or false",
+                 [](const RawJson& json) { return parse_boolean(json.text()); });
   }
 
  private:
@@ -97,7 +98,7 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
   out.system = read.text("system");
   out.temperature = read.decimal("temperature");
   out.max_tokens = read.count("max_tokens");
-  out.stream = read.truth("stream_default").value_or(true);
+  out.stream = read.boolean("stream_default").value_or(true);
   out.save_path = read.text("save_path_default").value_or("");
   return out;
 }

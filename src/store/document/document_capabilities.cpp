@@ -30,9 +30,9 @@ Result<> DocumentStore::create_with(const Session& session, std::vector<Message>
   return documents_->add(std::move(file));
 }
 
-Result<Appended> DocumentStore::replace_suffix(const SessionId& id, Seq from,
-                                               std::vector<Message> messages,
-                                               AppendOptions options) {
+Result<AppendResult> DocumentStore::replace_suffix(const SessionId& id, Seq from,
+                                                   std::vector<Message> messages,
+                                                   AppendOptions options) {
   return write_document(*files_, *documents_, id, {from, std::move(messages), options});
 }
 
@@ -100,7 +100,7 @@ Result<> DocumentStore::add_response(const Session& session, const Message& answ
   }
   REPRISE_TRY(check_new_session(session));
   FileSession file = new_file_session(session);
-  REPRISE_ASSIGN(const Appended written, write_messages(file.stored, Seq{0}, {bare}, options));
+  REPRISE_ASSIGN(const AppendResult written, write_messages(file.stored, Seq{0}, {bare}, options));
   files_->after_append(file.stored, options, written);
   auto created = documents_->add(std::move(file));
   // conflict: another program created it first.
@@ -143,7 +143,7 @@ Result<> DocumentStore::unarchive(const SessionId& id) {
 }
 
 Result<> DocumentStore::trash(const SessionId& id, Time /*when*/) {
-  return documents_->make_room([&] {
+  return documents_->delete_with_reserve([&] {
     return documents_->edit(id, [](FileSession& file) -> Result<Outcome> {
       SessionState& state = file.stored.session.info.state;
       if (state == SessionState::trashed) {
@@ -166,7 +166,7 @@ Result<> DocumentStore::restore(const SessionId& id) {
 }
 
 Result<> DocumentStore::purge(const SessionId& id) {
-  return documents_->make_room([&] { return documents_->remove(id); });
+  return documents_->delete_with_reserve([&] { return documents_->remove(id); });
 }
 
 Result<std::vector<Remnant>> DocumentStore::remnants() {

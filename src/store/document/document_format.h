@@ -37,7 +37,7 @@ struct EncodedMessages {
 
 // A part of the file that another program spelled differently from us, or that cannot be read. As
 // long as we would write `written` for it ("" for nothing), its bytes are preserved.
-struct SpelledPart {
+struct PreservedText {
   std::string place;
   std::string written;
   std::string bytes;
@@ -50,7 +50,7 @@ struct FileSession {
   std::vector<Damage> damage = {};         // parts of the file that could not be read
   std::vector<Damage> gaps = {};           // parts that never existed: reported, but not as damage
   EncodedMessages encoded = {};
-  std::vector<SpelledPart> spelled = {};
+  std::vector<PreservedText> spelled = {};
 };
 
 // A new session with the given fields, except those derived from messages.
@@ -137,8 +137,8 @@ class DocumentFormat {
   // For formats without messages: unsupported for messages that cannot be appended, and the effect
   // of an append. after_append() returns the result of append().
   virtual Result<> check_append(const std::vector<Message>& /*messages*/) const { return {}; }
-  virtual Appended after_append(StoredSession& /*stored*/, const AppendOptions& /*options*/,
-                                const Appended& appended) const {
+  virtual AppendResult after_append(StoredSession& /*stored*/, const AppendOptions& /*options*/,
+                                    const AppendResult& appended) const {
     return appended;
   }
 

@@ -68,7 +68,7 @@ Result<> remove_with_beside(const fs::path& temporary) {
 
 // `fill` writes to a temporary place beside the target; when it is complete, it is renamed to the
 // target.
-Result<> appear(
+Result<> create_atomically(
     const fs::path& named,
     const std::function<Result<>(const fs::path& place, const fs::path& target)>& fill) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
@@ -228,7 +228,7 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
     }
     return {};
   };
-  REPRISE_TRY(appear(target, fill));
+  REPRISE_TRY(create_atomically(target, fill));
   return report;
 }
 
@@ -298,7 +298,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
 // Takes no lock, because the store may be read-only. Two identical listings mean that nothing
 // changed in between; files that changed since the previous copy are copied again.
 Result<> DocumentMaintenance::backup(const fs::path& target) {
-  return appear(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
+  return create_atomically(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
     Copy copy{.place = place, .target = last};
     for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
       REPRISE_ASSIGN(const State before, state());

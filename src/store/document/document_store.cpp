@@ -73,7 +73,7 @@ class DocumentWriter {
     return write(file);
   }
 
-  Result<Appended> finish(Documents& documents) {
+  Result<AppendResult> finish(Documents& documents) {
     REPRISE_ASSIGN(unsaved_, documents.encode_unsaved(id_));
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
     if (write_.options.end_partial && !appended_.repeated && !runs_beside_) {
@@ -173,7 +173,7 @@ class DocumentWriter {
   DocumentWrite write_;
   std::optional<PendingTurn> pending_;
   std::string unsaved_;
-  Appended appended_{};
+  AppendResult appended_{};
   bool runs_beside_ = false;
 };
 
@@ -233,8 +233,8 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
   return page;
 }
 
-Result<Appended> DocumentStore::append(const SessionId& id, std::vector<Message> messages,
-                                       AppendOptions options) {
+Result<AppendResult> DocumentStore::append(const SessionId& id, std::vector<Message> messages,
+                                           AppendOptions options) {
   return write_document(*files_, *documents_, id, {std::nullopt, std::move(messages), options});
 }
 
@@ -261,8 +261,8 @@ std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> files
                         CallOptions(options));
 }
 
-Result<Appended> write_document(const DocumentFormat& files, Documents& documents,
-                                const SessionId& id, DocumentWrite write) {
+Result<AppendResult> write_document(const DocumentFormat& files, Documents& documents,
+                                    const SessionId& id, DocumentWrite write) {
   return DocumentWriter(files, id, std::move(write)).finish(documents);
 }
 

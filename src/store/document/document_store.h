@@ -13,8 +13,8 @@ class DocumentFormat;
 class Documents;
 
 class DocumentStore final : public Store,
-                            public Beginning,
-                            public Creation,
+                            public DeferredCreation,
+                            public AtomicCreation,
                             public Rewriting,
                             public Partials,
                             public Responses,
@@ -36,16 +36,16 @@ class DocumentStore final : public Store,
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
   Result<SessionPage> list(const SessionQuery& query) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override;
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   const Capabilities& capabilities() const override { return capabilities_; }
 
   // document_capabilities.cpp
   Result<> begin(const Session& session) override;
   Result<> create_with(const Session& session, std::vector<Message> messages) override;
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override;
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> add_partial(const SessionId& id, const OperationId& answer,
@@ -85,7 +85,7 @@ struct DocumentWrite {
   const AppendOptions& options;
 };
 // According to the rules of stores; in the file, or beside it while the turn is incomplete.
-Result<Appended> write_document(const DocumentFormat& files, Documents& documents,
-                                const SessionId& id, DocumentWrite write);
+Result<AppendResult> write_document(const DocumentFormat& files, Documents& documents,
+                                    const SessionId& id, DocumentWrite write);
 
 }  // namespace reprise::store

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 // After this many attempts, the last version of a file that another program constantly replaces is
 // used.
-constexpr int kTries = 10;
+constexpr int kAttempts = 10;
 constexpr std::chrono::milliseconds kPause{1};
 
 auto place_of(const Document& document, const SessionId& id) {
@@ -81,7 +81,7 @@ Result<Documents::Loaded> Documents::load(const fs::path& file) {
     }
     REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
     REPRISE_ASSIGN(const FileIdentity after, identify(file));
-    if (before != after && tries < kTries) {
+    if (before != after && tries < kAttempts) {
       continue;
     }
     REPRISE_ASSIGN(Document decoded, files_.decode(file, bytes));
@@ -126,7 +126,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
       return find_unsaved(id);
     }
     auto document = load(*file);
-    if (!document && document.error().code == Code::not_found && tries < kTries) {
+    if (!document && document.error().code == Code::not_found && tries < kAttempts) {
       continue;  // it was moved meanwhile
     }
     if (!document) {
@@ -157,7 +157,7 @@ Result<LockFile::Hold> Documents::lock() {
         REPRISE_TRY(make_private_folders(folder));
       }
       REPRISE_ASSIGN(lock_, LockFile::open(files_.lock_file()));
-      keep_reserve(files_.lock_file());
+      allocate_reserve(files_.lock_file());
       is_first = true;
     }
     file = lock_.get();
@@ -179,8 +179,8 @@ bool Documents::is_locked() {
 Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
-  for (int tries = 0; tries < kTries || std::chrono::steady_clock::now() < deadline; ++tries) {
-    if (tries >= kTries) {
+  for (int tries = 0; tries < kAttempts || std::chrono::steady_clock::now() < deadline; ++tries) {
+    if (tries >= kAttempts) {
       std::this_thread::sleep_for(kPause);
     }
     REPRISE_ASSIGN(const bool done, attempt());

@@ -79,7 +79,7 @@ class Documents {
   // The quarantined files of all sessions.
   Result<std::vector<Remnant>> remnants() const;
   // Runs a deletion; on a full disk, with the reserved space.
-  Result<> make_room(const std::function<Result<>()>& work) {
+  Result<> delete_with_reserve(const std::function<Result<>()>& work) {
     return with_reserve(files_.lock_file(), work);
   }
 

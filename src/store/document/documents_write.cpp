@@ -112,8 +112,8 @@ Result<> Documents::quarantine_bytes(const fs::path& file, Document& document) {
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
   REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, files_.quarantine_suffix()));
-  if (options_.on_notice) {
-    options_.on_notice(
+  if (options_.on_warning) {
+    options_.on_warning(
         cat(file.native(), ": ", document.unreadable->reason, "; it is saved as ", name.native()));
   }
   document.unreadable.reset();

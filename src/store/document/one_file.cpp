@@ -96,7 +96,7 @@ Result<> check_one_file(const OneFile& files, const fs::path& named, const Store
 Result<bool> is_object_file(
     const fs::path& file,
     const std::function<bool(std::string_view name, json::Scanner& scanner)>& read_member) {
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
   if (kind != FileKind::file) {
     return false;
   }

@@ -75,7 +75,7 @@ void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
   if (stored.operations.empty()) {
     return;
   }
-  std::vector<std::pair<Appended, const OperationId*>> newest;
+  std::vector<std::pair<AppendResult, const OperationId*>> newest;
   newest.reserve(stored.operations.size());
   for (const auto& [id, done] : stored.operations) {
     newest.emplace_back(done, &id);
@@ -231,7 +231,7 @@ class SidecarReader {
 
   bool operation() {
     std::string id;
-    Appended done{.first = {}, .head = {}, .repeated = true};
+    AppendResult done{.first = {}, .head = {}, .repeated = true};
     int at = 0;
     const bool whole = scanner_.array([&] {
       switch (at++) {

@@ -17,8 +17,9 @@ constexpr std::size_t kBlobPieceMax = std::size_t{1} << 20;
 
 }  // namespace
 
-Result<Appended> MemoryStore::replace_suffix(const SessionId& id, Seq from,
-                                             std::vector<Message> messages, AppendOptions options) {
+Result<AppendResult> MemoryStore::replace_suffix(const SessionId& id, Seq from,
+                                                 std::vector<Message> messages,
+                                                 AppendOptions options) {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(StoredSession* const stored, get(id));
   return write(*stored, from, std::move(messages), options);

@@ -80,9 +80,10 @@ Result<StoredSession*> MemoryStore::get(const SessionId& id) {
   return &found->second;
 }
 
-Result<Appended> MemoryStore::write(StoredSession& stored, Seq from, std::vector<Message> messages,
-                                    const AppendOptions& options) {
-  REPRISE_ASSIGN(const Appended appended,
+Result<AppendResult> MemoryStore::write(StoredSession& stored, Seq from,
+                                        std::vector<Message> messages,
+                                        const AppendOptions& options) {
+  REPRISE_ASSIGN(const AppendResult appended,
                  write_messages(stored, from, std::move(messages), options));
   for (std::int64_t seq = appended.first.value; !appended.repeated && seq < appended.head.value;
        ++seq) {
@@ -132,8 +133,8 @@ Result<SessionPage> MemoryStore::list(const SessionQuery& query) {
   return make_page(std::move(matching), query);
 }
 
-Result<Appended> MemoryStore::append(const SessionId& id, std::vector<Message> messages,
-                                     AppendOptions options) {
+Result<AppendResult> MemoryStore::append(const SessionId& id, std::vector<Message> messages,
+                                         AppendOptions options) {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(StoredSession* const stored, get(id));
   return write(*stored, stored->session.info.head, std::move(messages), options);

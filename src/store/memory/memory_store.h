@@ -57,13 +57,13 @@ class MemoryStore final : public Store,
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
   Result<SessionPage> list(const SessionQuery& query) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override;
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   const Capabilities& capabilities() const override { return capabilities_; }
 
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override;
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
@@ -95,8 +95,8 @@ class MemoryStore final : public Store,
   Result<StoredSession*> get(const SessionId& id);
   Result<StoredSession*> get_running(const SessionId& id, const OperationId& answer);
   // Like write_messages(); also records the session's references to the blobs of the batch.
-  Result<Appended> write(StoredSession& stored, Seq from, std::vector<Message> messages,
-                         const AppendOptions& options);
+  Result<AppendResult> write(StoredSession& stored, Seq from, std::vector<Message> messages,
+                             const AppendOptions& options);
   Result<> check_unshared(const SessionId& id) const;
 
   std::mutex mutex_;  // guards the members below

@@ -98,7 +98,7 @@ class OutboxFile final : public Outbox {
     if (::fcntl(file.fd(), F_SETFL, O_APPEND) != 0) {
       return std::unexpected(os_error("open", path_, errno));
     }
-    return file.was_renamed();
+    return file.release();
   }
 
   // An incomplete line is truncated first, so that no line follows it.

@@ -67,14 +67,14 @@ inline constexpr std::string_view kDoubtBlobsOfSession =
 #define REPRISE_NAMES_OF_BLOB \
   "(SELECT 1 FROM reprise_blob_refs AS r WHERE r.tenant = $1::text AND r.hash = b.hash)"
 // NOLINTBEGIN(bugprone-suspicious-missing-comma): each is put together by the macros.
-inline constexpr std::string_view kDeleteUnnamedBlobs =
+inline constexpr std::string_view kDeleteUnreferencedBlobs =
     "WITH gone AS (DELETE FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
     " AND b.put_us < $2::int8 AND b.hash IN " REPRISE_OLDEST_PUT
     " AND NOT EXISTS " REPRISE_NAMES_OF_BLOB
     " RETURNING b.hash)"
     " DELETE FROM reprise_blobs AS p USING gone AS g"
     " WHERE p.tenant = $1::text AND p.hash = g.hash AND p.part > 0";
-inline constexpr std::string_view kSettleNamedBlobs =
+inline constexpr std::string_view kSettleReferencedBlobs =
     "UPDATE reprise_blobs AS b SET put_by = '' WHERE b.tenant = $1::text AND b.part = 0"
     " AND b.put_us < $2::int8 AND b.hash IN " REPRISE_OLDEST_PUT
     " AND EXISTS " REPRISE_NAMES_OF_BLOB;

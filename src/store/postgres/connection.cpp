@@ -67,7 +67,7 @@ Connection::~Connection() {
 
 Result<> Connection::finish_connecting(Deadline deadline) {
   deadline_ = deadline;
-  libpq_.set_notice_receiver(connection_, on_notice, this);
+  libpq_.set_notice_receiver(connection_, on_warning, this);
   libpq_.set_error_verbosity(connection_, PQERRORS_VERBOSE);  // with the SQLSTATE
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (libpq_.status(connection_) != CONNECTION_BAD && next != PGRES_POLLING_OK &&
@@ -326,7 +326,7 @@ bool Connection::is_idle() const {
 
 // A commit whose wait was cancelled "succeeds" with a warning. Its text depends on the server's
 // language, but the name of the reporting function does not.
-void Connection::on_notice(void* self, const PGresult* notice) {
+void Connection::on_warning(void* self, const PGresult* notice) {
   auto& connection = *static_cast<Connection*>(self);
   const char* const function = connection.libpq_.error_field(notice, PG_DIAG_SOURCE_FUNCTION);
   if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN") {

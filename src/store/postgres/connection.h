@@ -103,7 +103,7 @@ class Connection {
   void end_count();
   std::unexpected<Error> lose(Code code, std::string_view what);
   std::unexpected<Error> refused();
-  static void on_notice(void* self, const PGresult* notice);
+  static void on_warning(void* self, const PGresult* notice);
 
   const LibpqLibrary& libpq_;
   PGconn* const connection_;

@@ -130,8 +130,8 @@ Result<Pool::Lease> Database::first_connection() {
                                                            shared_->pool.place().many_servers()));
   };
   for (int attempt = 0; is_worth_waiting() && Clock::now() < deadline; ++attempt) {
-    if (attempt == 0 && options().on_notice) {
-      options().on_notice(
+    if (attempt == 0 && options().on_warning) {
+      options().on_warning(
           cat("waiting for ",
               is_full(connection.error()) ? "a connection to " : "one of the servers of ", name(),
               ": ", connection.error().message));
@@ -247,7 +247,7 @@ Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
 Result<std::vector<Rows>> Database::write_in_transaction(const SessionId& session,
                                                          const std::vector<Query>& queries) {
   const std::size_t own = queries.size();
-  const auto run = [&](const std::vector<Query>& all, Gatherer::Wait wait) {
+  const auto run = [&](const std::vector<Query>& all, GroupCommit::Wait wait) {
     return write_for<std::vector<Rows>>([&](Connection& connection, bool) {
       auto rows = run_unsynced(connection, all, settings_of(wait));
       const bool was_done = all.size() == own && connection.failure().sqlstate == kDuplicateKey;
@@ -255,16 +255,16 @@ Result<std::vector<Rows>> Database::write_in_transaction(const SessionId& sessio
     });
   };
   return shared_->engine.is_distributed  // a shared transaction would wait for all nodes
-             ? run(queries, Gatherer::Wait::full)
+             ? run(queries, GroupCommit::Wait::full)
              : shared_->unsynced.run(cat(tenant_, "/", session.str()), queries, run);
 }
 
-std::vector<Query> Database::settings_of(Gatherer::Wait wait) const {
+std::vector<Query> Database::settings_of(GroupCommit::Wait wait) const {
   if (shared_->engine.is_distributed) {
     return {{kPropagateSettings}, {kDoNotSyncOnNodes}};
   }
-  return wait == Gatherer::Wait::brief ? std::vector<Query>{{kDoNotSync}, {kLimitLocks}}
-                                       : std::vector<Query>{{kDoNotSync}};
+  return wait == GroupCommit::Wait::brief ? std::vector<Query>{{kDoNotSync}, {kLimitLocks}}
+                                          : std::vector<Query>{{kDoNotSync}};
 }
 
 Result<> Database::read(const ReadWork& work, From from) {

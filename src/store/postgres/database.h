@@ -92,7 +92,7 @@ class Database {
     Shared(Place place, const StoreOptions& options) : pool(std::move(place), options) {}
 
     Pool pool;
-    Gatherer unsynced;
+    GroupCommit unsynced;
     RunningAnswers answers;
     TablesVersion tables;  // set before this is shared, like the next member
     Engine engine;
@@ -106,7 +106,7 @@ class Database {
   Result<> attempt(From from, Kind kind, const Work& work);
   Result<std::vector<Rows>> write_in_transaction(const SessionId& session,
                                                  const std::vector<Query>& queries);
-  std::vector<Query> settings_of(Gatherer::Wait wait) const;
+  std::vector<Query> settings_of(GroupCommit::Wait wait) const;
   Result<> check_engine() const;
   bool take_remedy(Remedy remedy);
   Result<> prepare_tables(Connection& connection, Deadline deadline);

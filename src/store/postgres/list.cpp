@@ -39,10 +39,10 @@ struct ListQuery {
 // How many sessions are looked at in each statement. With a million sessions, 10,000 take 2 to 3 ms
 // in an index that has all that is compared, and 500 that the index of titles finds 3 to 7, because
 // each has its pages in two tables. So that index is asked once, when at the rate found so far
-// more than kFarLook sessions would have to be looked at to fill the page.
-constexpr std::size_t kFirstLook = 1000;
-constexpr std::size_t kNextLook = 10'000;
-constexpr std::size_t kFarLook = 40'000;
+// more than kScanFar sessions would have to be looked at to fill the page.
+constexpr std::size_t kScanFirst = 1000;
+constexpr std::size_t kScanNext = 10'000;
+constexpr std::size_t kScanFar = 40'000;
 
 // The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
 std::string after_prefix(std::string prefix) {
@@ -59,10 +59,10 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
 }
 
 // How a page is found.
-struct By {
+struct AccessPath {
   bool copies = false;  // by those of titles and modes that the heads have
   bool index = false;   // by the index of titles
-  std::size_t examined_max = kFirstLook;
+  std::size_t examined_max = kScanFirst;
 };
 
 // The index of titles contains all sequences of three bytes.
@@ -80,7 +80,7 @@ std::string grams_of(std::string_view tenant, std::string_view text) {
 }
 
 Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
-                             const std::optional<ListPlace>& after, By by) {
+                             const std::optional<ListPlace>& after, AccessPath path) {
   const ListShape shape = {.states = states_of(query),
                            .groups = store::groups_of(query),
                            .rows = query.limit + 1,
@@ -92,9 +92,9 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                            .title = !query.title_contains.empty(),
                            .answering = query.answering_only,
                            .author = query.author.has_value(),
-                           .copies = by.copies && !by.index,
-                           .examined_max = by.examined_max,
-                           .from_index = by.index,
+                           .copies = path.copies && !path.index,
+                           .examined_max = path.examined_max,
+                           .from_index = path.index,
                            .distributed = database.is_distributed(),
                            .slots = database.version() >= kSlotsVersion,
                            .flags = database.has_additions()};
@@ -129,20 +129,20 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   if (query.author) {
     list.values.add(query.author->str());
   }
-  if (!title.empty() && by.index) {
+  if (!title.empty() && path.index) {
     list.values.add(grams_of(database.tenant(), title));
   }
   return list;
 }
 
 // Of those by title or mode that are not found by their ids.
-bool is_beside_heads(const SessionQuery& query) {
+bool needs_session_rows(const SessionQuery& query) {
   return (!query.title_contains.empty() || query.mode) && query.id_prefix.empty() &&
          query.short_id_prefix.empty() && !query.author;
 }
 
 bool has_index(const Database& database, const SessionQuery& query) {
-  return is_beside_heads(query) && !query.answering_only &&
+  return needs_session_rows(query) && !query.answering_only &&
          query.title_contains.size() >= kGramBytes && database.has_addition(kTitleAddition);
 }
 
@@ -169,7 +169,7 @@ bool copy_to_heads(Database& database) {
 
 // Whether the copies are there and what the sessions have.
 Result<bool> has_copies(Database& database, const SessionQuery& query) {
-  if (!is_beside_heads(query) || !database.has_addition(kCopiesAddition)) {
+  if (!needs_session_rows(query) || !database.has_addition(kCopiesAddition)) {
     return false;
   }
   const auto find = [&](Connection& connection) {
@@ -182,7 +182,7 @@ Result<bool> has_copies(Database& database, const SessionQuery& query) {
 // What a statement found of a page.
 struct Found {
   std::optional<ListPlace> end = std::nullopt;  // where to go on; nothing when there are no more
-  bool is_few = true;  // false when the index has more than a few, of which none was returned
+  bool is_complete = true;  // false when the index has more than a few, of which none was returned
 };
 
 // Adds the rows of parts before `parts_end` to the page. Their last place, and whether there may be
@@ -221,15 +221,15 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
 }
 
 Result<Found> collect(Database& database, const SessionQuery& query,
-                      const std::optional<ListPlace>& after, By by, SessionPage& page) {
-  REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, by));
+                      const std::optional<ListPlace>& after, AccessPath path, SessionPage& page) {
+  REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, path));
   REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
                                       [&](Connection& connection) {
                                         return connection.run_one({list.text, list.values});
                                       },
                                       From::list));
-  if (by.index && rows.integer(0, "found") > kFewSessions) {
-    return Found{.is_few = false};
+  if (path.index && rows.integer(0, "found") > kFewSessions) {
+    return Found{.is_complete = false};
   }
   const bool is_cut = list.shape.filters_by_copies() && !rows.is_null(0, "cut_part");
   if (!is_cut) {
@@ -246,28 +246,28 @@ Result<Found> collect(Database& database, const SessionQuery& query,
 }
 
 // Looks in the order of lists, until the page is full or the index of titles has all that is left.
-Result<SessionPage> look_for(Database& database, const SessionQuery& query,
-                             const std::optional<ListPlace>& begin) {
+Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
+                              const std::optional<ListPlace>& begin) {
   SessionPage page;
-  By by;
-  REPRISE_ASSIGN(by.copies, has_copies(database, query));
+  AccessPath path;
+  REPRISE_ASSIGN(path.copies, has_copies(database, query));
   bool may_ask = has_index(database, query);
   std::optional<ListPlace> after = begin;
   std::size_t examined = 0;
   while (true) {
-    REPRISE_ASSIGN(const Found found, collect(database, query, after, by, page));
+    REPRISE_ASSIGN(const Found found, collect(database, query, after, path, page));
     if (!found.end) {
       return page;
     }
     after = found.end;
-    examined += by.copies ? by.examined_max : kExaminedMax;
-    by.examined_max = kNextLook;
+    examined += path.copies ? path.examined_max : kExaminedMax;
+    path.examined_max = kScanNext;
     const std::size_t count = page.sessions.size();
-    if (may_ask && (query.limit - count) * examined > count * kFarLook) {
+    if (may_ask && (query.limit - count) * examined > count * kScanFar) {
       may_ask = false;
       SessionPage all;
       REPRISE_ASSIGN(const Found few, collect(database, query, begin, {.index = true}, all));
-      if (few.is_few && !few.end) {
+      if (few.is_complete && !few.end) {
         return all;
       }
     }
@@ -291,7 +291,7 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
     after = ListPlace{checked.after->group, microseconds_of(checked.after->updated_at),
                       checked.after->id.str()};
   }
-  return look_for(database, query, after);
+  return scan_list(database, query, after);
 }
 
 }  // namespace reprise::postgres

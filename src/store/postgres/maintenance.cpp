@@ -36,7 +36,7 @@ Result<> migrate_at(const Place& place, const StoreOptions& options,
   REPRISE_ASSIGN(const Pool::Lease connection,
                  pool.connect(From::primary, now + options.busy_timeout));
   connection->set_deadline(now + kMigrationMax);
-  auto done = migrate_online(*connection, migrate.dry_run ? Trial::yes : Trial::no,
+  auto done = migrate_online(*connection, migrate.dry_run ? MigrationMode::yes : MigrationMode::no,
                              [&migrate](std::string_view step) {
                                if (migrate.on_step) {
                                  migrate.on_step(step);

@@ -43,8 +43,8 @@ constexpr std::size_t kCallBytesMax = std::size_t{1} << 20;
 
 // For distributed tables, in two round trips. nullopt if it cannot be done directly: it was already
 // done, or is not allowed in the current state.
-Result<std::optional<Appended>> append_apart(Connection& connection, const Key& key,
-                                             const Batch& batch) {
+Result<std::optional<AppendResult>> append_apart(Connection& connection, const Key& key,
+                                                 const Batch& batch) {
   const Counted append{key, batch, {}};
   REPRISE_ASSIGN(
       const auto results,
@@ -69,8 +69,8 @@ Result<std::optional<Appended>> append_apart(Connection& connection, const Key& 
 }
 
 // The same in one round trip.
-Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
-                                               const Batch& batch) {
+Result<std::optional<AppendResult>> append_at_once(Connection& connection, const Key& key,
+                                                   const Batch& batch) {
   const Counted append{key, batch, {}};
   const bool is_call = batch.is_for_function();
   std::vector<Query> queries = is_call ? std::vector<Query>() : dependent_queries(append);
@@ -104,7 +104,7 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
 // The locked session, whether the batch was already appended, and which requests were counted.
 struct Now {
   Locked session;
-  std::optional<Appended> done;
+  std::optional<AppendResult> done;
   Names counted;
 };
 Result<Now> lock_now(Connection& connection, const Key& key, const Batch& batch, bool is_unsure) {
@@ -118,7 +118,7 @@ Result<Now> lock_now(Connection& connection, const Key& key, const Batch& batch,
                                             {kFindRequests, values_of(key, names)}}));
   if (const Rows& done = now.session.rows[0]; !done.empty()) {
     now.done =
-        Appended{Seq{done.integer(0, "first_seq")}, Seq{done.integer(0, "head")}, !is_unsure};
+        AppendResult{Seq{done.integer(0, "first_seq")}, Seq{done.integer(0, "head")}, !is_unsure};
   }
   const Rows& requests = now.session.rows[1];
   for (int i = 0; i < requests.count(); ++i) {
@@ -137,8 +137,8 @@ Error changed_while_locked(const Key& key) {
 }
 
 // Completes the transaction with the batch.
-Result<Appended> append_and_commit(Connection& connection, const Counted& append,
-                                   std::vector<Query> before = {}) {
+Result<AppendResult> append_and_commit(Connection& connection, const Counted& append,
+                                       std::vector<Query> before = {}) {
   const auto& [key, batch, counted] = append;
   const std::size_t append_at = before.size();
   std::vector<Query> queries = std::move(before);
@@ -200,8 +200,8 @@ bool Batch::is_for_function() const {
   return engine.has_append_function && parts.empty() && blobs.empty() && bytes <= kCallBytesMax;
 }
 
-Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,
-                                 bool is_unsure) {
+Result<AppendResult> append_messages(Connection& connection, const Key& key, const Batch& batch,
+                                     bool is_unsure) {
   if (!is_unsure) {
     REPRISE_ASSIGN(const auto appended, batch.engine.is_distributed && !batch.is_for_function()
                                             ? append_apart(connection, key, batch)
@@ -220,8 +220,8 @@ Result<Appended> append_messages(Connection& connection, const Key& key, const B
   return append_and_commit(connection, {key, batch, now.counted});
 }
 
-Result<Appended> replace_messages(Connection& connection, const Key& key,
-                                  const Replacement& replacement, bool is_unsure) {
+Result<AppendResult> replace_messages(Connection& connection, const Key& key,
+                                      const Replacement& replacement, bool is_unsure) {
   const auto& [batch, from] = replacement;
   REPRISE_ASSIGN(const Now now, lock_now(connection, key, batch, is_unsure));
   if (now.done) {

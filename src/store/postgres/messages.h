@@ -51,14 +51,14 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
                          const Engine& engine);
 
 // One round trip in the normal case; two for distributed tables without a function for the batch.
-Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,
-                                 bool is_unsure);
+Result<AppendResult> append_messages(Connection& connection, const Key& key, const Batch& batch,
+                                     bool is_unsure);
 struct Replacement {
   const Batch& batch;
   Seq from;
 };
-Result<Appended> replace_messages(Connection& connection, const Key& key,
-                                  const Replacement& replacement, bool is_unsure);
+Result<AppendResult> replace_messages(Connection& connection, const Key& key,
+                                      const Replacement& replacement, bool is_unsure);
 
 // done: the session is locked, and its head has already been checked.
 enum class HeadCheck : std::uint8_t { in_query, done };

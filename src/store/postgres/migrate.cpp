@@ -77,7 +77,7 @@ constexpr std::string_view kCopyPageToHeads = REPRISE_COPY_TO_HEADS(REPRISE_OF_P
 constexpr std::string_view kMarkPageCopied = REPRISE_MARK_COPIED(REPRISE_OF_PAGE);
 
 // How long a step is tried again while others hold locks, and who is told what it waits for.
-struct Patience {
+struct RetryPolicy {
   std::function<Deadline()> until;
   Report report;
 };
@@ -94,7 +94,7 @@ std::string find_blocker(Connection& connection) {
              found->text(0, "name"), seconds > 0 ? cat(", open for ", seconds, " s") : "");
 }
 
-bool is_in_the_way(std::string_view sqlstate) {
+bool is_lock_conflict(std::string_view sqlstate) {
   return sqlstate == kLockTimeout || remedy_for(sqlstate) == Remedy::again;
 }
 
@@ -106,16 +106,16 @@ Result<> end_transaction(Connection& connection) {
   return {};
 }
 
-Result<> do_again(Connection& connection, const Patience& patience,
-                  const std::function<Result<>()>& work) {
+Result<> retry_while_locked(Connection& connection, const RetryPolicy& retry_policy,
+                            const std::function<Result<>()>& work) {
   constexpr std::chrono::milliseconds kPauseMax{5'000};
   constexpr std::chrono::milliseconds kReportedPause{400};
-  const Deadline until = patience.until();
+  const Deadline until = retry_policy.until();
   std::chrono::milliseconds pause{50};
   std::string reported;
   while (true) {
     auto done = work();
-    if (done || !is_in_the_way(connection.failure().sqlstate)) {
+    if (done || !is_lock_conflict(connection.failure().sqlstate)) {
       return done;
     }
     REPRISE_TRY(end_transaction(connection));
@@ -127,7 +127,7 @@ Result<> do_again(Connection& connection, const Patience& patience,
     if (const std::string known = blocker.substr(0, blocker.find(','));
         pause >= kReportedPause && known != reported) {
       reported = known;
-      patience.report(cat("waiting for ", blocker));
+      retry_policy.report(cat("waiting for ", blocker));
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, kPauseMax);
@@ -135,24 +135,24 @@ Result<> do_again(Connection& connection, const Patience& patience,
 }
 
 // The pages of all rows, each changed in a transaction of its own.
-Result<> change_page(Connection& connection, const Patience& patience, const Query& query) {
-  return do_again(connection, patience, [&]() -> Result<> {
+Result<> change_page(Connection& connection, const RetryPolicy& retry_policy, const Query& query) {
+  return retry_while_locked(connection, retry_policy, [&]() -> Result<> {
     REPRISE_TRY(connection.run({{kBegin}, {kLimitLocks}, query, {kCommit}}));
     return {};
   });
 }
 
-Result<> fill_slots(Connection& connection, const Patience& patience) {
+Result<> fill_slots(Connection& connection, const RetryPolicy& retry_policy) {
   std::string tenant;
   std::string session;
   while (true) {
     REPRISE_ASSIGN(const Rows end, connection.run_one({kFindPageEnd, values(tenant, session)}));
     if (end.empty()) {
-      return change_page(connection, patience, {kFillRest, values(tenant, session)});
+      return change_page(connection, retry_policy, {kFillRest, values(tenant, session)});
     }
     const std::string last_tenant = end.text(0, "tenant");
     const std::string last_session = end.text(0, "session_id");
-    REPRISE_TRY(change_page(connection, patience,
+    REPRISE_TRY(change_page(connection, retry_policy,
                             {kFillPage, values(tenant, session, last_tenant, last_session)}));
     tenant = last_tenant;
     session = last_session;
@@ -160,7 +160,7 @@ Result<> fill_slots(Connection& connection, const Patience& patience) {
 }
 
 // Of one tenant, which may be on another node than the next.
-Result<> copy_to_heads(Connection& connection, const Patience& patience,
+Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy,
                        const std::string& tenant) {
   std::string after;
   while (true) {
@@ -177,12 +177,12 @@ Result<> copy_to_heads(Connection& connection, const Patience& patience,
                                   {kCommit}}));
       return {};
     };
-    REPRISE_TRY(do_again(connection, patience, copy));
+    REPRISE_TRY(retry_while_locked(connection, retry_policy, copy));
     after = page.text(0, "last");
   }
 }
 
-Result<> copy_to_heads(Connection& connection, const Patience& patience) {
+Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy) {
   std::string tenant;
   while (true) {
     REPRISE_ASSIGN(const Rows next, connection.run_one({kFindNextTenant, values(tenant)}));
@@ -190,7 +190,7 @@ Result<> copy_to_heads(Connection& connection, const Patience& patience) {
       return {};
     }
     tenant = next.text(0, "tenant");
-    REPRISE_TRY(copy_to_heads(connection, patience, tenant));
+    REPRISE_TRY(copy_to_heads(connection, retry_policy, tenant));
   }
 }
 
@@ -216,35 +216,38 @@ Result<> build_index(Connection& connection, std::string_view statement, const R
   return {};
 }
 
-Result<> change_rows(Connection& connection, const Migration& migration, const Patience& patience) {
+Result<> change_rows(Connection& connection, const Migration& migration,
+                     const RetryPolicy& retry_policy) {
   if (migration.number == kSlotsVersion) {
-    patience.report("filling a column, 5,000 sessions at a time");
-    return fill_slots(connection, patience);
+    retry_policy.report("filling a column, 5,000 sessions at a time");
+    return fill_slots(connection, retry_policy);
   }
   if (migration.number == kCopiesAddition) {
-    patience.report("copying titles and modes, 5,000 sessions at a time");
-    return copy_to_heads(connection, patience);
+    retry_policy.report("copying titles and modes, 5,000 sessions at a time");
+    return copy_to_heads(connection, retry_policy);
   }
   return {};
 }
 
 Result<> build_indexes(Connection& connection, const Migration& migration,
-                       const Patience& patience) {
+                       const RetryPolicy& retry_policy) {
   for (const std::string_view statement : migration.statements) {
     if (statement.starts_with(kCreateIndex)) {
-      REPRISE_TRY(do_again(connection, patience,
-                           [&] { return build_index(connection, statement, patience.report); }));
+      REPRISE_TRY(retry_while_locked(connection, retry_policy, [&] {
+        return build_index(connection, statement, retry_policy.report);
+      }));
     }
   }
   return {};
 }
 
-Result<> migrate_again(Connection& connection, const Migration& migration,
-                       const Patience& patience) {
-  return do_again(connection, patience, [&] { return migrate(connection, migration); });
+Result<> retry_migration(Connection& connection, const Migration& migration,
+                         const RetryPolicy& retry_policy) {
+  return retry_while_locked(connection, retry_policy,
+                            [&] { return migrate(connection, migration); });
 }
 
-Result<std::set<std::int64_t>> find_made(Connection& connection) {
+Result<std::set<std::int64_t>> find_applied(Connection& connection) {
   std::set<std::int64_t> made;
   const auto rows = connection.run_one({kFindVersions});
   if (!rows) {
@@ -272,18 +275,18 @@ std::vector<const Migration*> missing(const std::set<std::int64_t>& made) {
 }
 
 // Whether the tables are small, and this role may change them.
-Result<bool> may_do_rest(Connection& connection) {
+Result<bool> can_migrate_inline(Connection& connection) {
   REPRISE_ASSIGN(const auto found,
                  connection.run({{kFindManySessions}, {kFindManyMessages}, {kFindMayClaim}}));
   return found[0].empty() && found[1].empty() && !found[2].empty();
 }
 
 // A step of small tables. Not done if others hold locks for long: another program will do it.
-bool do_rest(Connection& connection, const Migration& migration) {
+bool migrate_inline(Connection& connection, const Migration& migration) {
   const auto until = std::chrono::steady_clock::now() + kRestMax;
-  const Patience patience{[until] { return until; }, [](std::string_view) {}};
-  return change_rows(connection, migration, patience) &&
-         migrate_again(connection, migration, patience);
+  const RetryPolicy retry_policy{[until] { return until; }, [](std::string_view) {}};
+  return change_rows(connection, migration, retry_policy) &&
+         retry_migration(connection, migration, retry_policy);
 }
 
 // Creates the functions for appends, which Citus runs on its nodes. An existing one is replaced.
@@ -310,29 +313,30 @@ Result<> make_append_functions(Connection& connection) {
 
 }  // namespace
 
-Result<> migrate_online(Connection& connection, Trial trial, const Report& on_step) {
-  REPRISE_ASSIGN(const auto made, find_made(connection));
+Result<> migrate_online(Connection& connection, MigrationMode trial, const Report& on_step) {
+  REPRISE_ASSIGN(const auto made, find_applied(connection));
   if (!made.empty()) {
     REPRISE_TRY(check_version(*made.rbegin()));
   }
-  if (trial == Trial::no && made.empty()) {
+  if (trial == MigrationMode::no && made.empty()) {
     REPRISE_TRY(make_version_table(connection));
   }
-  const Patience patience{[] { return std::chrono::steady_clock::now() + kLocksMax; }, on_step};
+  const RetryPolicy retry_policy{[] { return std::chrono::steady_clock::now() + kLocksMax; },
+                                 on_step};
   for (const Migration* const migration : missing(made)) {
     const std::int64_t number = migration->number;
     on_step(cat(number > 0 ? "version " : "addition ", number > 0 ? number : -number, ": ",
                 migration->what));
-    if (trial == Trial::yes) {
+    if (trial == MigrationMode::yes) {
       continue;
     }
     if (!migration->is_quick()) {
-      REPRISE_TRY(change_rows(connection, *migration, patience));
-      REPRISE_TRY(build_indexes(connection, *migration, patience));
+      REPRISE_TRY(change_rows(connection, *migration, retry_policy));
+      REPRISE_TRY(build_indexes(connection, *migration, retry_policy));
     }
-    REPRISE_TRY(migrate_again(connection, *migration, patience));
+    REPRISE_TRY(retry_migration(connection, *migration, retry_policy));
   }
-  if (trial == Trial::yes && made.empty()) {
+  if (trial == MigrationMode::yes && made.empty()) {
     return {};
   }
   REPRISE_ASSIGN(const Engine engine, find_engine(connection));
@@ -340,7 +344,7 @@ Result<> migrate_online(Connection& connection, Trial trial, const Report& on_st
     return {};
   }
   on_step("a function for appends to distributed tables");
-  return trial == Trial::yes ? Result<>() : make_append_functions(connection);
+  return trial == MigrationMode::yes ? Result<>() : make_append_functions(connection);
 }
 
 Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now,
@@ -348,12 +352,12 @@ Result<TablesVersion> make_current(Connection& connection, const TablesVersion& 
   if (now.version == 0) {
     REPRISE_TRY(make_version_table(connection));
   }
-  REPRISE_ASSIGN(const auto made, find_made(connection));
+  REPRISE_ASSIGN(const auto made, find_applied(connection));
   const auto steps = missing(made);
-  const Patience patience{[deadline] { return deadline; }, [](std::string_view) {}};
+  const RetryPolicy retry_policy{[deadline] { return deadline; }, [](std::string_view) {}};
   for (const Migration* const migration : steps) {
     if (migration->is_quick() || now.version == 0) {
-      const auto done = migrate_again(connection, *migration, patience);
+      const auto done = retry_migration(connection, *migration, retry_policy);
       if (!done && migration->is_needed) {
         return std::unexpected(done.error());
       }
@@ -361,9 +365,9 @@ Result<TablesVersion> make_current(Connection& connection, const TablesVersion& 
     }
   }
   if (now.version > 0) {
-    REPRISE_ASSIGN(const bool is_open, may_do_rest(connection));
+    REPRISE_ASSIGN(const bool is_open, can_migrate_inline(connection));
     for (const Migration* const migration : steps) {
-      if (is_open && !migration->is_quick() && !do_rest(connection, *migration)) {
+      if (is_open && !migration->is_quick() && !migrate_inline(connection, *migration)) {
         break;
       }
     }

@@ -27,7 +27,8 @@ struct ForkRequest {
   const std::string& name;
 };
 // The parent is locked, so that it is not purged before the child shares its messages.
-Result<Creation> make_fork(Connection& connection, const Key& parent, const ForkRequest& request) {
+Result<AtomicCreation> make_fork(Connection& connection, const Key& parent,
+                                 const ForkRequest& request) {
   const auto& [child, at, name] = request;
   REPRISE_ASSIGN(const Locked locked, lock_session(connection, parent));
   if (at.value < 0 || at > locked.head) {
@@ -44,7 +45,7 @@ Result<Creation> make_fork(Connection& connection, const Key& parent, const Fork
     queries.push_back(insert_branch(key, 0, *base, at));
   }
   queries.push_back({kCommit});
-  return Creation{key, std::move(queries), name};
+  return AtomicCreation{key, std::move(queries), name};
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ Result<> PostgresStore::create(const Session& session) {
   REPRISE_ASSIGN(auto queries, creation(key(session.info.id), session, Seq{0}, name));
   queries.insert(queries.begin(), {kBegin});
   queries.push_back({kCommit});
-  const Creation creation{key(session.info.id), std::move(queries), name};
+  const AtomicCreation creation{key(session.info.id), std::move(queries), name};
   return database_.write([&](Connection& connection, bool is_unsure) {
     return run_creation(connection, creation, is_unsure);
   });
@@ -93,10 +94,10 @@ Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
   return list_sessions(database_, query);
 }
 
-Result<Appended> PostgresStore::append(const SessionId& id, std::vector<Message> messages,
-                                       AppendOptions options) {
+Result<AppendResult> PostgresStore::append(const SessionId& id, std::vector<Message> messages,
+                                           AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
-  auto appended = database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write_for<AppendResult>([&](Connection& connection, bool is_unsure) {
     return append_messages(connection, key(id), batch, is_unsure);
   });
   if (appended) {
@@ -131,11 +132,11 @@ Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
   return read_messages(database_, id, range, sink);
 }
 
-Result<Appended> PostgresStore::replace_suffix(const SessionId& id, Seq from,
-                                               std::vector<Message> messages,
-                                               AppendOptions options) {
+Result<AppendResult> PostgresStore::replace_suffix(const SessionId& id, Seq from,
+                                                   std::vector<Message> messages,
+                                                   AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
-  auto appended = database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write_for<AppendResult>([&](Connection& connection, bool is_unsure) {
     return replace_messages(connection, {database_.tenant(), id}, {batch, from}, is_unsure);
   });
   if (appended) {
@@ -157,7 +158,7 @@ Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& chi
   REPRISE_TRY(store::check_new_session(child));
   const std::string name = operation_name();
   return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
-    REPRISE_ASSIGN(const Creation creation,
+    REPRISE_ASSIGN(const AtomicCreation creation,
                    make_fork(connection, {database_.tenant(), parent}, {child, at, name}));
     return run_creation(connection, creation, is_unsure);
   });

@@ -22,7 +22,7 @@ class PostgresStore final : public Store,
                             public Archives,
                             public Blobs,
                             public Trash,
-                            public Verifying,
+                            public Verifier,
                             public UserReader,
                             public WordIndex,
                             public Tenants {
@@ -37,12 +37,12 @@ class PostgresStore final : public Store,
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
   Result<SessionPage> list(const SessionQuery& query) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override;
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   const Capabilities& capabilities() const override { return capabilities_; }
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override;
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;

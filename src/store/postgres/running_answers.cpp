@@ -99,8 +99,8 @@ void RunningAnswers::forget(const Key& key, std::string_view answer) {
   answers_.erase(name_of(key, answer));
 }
 
-Result<std::vector<Rows>> Gatherer::run(std::string_view order, std::vector<Query> queries,
-                                        const Run& run_all) {
+Result<std::vector<Rows>> GroupCommit::run(std::string_view order, std::vector<Query> queries,
+                                           const Run& run_all) {
   if (is_excluded(order)) {
     return run_all(queries, Wait::full);
   }
@@ -138,20 +138,20 @@ Result<std::vector<Rows>> Gatherer::run(std::string_view order, std::vector<Quer
   return rows;
 }
 
-bool Gatherer::is_excluded(std::string_view order) {
+bool GroupCommit::is_excluded(std::string_view order) {
   const std::lock_guard lock(mutex_);
   const auto found = excluded_until_.find(order);
   return found != excluded_until_.end() && Clock::now() < found->second;
 }
 
-void Gatherer::exclude(std::string_view order) {
+void GroupCommit::exclude(std::string_view order) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   std::erase_if(excluded_until_, [now](const auto& one) { return one.second <= now; });
   excluded_until_[std::string(order)] = now + kApart;
 }
 
-Gatherer::Jobs Gatherer::take_batch(std::unique_lock<std::mutex>& lock) {
+GroupCommit::Jobs GroupCommit::take_batch(std::unique_lock<std::mutex>& lock) {
   const auto next = started_at_ + kGatherPause;
   if (Clock::now() < next) {
     lock.unlock();
@@ -166,7 +166,7 @@ Gatherer::Jobs Gatherer::take_batch(std::unique_lock<std::mutex>& lock) {
   return batch;
 }
 
-void Gatherer::run_batch(const Jobs& batch, const Run& run_all) {
+void GroupCommit::run_batch(const Jobs& batch, const Run& run_all) {
   std::vector<Query> all;
   for (Job* const job : batch) {
     all.insert(all.end(), job->queries.begin(), job->queries.end());

@@ -65,7 +65,7 @@ class RunningAnswers {
 };
 
 // Thread-safe.
-class Gatherer {
+class GroupCommit {
  public:
   enum class Wait : std::uint8_t { brief, full };  // for locks
   // Runs all queries of a transaction, on the thread of one of the callers. On success, it may

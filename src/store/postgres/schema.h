@@ -69,11 +69,11 @@ Result<> check_version(std::int64_t version);
 // All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
 
-enum class Trial : std::uint8_t { no, yes };  // yes: a dry run
+enum class MigrationMode : std::uint8_t { no, yes };  // yes: a dry run
 
 // For an administrator; builds indexes concurrently. Reports each step before it is executed, and
 // what it waits for. Can be repeated after an interruption.
-Result<> migrate_online(Connection& connection, Trial trial,
+Result<> migrate_online(Connection& connection, MigrationMode trial,
                         const std::function<void(std::string_view)>& on_step);
 
 // When a program opens the tables: creates or adds what writing requires and, if there are few

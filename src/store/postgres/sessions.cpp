@@ -140,7 +140,7 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
   return queries;
 }
 
-Result<> run_creation(Connection& connection, const Creation& creation, bool is_unsure) {
+Result<> run_creation(Connection& connection, const AtomicCreation& creation, bool is_unsure) {
   const auto& [key, queries, name] = creation;
   const auto created = connection.run(queries);
   if (created) {

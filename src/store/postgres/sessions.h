@@ -29,13 +29,13 @@ Values values_of(const Key& key, const Each&... each) {
 // this creation.
 Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq head,
                                     std::string_view name);
-struct Creation {
+struct AtomicCreation {
   Key key;
   std::vector<Query> queries;  // a whole transaction
   std::string name;
 };
 // conflict if the id exists, unless an earlier attempt of this creation stored it.
-Result<> run_creation(Connection& connection, const Creation& creation, bool is_unsure);
+Result<> run_creation(Connection& connection, const AtomicCreation& creation, bool is_unsure);
 
 // `flags`: whether the tables have flags.
 Result<std::optional<Session>> find_session(Connection& connection, const Key& key, bool flags);

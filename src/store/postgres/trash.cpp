@@ -32,7 +32,7 @@ Result<> check_unshared(Connection& connection, const Key& key) {
 // and were not put within kBlobPinned.
 void collect_blobs(std::vector<Query>& queries, const Database& database) {
   const std::int64_t before = microseconds_of(database.clock().now() - kBlobPinned);
-  for (const std::string_view statement : {kDeleteUnnamedBlobs, kSettleNamedBlobs}) {
+  for (const std::string_view statement : {kDeleteUnreferencedBlobs, kSettleReferencedBlobs}) {
     queries.push_back({statement, values(database.tenant(), before, store::kBlobsCollectedMax)});
   }
 }
@@ -137,7 +137,7 @@ Result<std::vector<Remnant>> PostgresStore::remnants() {
   REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
   std::vector<Remnant> found;
   if (unnamed > 0) {
-    found.push_back(store::unnamed_blobs(database_.name(), unnamed));
+    found.push_back(store::unreferenced_blobs(database_.name(), unnamed));
   }
   return found;
 }

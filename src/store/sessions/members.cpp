@@ -55,9 +55,9 @@ void Members::replace(std::string_view name, std::string json) {
   std::ranges::find(members_, name, &Member::name)->json = std::move(json);
 }
 
-int Members::restore(const std::vector<SpelledPart>& spelled, std::string_view place) {
+int Members::restore(const std::vector<PreservedText>& spelled, std::string_view place) {
   int count = 0;
-  const SpelledBefore before(spelled);
+  const PreservedTexts before(spelled);
   std::set<std::string, std::less<>> names;
   for (Member& member : members_) {
     names.insert(member.name);
@@ -67,7 +67,7 @@ int Members::restore(const std::vector<SpelledPart>& spelled, std::string_view p
     }
   }
   const std::string prefix = cat(place, "/");
-  for (const SpelledPart& part : spelled) {
+  for (const PreservedText& part : spelled) {
     if (!part.written.empty() || !part.place.starts_with(prefix)) {
       continue;
     }
@@ -79,13 +79,13 @@ int Members::restore(const std::vector<SpelledPart>& spelled, std::string_view p
   return count;
 }
 
-SpelledBefore::SpelledBefore(const std::vector<SpelledPart>& spelled) {
-  for (const SpelledPart& part : spelled) {
+PreservedTexts::PreservedTexts(const std::vector<PreservedText>& spelled) {
+  for (const PreservedText& part : spelled) {
     parts_.try_emplace({part.place, part.written}, &part.bytes);
   }
 }
 
-const std::string* SpelledBefore::find(std::string_view place, std::string_view json) const {
+const std::string* PreservedTexts::find(std::string_view place, std::string_view json) const {
   const auto part = parts_.find({place, json});
   return part == parts_.end() ? nullptr : part->second;
 }

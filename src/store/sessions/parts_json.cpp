@@ -17,7 +17,7 @@ namespace reprise::store::sessions {
 namespace {
 
 constexpr int kMemberDepth = 2;  // of the members of config
-// Values of SpelledPart::place.
+// Values of PreservedText::place.
 constexpr std::string_view kConfig = "config";
 constexpr std::string_view kTodos = "todos";
 
@@ -155,7 +155,7 @@ Members config_members(const Config& config) {
 
 }  // namespace
 
-std::string write_config(const Config& config, const std::vector<SpelledPart>& spelled) {
+std::string write_config(const Config& config, const std::vector<PreservedText>& spelled) {
   const bool has_settings = is_object(config.settings.text());
   if (!has_settings && !config.settings.is_null() && config.provider.empty() &&
       config.model.empty()) {
@@ -166,7 +166,7 @@ std::string write_config(const Config& config, const std::vector<SpelledPart>& s
   return members.object();
 }
 
-void note_config(std::string_view raw, const Config& config, std::vector<SpelledPart>& spelled) {
+void note_config(std::string_view raw, const Config& config, std::vector<PreservedText>& spelled) {
   const Members written = config_members(config);
   const auto texts = written.texts();
   json::Scanner scanner(raw);
@@ -182,7 +182,7 @@ void note_config(std::string_view raw, const Config& config, std::vector<Spelled
   });
 }
 
-bool note_todos(std::string_view raw, std::vector<SpelledPart>& spelled) {
+bool note_todos(std::string_view raw, std::vector<PreservedText>& spelled) {
   bool may_stay = true;
   json::Scanner scanner(raw);
   scanner.array([&] {
@@ -232,9 +232,9 @@ TodoList read_todos(std::string_view raw) {
 }
 
 std::string write_todos(const std::vector<Todo>& todos, const std::vector<RawEntry>& raw_entries,
-                        const std::vector<SpelledPart>& spelled) {
+                        const std::vector<PreservedText>& spelled) {
   ArrayText array;
-  const SpelledBefore spelled_before(spelled);
+  const PreservedTexts spelled_before(spelled);
   auto next = raw_entries.begin();
   for (std::size_t i = 0; i <= todos.size(); ++i) {
     const bool is_last = i == todos.size();

@@ -22,12 +22,12 @@ struct Config {
 };
 Config read_config(std::string_view raw);
 // Unchanged members keep their original spelling.
-std::string write_config(const Config& config, const std::vector<SpelledPart>& spelled = {});
+std::string write_config(const Config& config, const std::vector<PreservedText>& spelled = {});
 // Records the original spelling of a config or of todos that were read from `raw`.
-void note_config(std::string_view raw, const Config& config, std::vector<SpelledPart>& spelled);
+void note_config(std::string_view raw, const Config& config, std::vector<PreservedText>& spelled);
 // False if one of them cannot be written back unchanged, because it lacks the active form that the
 // original program requires.
-bool note_todos(std::string_view raw, std::vector<SpelledPart>& spelled);
+bool note_todos(std::string_view raw, std::vector<PreservedText>& spelled);
 
 struct TodoList {
   std::vector<Todo> todos;
@@ -36,7 +36,7 @@ struct TodoList {
 };
 TodoList read_todos(std::string_view raw);
 std::string write_todos(const std::vector<Todo>& todos, const std::vector<RawEntry>& raw_entries,
-                        const std::vector<SpelledPart>& spelled = {});
+                        const std::vector<PreservedText>& spelled = {});
 
 // false if the list has other elements than strings; the ones before them are read.
 bool read_strings(std::string_view raw, std::vector<std::string>& out);

@@ -179,7 +179,7 @@ Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
 Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,
                                                    const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path root, store::resolved_path(folder));
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(root));
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(root));
   if (kind != FileKind::none && kind != FileKind::folder) {
     return fail(Code::invalid_argument, cat(folder.native(), " is not a folder"));
   }

@@ -11,7 +11,7 @@
 #include "reprise/types.h"
 
 namespace reprise::store {
-struct SpelledPart;
+struct PreservedText;
 }
 
 namespace reprise::store::sessions {
@@ -46,7 +46,7 @@ class Members {
   std::map<std::string_view, std::string_view> texts() const;
   // Replaces unchanged members by their original bytes in the file, at "PLACE/NAME". Returns how
   // many.
-  int restore(const std::vector<SpelledPart>& spelled, std::string_view place);
+  int restore(const std::vector<PreservedText>& spelled, std::string_view place);
   struct Member {
     std::string name;
     std::string json;
@@ -66,9 +66,9 @@ class Members {
 Extra extra_members(const Extra& fields, std::span<const std::string_view> taken);
 
 // The original spelling of the parts of a file; they must outlive the object.
-class SpelledBefore {
+class PreservedTexts {
  public:
-  explicit SpelledBefore(const std::vector<SpelledPart>& spelled);
+  explicit PreservedTexts(const std::vector<PreservedText>& spelled);
   // The original bytes at `place` if `json` would be written now; nullptr if they are equal, or if
   // the part has changed.
   const std::string* find(std::string_view place, std::string_view json) const;

@@ -99,7 +99,7 @@ Result<> collect_blobs(Connection& connection, Clock& clock) {
   return {};
 }
 
-Result<std::int64_t> count_unnamed_blobs(Connection& connection) {
+Result<std::int64_t> count_unreferenced_blobs(Connection& connection) {
   REPRISE_ASSIGN(const bool exists, has_table(connection, kPinsTable));
   if (!exists) {
     return 0;

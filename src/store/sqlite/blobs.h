@@ -33,6 +33,6 @@ Result<> release_blobs(Connection& connection, const SessionId& id, Clock& clock
 // ones, and a bounded number of others. Referenced blobs cost nothing.
 Result<> collect_blobs(Connection& connection, Clock& clock);
 // The number of unreferenced blobs that are not due for removal yet.
-Result<std::int64_t> count_unnamed_blobs(Connection& connection);
+Result<std::int64_t> count_unreferenced_blobs(Connection& connection);
 
 }  // namespace reprise::sqlite

@@ -327,17 +327,17 @@ Error Connection::error(int code) const {
                   is_ours ? sqlite3_errstr(code) : sqlite3_errmsg(handle_), file_);
 }
 
-TickWatch::TickWatch(Connection& connection, std::function<void()> tick)
+ProgressHandler::ProgressHandler(Connection& connection, std::function<void()> tick)
     : connection_(connection), tick_(std::move(tick)) {
   constexpr int kSteps = 20'000;  // instructions of SQLite's virtual machine: some milliseconds
   const auto call = [](void* watch) {
-    static_cast<TickWatch*>(watch)->tick_();
+    static_cast<ProgressHandler*>(watch)->tick_();
     return 0;  // continue
   };
   sqlite3_progress_handler(connection_.handle(), kSteps, call, this);
 }
 
-TickWatch::~TickWatch() {
+ProgressHandler::~ProgressHandler() {
   sqlite3_progress_handler(connection_.handle(), 0, nullptr, nullptr);
 }
 

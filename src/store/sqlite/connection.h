@@ -181,7 +181,7 @@ class Connection {
   bool in_transaction() const;
   void set_busy_timeout(std::chrono::milliseconds timeout);
   // Pages in the write-ahead log after this connection's last commit.
-  int log_pages() const { return log_pages_; }
+  int wal_pages() const { return log_pages_; }
   void set_log_pages(int pages) { log_pages_ = pages; }
 
   // The number of titles that a statement may search (reprise_contains) before it fails.
@@ -219,12 +219,12 @@ class Connection {
 };
 
 // Calls `tick` repeatedly while the connection's statements run, during its own lifetime.
-class TickWatch {
+class ProgressHandler {
  public:
-  TickWatch(Connection& connection, std::function<void()> tick);
-  ~TickWatch();
-  TickWatch(const TickWatch&) = delete;
-  TickWatch& operator=(const TickWatch&) = delete;
+  ProgressHandler(Connection& connection, std::function<void()> tick);
+  ~ProgressHandler();
+  ProgressHandler(const ProgressHandler&) = delete;
+  ProgressHandler& operator=(const ProgressHandler&) = delete;
 
  private:
   Connection& connection_;

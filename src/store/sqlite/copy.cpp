@@ -79,7 +79,7 @@ Result<> build_database(const path& named, const path& beside, const Fill& fill)
   REPRISE_TRY(check_copy(file.name()));
   REPRISE_TRY(sync_file(file.fd(), file.name()));
   REPRISE_TRY(move_file(file.name(), target));
-  file.was_renamed();
+  file.release();
   return {};
 }
 

@@ -75,7 +75,7 @@ Database::Reader::~Reader() {
 
 Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreOptions& options) {
   REPRISE_ASSIGN(const path file, resolve_path(named));
-  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
   if (kind == FileKind::folder) {
     return fail(Code::invalid_argument, cat(file.string(), " is a folder: name a file in it"));
   }
@@ -104,18 +104,18 @@ Result<> Database::prepare() {
   if (options_.access == Access::read) {
     return {};
   }
-  REPRISE_ASSIGN(const Shape shape, shape_of(*first));
-  if (shape == Shape::current) {
+  REPRISE_ASSIGN(const SchemaVersion shape, shape_of(*first));
+  if (shape == SchemaVersion::current) {
     REPRISE_ASSIGN(const bool has_log, has_log_format(file_));
     if (!has_log) {
       // For example, a repaired one. If it is impossible now, commits are as durable without a log.
-      (void)writer_.run_exclusively([](Connection& connection) { return begin_log(connection); });
+      (void)writer_.run_exclusively([](Connection& connection) { return enable_wal(connection); });
     }
     return {};
   }
   auto made = writer_.run_exclusively(
       [this](Connection& connection) { return make_current(connection, clock().now()); });
-  return shape == Shape::previous ? Result<>() : made;
+  return shape == SchemaVersion::previous ? Result<>() : made;
 }
 
 std::optional<Database::Idle> Database::take_idle(bool is_salvaged) {
@@ -167,15 +167,16 @@ Result<> Database::write(Durability durability, const Work& work) {
   return done;
 }
 
-Result<> Database::make_room(const Work& work, const std::function<Result<>()>& in_steps) {
+Result<> Database::delete_with_reserve(const Work& work,
+                                       const std::function<Result<>()>& in_steps) {
   return with_reserve(lock_path(file_), [&] { return write(Durability::disk, work); }, in_steps);
 }
 
-Result<bool> Database::empty_log(std::chrono::milliseconds patience) {
+Result<bool> Database::truncate_wal(std::chrono::milliseconds patience) {
   if (options_.access == Access::read) {
     return std::unexpected(store::read_only(file_.string()));
   }
-  return writer_.empty_log(patience);
+  return writer_.truncate_wal(patience);
 }
 
 // SQLite opens files read-only if it cannot open them for writing, including the shared memory file
@@ -193,7 +194,7 @@ Result<bool> Database::lacks_shared_memory() const {
 }
 
 Result<Database::Reader> Database::connect() {
-  constexpr int kTries = 10;
+  constexpr int kAttempts = 10;
   const bool reads = options_.access == Access::read;
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const auto journal, find_journal(file_));
@@ -211,7 +212,7 @@ Result<Database::Reader> Database::connect() {
     if (other || !journal) {
       return other ? std::move(other) : std::move(opened);
     }
-    if (other.error().code != Code::conflict || tries == kTries) {
+    if (other.error().code != Code::conflict || tries == kAttempts) {
       return other;
     }
   }
@@ -247,13 +248,13 @@ Result<Database::Reader> Database::connect_rolled_back(const JournalMark& journa
 // Presents the database with the columns of the current version, whatever its own version.
 Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, bool keep,
                                         std::function<bool()> is_current) {
-  REPRISE_ASSIGN(const Shape shape, shape_of(*connection));
+  REPRISE_ASSIGN(const SchemaVersion shape, shape_of(*connection));
   const bool reads = options_.access == Access::read;
-  if (reads && shape == Shape::empty) {
+  if (reads && shape == SchemaVersion::empty) {
     return fail(Code::not_found, cat("no store at ", file_.string(), ": the file is empty"));
   }
-  if (shape == Shape::previous || (reads && shape == Shape::original)) {
-    REPRISE_TRY(show_as_current(*connection, shape));
+  if (shape == SchemaVersion::previous || (reads && shape == SchemaVersion::original)) {
+    REPRISE_TRY(create_compatibility_views(*connection, shape));
     keep = keep && reads;  // otherwise it may be migrated at any time
   }
   return Reader(*this, std::move(connection), keep, std::move(is_current));

@@ -47,8 +47,8 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
   return now;
 }
 
-Result<std::optional<Appended>> find_operation(Connection& connection, const SessionId& id,
-                                               const AppendOptions& options) {
+Result<std::optional<AppendResult>> find_operation(Connection& connection, const SessionId& id,
+                                                   const AppendOptions& options) {
   if (!options.operation) {
     return std::nullopt;
   }
@@ -61,7 +61,7 @@ Result<std::optional<Appended>> find_operation(Connection& connection, const Ses
   if (!found) {
     return std::nullopt;
   }
-  return Appended{Seq{row.integer("first")}, Seq{row.integer("head")}, true};
+  return AppendResult{Seq{row.integer("first")}, Seq{row.integer("head")}, true};
 }
 
 // The id of the running answer is needed only to end it.
@@ -243,14 +243,14 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
     REPRISE_TRY(insert_rows(connection, id, first, batch, part));
   }
   for (const Message& message : batch.messages) {
-    REPRISE_TRY(name_blobs(connection, id, message.blocks));
+    REPRISE_TRY(reference_blobs(connection, id, message.blocks));
   }
   return {};
 }
 
-Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq first, Now now,
-                             const Batch& batch) {
-  const Appended appended = store::appended_at(first, batch.messages.size());
+Result<AppendResult> write_batch(Connection& connection, const SessionId& id, Seq first, Now now,
+                                 const Batch& batch) {
+  const AppendResult appended = store::appended_at(first, batch.messages.size());
   // First, so that the answer reuses the pages of its pieces, and each page is written once.
   REPRISE_TRY(end_answer(connection, id, batch.options));
   if (!batch.messages.empty()) {
@@ -284,7 +284,8 @@ Batch make_batch(const std::vector<Message>& messages, const AppendOptions& opti
   return batch;
 }
 
-Result<Appended> append_messages(Connection& connection, const SessionId& id, const Batch& batch) {
+Result<AppendResult> append_messages(Connection& connection, const SessionId& id,
+                                     const Batch& batch) {
   REPRISE_ASSIGN(Now now, read_now(connection, id));
   REPRISE_ASSIGN(const auto done, find_operation(connection, id, batch.options));
   if (done) {
@@ -295,8 +296,8 @@ Result<Appended> append_messages(Connection& connection, const SessionId& id, co
   return write_batch(connection, id, first, std::move(now), batch);
 }
 
-Result<Appended> replace_messages(Connection& connection, const SessionId& id, Seq from,
-                                  const Batch& batch) {
+Result<AppendResult> replace_messages(Connection& connection, const SessionId& id, Seq from,
+                                      const Batch& batch) {
   REPRISE_ASSIGN(Now now, read_now(connection, id));
   REPRISE_ASSIGN(const auto done, find_operation(connection, id, batch.options));
   if (done) {
@@ -309,7 +310,8 @@ Result<Appended> replace_messages(Connection& connection, const SessionId& id, S
   return write_batch(connection, id, from, std::move(now), batch);
 }
 
-Result<> name_blobs(Connection& connection, const SessionId& id, const std::vector<Block>& blocks) {
+Result<> reference_blobs(Connection& connection, const SessionId& id,
+                         const std::vector<Block>& blocks) {
   for (const BlobHash& hash : store::blobs_in(blocks)) {
     REPRISE_TRY(connection.run(
         "INSERT INTO reprise_blob_refs(session_id, hash) VALUES(?, ?) ON CONFLICT DO NOTHING",

@@ -218,31 +218,31 @@ Result<> migrate(Connection& connection, Time now) {
   return {};
 }
 
-bool must_copy(Connection& connection, Shape before) {
+bool must_copy(Connection& connection, SchemaVersion before) {
   const auto needs_copy = [&](const Migration& migration) {
     return migration.needs_copy && !has_run(connection, migration);
   };
-  return before == Shape::original || std::ranges::any_of(migrations(), needs_copy);
+  return before == SchemaVersion::original || std::ranges::any_of(migrations(), needs_copy);
 }
 
-Result<> change(Connection& connection, Shape before, Time now) {
+Result<> change(Connection& connection, SchemaVersion before, Time now) {
   REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
-  if (before == Shape::previous) {
+  if (before == SchemaVersion::previous) {
     REPRISE_TRY(migrate(connection, now));
   } else {
-    if (before == Shape::original) {
+    if (before == SchemaVersion::original) {
       REPRISE_TRY(add_time_function(connection));
       REPRISE_TRY(add_to_original(connection));
     }
     REPRISE_TRY(connection.script(
-        cat(before == Shape::original ? own_tables_sql() : tables_sql(), triggers_sql())));
+        cat(before == SchemaVersion::original ? own_tables_sql() : tables_sql(), triggers_sql())));
   }
   REPRISE_TRY(set_version(connection));
   return transaction.commit();
 }
 
 // If the migration fails, the copy is removed, because each attempt would leave another one.
-Result<> change_after_copy(Connection& connection, Shape before, Time now) {
+Result<> change_after_copy(Connection& connection, SchemaVersion before, Time now) {
   if (!must_copy(connection, before)) {
     return change(connection, before, now);
   }
@@ -286,7 +286,7 @@ Result<> add_time_function(Connection& connection) {
   return code == SQLITE_OK ? Result<>() : std::unexpected(connection.error(code));
 }
 
-Result<Shape> shape_of(Connection& connection) {
+Result<SchemaVersion> shape_of(Connection& connection) {
   REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
   REPRISE_ASSIGN(const std::int64_t application, connection.integer("PRAGMA application_id"));
   const std::string file = connection.file().string();
@@ -300,12 +300,12 @@ Result<Shape> shape_of(Connection& connection) {
   if (version != 0) {
     const bool is_current = std::ranges::all_of(
         migrations(), [&](const Migration& one) { return has_run(connection, one); });
-    return version == kVersion && is_current ? Shape::current : Shape::previous;
+    return version == kVersion && is_current ? SchemaVersion::current : SchemaVersion::previous;
   }
   REPRISE_ASSIGN(const Names tables,
                  names(connection, "SELECT name FROM main.sqlite_schema WHERE type = ?", "table"));
   if (tables.empty()) {
-    return Shape::empty;
+    return SchemaVersion::empty;
   }
   REPRISE_ASSIGN(const Names sessions, columns_of(connection, "sessions"));
   REPRISE_ASSIGN(const Names messages, columns_of(connection, "messages"));
@@ -313,27 +313,27 @@ Result<Shape> shape_of(Connection& connection) {
       !has_all(messages, {"id", "session_id", "seq", "role", "content", "created_at"})) {
     return fail(Code::unsupported, cat(file, " is another program's database"));
   }
-  return Shape::original;
+  return SchemaVersion::original;
 }
 
 Result<> make_current(Connection& connection, Time now) {
-  REPRISE_ASSIGN(const Shape before, shape_of(connection));
-  if (before == Shape::empty) {
+  REPRISE_ASSIGN(const SchemaVersion before, shape_of(connection));
+  if (before == SchemaVersion::empty) {
     REPRISE_TRY(change(connection, before, now));
-  } else if (before != Shape::current) {
+  } else if (before != SchemaVersion::current) {
     REPRISE_TRY(change_after_copy(connection, before, now));
   }
-  return begin_log(connection);
+  return enable_wal(connection);
 }
 
-Result<> begin_log(Connection& connection) {
+Result<> enable_wal(Connection& connection) {
   REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));
   return mode.run();
 }
 
-Result<> show_as_current(Connection& connection, Shape shape) {
+Result<> create_compatibility_views(Connection& connection, SchemaVersion shape) {
   REPRISE_TRY(connection.script("PRAGMA temp_store=MEMORY"));
-  return shape == Shape::previous ? show_previous(connection) : show_original(connection);
+  return shape == SchemaVersion::previous ? show_previous(connection) : show_original(connection);
 }
 
 }  // namespace reprise::sqlite

@@ -7,7 +7,7 @@
 
 namespace reprise::sqlite {
 
-enum class Shape : std::uint8_t {
+enum class SchemaVersion : std::uint8_t {
   empty,
   original,  // written by the original program
   previous,  // ours, of an earlier version
@@ -15,7 +15,7 @@ enum class Shape : std::uint8_t {
 };
 
 // unsupported for the database of another program, or of a newer version.
-Result<Shape> shape_of(Connection& connection);
+Result<SchemaVersion> shape_of(Connection& connection);
 
 // Migrates the database to the current version, after a copy beside it unless it was empty. The
 // caller holds the writer's lock; does nothing if another process was faster.
@@ -23,7 +23,7 @@ Result<> make_current(Connection& connection, Time now);
 
 // Switches the database to WAL mode, if it is not in it yet. Called like make_current(). A
 // concurrent reader postpones this to the next time the database is opened.
-Result<> begin_log(Connection& connection);
+Result<> enable_wal(Connection& connection);
 
 // Runs the migrations that only add things, for a database that could not be migrated when it was
 // opened.
@@ -36,7 +36,7 @@ bool has_column(Connection& connection, std::string_view table, std::string_view
 Result<> set_version(Connection& connection);
 
 // Lets a connection read a database of an older version through temporary views with all columns.
-Result<> show_as_current(Connection& connection, Shape shape);
+Result<> create_compatibility_views(Connection& connection, SchemaVersion shape);
 
 // Registers reprise_us(x): the microseconds since 1970 of a stored date-time, NULL for other
 // values.

@@ -63,7 +63,7 @@ Result<> add_piece(Connection& connection, const SessionId& id, const OperationI
       connection.run("INSERT INTO reprise_answers(session_id, n, body) VALUES(?1,"
                      " (SELECT max(n) + 1 FROM reprise_answers WHERE session_id = ?1), ?2)",
                      id.str(), body));
-  return name_blobs(connection, id, delta);
+  return reference_blobs(connection, id, delta);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kFolderName = "reprise-copy-";
 constexpr std::string_view kInUseFile = ".lock";
-constexpr int kTriesMax = 10;
+constexpr int kAttemptsMax = 10;
 
 bool try_lock(const Fd& file) {
   return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
@@ -199,7 +199,7 @@ Result<PrivateFolder> PrivateFolder::make() {
   }
   REPRISE_ASSIGN(parent, resolve_path(parent));
   sweep(parent);
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  for (int tries = 0; tries < kAttemptsMax; ++tries) {
     std::string path = (parent / cat(kFolderName, "XXXXXX")).native();
     if (::mkdtemp(path.data()) == nullptr) {
       return std::unexpected(os_error("create a folder in", parent, errno));

@@ -87,11 +87,11 @@ Result<bool> PurgeSteps::step(Connection& connection) {
       return true;
     }
   }
-  REPRISE_ASSIGN(const bool more, delete_blob_names(connection));
+  REPRISE_ASSIGN(const bool more, delete_blob_references(connection));
   return more ? Result<bool>(true) : delete_small_rows(connection);
 }
 
-Result<bool> PurgeSteps::delete_blob_names(Connection& connection) {
+Result<bool> PurgeSteps::delete_blob_references(Connection& connection) {
   REPRISE_ASSIGN(const auto hashes,
                  connection.texts(cat("SELECT DISTINCT hash FROM reprise_blob_refs WHERE ", kOwn,
                                       " LIMIT ", kBlobNamesInStep),

@@ -31,7 +31,7 @@ class PurgeSteps {
   };
   Result<bool> delete_rows(Connection& connection, const Rows& rows);
   Result<bool> delete_small_rows(Connection& connection) const;
-  Result<bool> delete_blob_names(Connection& connection);
+  Result<bool> delete_blob_references(Connection& connection);
   static Result<> free_overwritten(Connection& connection, const Rows& rows, std::int64_t row,
                                    std::int64_t bytes);
   static constexpr std::int64_t kNoRow = -1;

@@ -309,9 +309,9 @@ Result<> Repairing::note_missing() {
 Result<> repair_pages(const std::filesystem::path& file, std::chrono::milliseconds busy_timeout,
                       Connection& target, VerifyReport& report, const ProgressSink& progress) {
   REPRISE_ASSIGN(SalvagedRows salvaged, salvage_rows(file, busy_timeout, progress));
-  REPRISE_ASSIGN(const Shape shape, shape_of(*salvaged.rows));
-  if (shape != Shape::current) {
-    REPRISE_TRY(show_as_current(*salvaged.rows, shape));
+  REPRISE_ASSIGN(const SchemaVersion shape, shape_of(*salvaged.rows));
+  if (shape != SchemaVersion::current) {
+    REPRISE_TRY(create_compatibility_views(*salvaged.rows, shape));
   }
   return Repairing(*salvaged.rows, target, report, progress).run(std::move(salvaged.damage));
 }

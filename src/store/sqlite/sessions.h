@@ -38,12 +38,14 @@ struct Batch {
 };
 Batch make_batch(const std::vector<Message>& messages, const AppendOptions& options);
 
-Result<Appended> append_messages(Connection& connection, const SessionId& id, const Batch& batch);
-Result<Appended> replace_messages(Connection& connection, const SessionId& id, Seq from,
-                                  const Batch& batch);
+Result<AppendResult> append_messages(Connection& connection, const SessionId& id,
+                                     const Batch& batch);
+Result<AppendResult> replace_messages(Connection& connection, const SessionId& id, Seq from,
+                                      const Batch& batch);
 
 // Records the session's references to the blobs of these blocks.
-Result<> name_blobs(Connection& connection, const SessionId& id, const std::vector<Block>& blocks);
+Result<> reference_blobs(Connection& connection, const SessionId& id,
+                         const std::vector<Block>& blocks);
 
 // Rows of one session in [from, to).
 struct Segment {

@@ -34,10 +34,10 @@ Result<> SqliteStore::update(const SessionId& id, const SessionPatch& patch) {
   });
 }
 
-Result<Appended> SqliteStore::append(const SessionId& id, std::vector<Message> messages,
-                                     AppendOptions options) {
+Result<AppendResult> SqliteStore::append(const SessionId& id, std::vector<Message> messages,
+                                         AppendOptions options) {
   const Batch batch = make_batch(messages, options);
-  return database_.write_for<Appended>(options.durability, [&](Connection& connection) {
+  return database_.write_for<AppendResult>(options.durability, [&](Connection& connection) {
     return append_messages(connection, id, batch);
   });
 }
@@ -46,10 +46,11 @@ Result<> SqliteStore::begin(const Session& session) {
   return create(session, Durability::os);
 }
 
-Result<Appended> SqliteStore::replace_suffix(const SessionId& id, Seq from,
-                                             std::vector<Message> messages, AppendOptions options) {
+Result<AppendResult> SqliteStore::replace_suffix(const SessionId& id, Seq from,
+                                                 std::vector<Message> messages,
+                                                 AppendOptions options) {
   const Batch batch = make_batch(messages, options);
-  return database_.write_for<Appended>(options.durability, [&](Connection& connection) {
+  return database_.write_for<AppendResult>(options.durability, [&](Connection& connection) {
     return replace_messages(connection, id, from, batch);
   });
 }

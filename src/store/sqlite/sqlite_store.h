@@ -11,7 +11,7 @@
 namespace reprise::sqlite {
 
 class SqliteStore final : public Store,
-                          public Beginning,
+                          public DeferredCreation,
                           public ChangeReader,
                           public MessageFinder,
                           public Rewriting,
@@ -31,12 +31,12 @@ class SqliteStore final : public Store,
   Result<> create(const Session& session) override;
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override;
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<> begin(const Session& session) override;
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override;
+  Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                      AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
   Result<> backup(const std::filesystem::path& target) override;

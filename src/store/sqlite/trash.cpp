@@ -66,19 +66,19 @@ Result<> check_purge(Connection& connection, const SessionId& id) {
 // The log of each step is checkpointed before the next one; the database does not grow.
 Result<> purge_in_steps(Database& database, const SessionId& id) {
   PurgeSteps steps(id, database.clock());
-  (void)database.empty_log(std::chrono::milliseconds(0));
+  (void)database.truncate_wal(std::chrono::milliseconds(0));
   const auto hide = [&](Connection& connection) -> Result<> {
     REPRISE_TRY(check_purge(connection, id));
     return steps.hide(connection);
   };
   REPRISE_TRY(database.write(Durability::disk, hide));
   for (bool more = true; more;) {
-    (void)database.empty_log(std::chrono::milliseconds(0));
+    (void)database.truncate_wal(std::chrono::milliseconds(0));
     REPRISE_ASSIGN(more, database.write_for<bool>(Durability::disk, [&](Connection& connection) {
       return steps.step(connection);
     }));
   }
-  (void)database.empty_log(std::chrono::milliseconds(0));
+  (void)database.truncate_wal(std::chrono::milliseconds(0));
   return database.write(Durability::disk, [&](Connection& connection) {
     return delete_session(connection, id, database.clock());
   });
@@ -87,7 +87,7 @@ Result<> purge_in_steps(Database& database, const SessionId& id) {
 }  // namespace
 
 Result<> SqliteStore::trash(const SessionId& id, Time when) {
-  return database_.make_room([&](Connection& connection) -> Result<> {
+  return database_.delete_with_reserve([&](Connection& connection) -> Result<> {
     REPRISE_TRY(require_session(connection, id));
     return connection.run(
         "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
@@ -122,11 +122,11 @@ Result<> SqliteStore::purge(const SessionId& id) {
     REPRISE_TRY(delete_session(connection, id, database_.clock()));
     return collect_blobs(connection, database_.clock());
   };
-  auto done = database_.make_room(whole, [&] { return purge_in_steps(database_, id); });
+  auto done = database_.delete_with_reserve(whole, [&] { return purge_in_steps(database_, id); });
   // The database or its log still has the text, also that of a session whose purge was killed after
   // its last commit. The purge succeeds even if the log cannot be truncated now.
   if (done || done.error().code == Code::not_found) {
-    (void)database_.empty_log(std::chrono::milliseconds(0));
+    (void)database_.truncate_wal(std::chrono::milliseconds(0));
   }
   return done;
 }
@@ -134,7 +134,7 @@ Result<> SqliteStore::purge(const SessionId& id) {
 Result<std::vector<Remnant>> SqliteStore::remnants() {
   constexpr std::chrono::milliseconds kPatience{500};
   std::vector<Remnant> found;
-  REPRISE_ASSIGN(const bool is_empty, database_.empty_log(kPatience));
+  REPRISE_ASSIGN(const bool is_empty, database_.truncate_wal(kPatience));
   if (!is_empty) {
     found.push_back({store::beside(database_.file(), "-wal"),
                      "another program is reading: end it, then delete another session or close"
@@ -142,9 +142,9 @@ Result<std::vector<Remnant>> SqliteStore::remnants() {
   }
   REPRISE_TRY(find_copies(database_.file(), found));
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  REPRISE_ASSIGN(const std::int64_t unnamed, count_unnamed_blobs(*reader));
+  REPRISE_ASSIGN(const std::int64_t unnamed, count_unreferenced_blobs(*reader));
   if (unnamed > 0) {
-    found.push_back(store::unnamed_blobs(database_.file(), unnamed));
+    found.push_back(store::unreferenced_blobs(database_.file(), unnamed));
   }
   return found;
 }

@@ -21,7 +21,7 @@ class DatabaseCheck {
       : connection_(connection), progress_(progress), file_(connection.name()) {}
 
   VerifyReport run() {
-    const TickWatch watch(connection_, [this] { report_progress(); });
+    const ProgressHandler watch(connection_, [this] { report_progress(); });
     total_ = connection_.integer("SELECT count(*) FROM messages").value_or(0);
     report_progress();
     check_structure();
@@ -58,8 +58,8 @@ class DatabaseCheck {
   Connection& connection_;
   const ProgressSink& progress_;
   const std::string file_;
-  std::int64_t total_ = 0;             // number of messages
-  std::set<std::string> named_blobs_;  // by messages or by references
+  std::int64_t total_ = 0;                  // number of messages
+  std::set<std::string> referenced_blobs_;  // by messages or by references
   VerifyReport report_;
 };
 
@@ -114,7 +114,7 @@ void DatabaseCheck::check_messages() {
     read_message(row, file_, message, damage);
     ++report_.messages;
     for (const BlobHash& hash : store::blobs_in(message.blocks)) {
-      named_blobs_.insert(hash.str());
+      referenced_blobs_.insert(hash.str());
     }
     if (damage) {
       report_.damage.push_back(*std::move(damage));
@@ -139,10 +139,10 @@ void DatabaseCheck::check_sharing() {
 
 void DatabaseCheck::check_blobs() {
   each("SELECT DISTINCT hash FROM reprise_blob_refs",
-       [&](const Statement& row) { named_blobs_.insert(row.text("hash")); });
+       [&](const Statement& row) { referenced_blobs_.insert(row.text("hash")); });
   each("SELECT DISTINCT hash FROM reprise_blobs",
-       [&](const Statement& row) { named_blobs_.erase(row.text("hash")); });
-  for (const std::string& hash : named_blobs_) {
+       [&](const Statement& row) { referenced_blobs_.erase(row.text("hash")); });
+  for (const std::string& hash : referenced_blobs_) {
     add(cat(file_, ": blob ", hash), "messages name it, but it is missing");
   }
   each("SELECT DISTINCT hash FROM reprise_blobs", [&](const Statement& row) {

@@ -60,7 +60,7 @@ Writer::Writer(std::filesystem::path file, milliseconds busy_timeout)
     : file_(std::move(file)), busy_timeout_(busy_timeout), checkpoint_at_(kLogPagesMax) {}
 
 Writer::~Writer() {
-  if (connection_ && (keeps_log_ || connection_->log_pages() >= kLogPagesAtEnd)) {
+  if (connection_ && (keeps_log_ || connection_->wal_pages() >= kLogPagesAtEnd)) {
     if (const auto hold = lock(Clock::now()); hold) {
       checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
     }
@@ -77,7 +77,7 @@ Result<> Writer::run_exclusively(const Work& work) {
   return submit(job);
 }
 
-Result<bool> Writer::empty_log(milliseconds patience) {
+Result<bool> Writer::truncate_wal(milliseconds patience) {
   bool is_empty = false;
   const auto work = [&](Connection& connection) -> Result<> {
     const int code = checkpoint(SQLITE_CHECKPOINT_TRUNCATE, patience);
@@ -177,7 +177,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
     }
     if (connection_) {
       checkpoint_if_long();
-      begin_log_sync();
+      begin_wal_sync();
     }
     guard.lock();
   }
@@ -231,7 +231,7 @@ Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
   const bool is_first = !lock_file_;
   if (is_first) {
     REPRISE_ASSIGN(lock_file_, LockFile::open(lock_path(file_)));
-    keep_reserve(lock_path(file_), kReserve);
+    allocate_reserve(lock_path(file_), kReserve);
   }
   auto hold = store::take_lock(*lock_file_, deadline);
   if (hold && is_first) {
@@ -252,7 +252,7 @@ Result<Connection*> Writer::connection() {
     // Overwrites deleted content. Not the default in every build of SQLite.
     REPRISE_TRY(connection_->script("PRAGMA secure_delete=ON"));
   }
-  REPRISE_TRY(settle_log());
+  REPRISE_TRY(recover_wal());
   if (is_new) {
     log_has_name_ = has_commits(store::beside(file_, "-wal"));
   }
@@ -262,17 +262,17 @@ Result<Connection*> Writer::connection() {
 // SQLite syncs the folder when it creates a log, but ignores errors: then a commit could be lost
 // after a power cut. In that case, the log is checkpointed into the database, whose name is
 // durable.
-Result<> Writer::name_log() {
+Result<> Writer::sync_wal_name() {
   log_has_name_ = log_has_name_ || sync_folder(folder_of(file_));
-  log_is_doubtful_ |= !log_has_name_;
-  return settle_log();
+  wal_is_doubtful_ |= !log_has_name_;
+  return recover_wal();
 }
 
 // A commit whose sync failed may be in the log as if it had succeeded, but need not be on disk, and
 // what is appended after it may be unreadable then: the log is checkpointed into the database,
 // which is synced, before anything else is acknowledged.
-Result<> Writer::settle_log() {
-  if (!log_is_doubtful_) {
+Result<> Writer::recover_wal() {
+  if (!wal_is_doubtful_) {
     return {};
   }
   const int code = sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr,
@@ -281,7 +281,7 @@ Result<> Writer::settle_log() {
     return std::unexpected(connection_->error(code));
   }
   connection_->set_log_pages(0);
-  log_is_doubtful_ = false;
+  wal_is_doubtful_ = false;
   return {};
 }
 
@@ -330,9 +330,9 @@ Result<> Writer::process_in_transaction(const Group& group) {
     return {};
   }
   auto committed = transaction.commit();
-  log_is_doubtful_ |=
+  wal_is_doubtful_ |=
       !committed && sqlite3_extended_errcode(connection_->handle()) == SQLITE_IOERR_FSYNC;
-  return committed && to_disk ? name_log() : committed;
+  return committed && to_disk ? sync_wal_name() : committed;
 }
 
 Result<> Writer::run_jobs(const Group& group) {
@@ -359,7 +359,7 @@ Result<> Writer::run_jobs(const Group& group) {
 
 // Whether most of the log was added by large transactions, as in an import or a copy.
 bool Writer::log_is_of_large() const {
-  return connection_ && large_pages_ > connection_->log_pages() / 2;
+  return connection_ && large_pages_ > connection_->wal_pages() / 2;
 }
 
 // Called after a group. A checkpoint syncs twice, so large transactions, which follow each other,
@@ -369,7 +369,7 @@ void Writer::checkpoint_if_long() {
   int highest = 0;
   sqlite3_db_status(connection_->handle(), SQLITE_DBSTATUS_CACHE_WRITE, &written, &highest, 1);
   large_pages_ += written >= kLargePages && written < kLogPagesMax ? written : 0;
-  const int pages = connection_->log_pages();
+  const int pages = connection_->wal_pages();
   const bool is_large = log_is_of_large();
   if (pages < std::max(is_large ? kLogPagesLarge : kLogPagesMax, checkpoint_at_)) {
     return;
@@ -381,7 +381,7 @@ void Writer::checkpoint_if_long() {
 }
 
 // A checkpoint syncs the log first, and all writers wait for it.
-void Writer::begin_log_sync() {
+void Writer::begin_wal_sync() {
   if (!log_is_of_large()) {
     return;
   }
@@ -411,7 +411,7 @@ int Writer::checkpoint(int mode, milliseconds patience) {
     longest_log_ = keeps_log_ ? longest_log_ : 0;
     checkpoint_at_ = kLogPagesMax;
   } else {
-    checkpoint_at_ = connection_->log_pages() + kLogPagesToRetry;
+    checkpoint_at_ = connection_->wal_pages() + kLogPagesToRetry;
   }
   return code;
 }

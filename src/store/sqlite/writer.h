@@ -38,8 +38,8 @@ class Writer {
   // Runs `work` under the lock, outside of any transaction (to change the schema or the journal).
   Result<> run_exclusively(const Work& work);
 
-  // Like Database::empty_log().
-  Result<bool> empty_log(std::chrono::milliseconds patience);
+  // Like Database::truncate_wal().
+  Result<bool> truncate_wal(std::chrono::milliseconds patience);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -67,13 +67,13 @@ class Writer {
   Result<> process_in_transaction(const Group& group);
   Result<> run_jobs(const Group& group);
   Result<Connection*> connection();
-  Result<> settle_log();
-  Result<> name_log();
+  Result<> recover_wal();
+  Result<> sync_wal_name();
   Result<LockFile::Hold> lock(Clock::time_point deadline);
   Result<> set_durability(Durability durability);
   bool log_is_of_large() const;
   void checkpoint_if_long();
-  void begin_log_sync();
+  void begin_wal_sync();
   void disconnect();
   int checkpoint(int mode, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 
@@ -92,7 +92,7 @@ class Writer {
   std::unique_ptr<Connection> connection_;
   Fd log_;  // of that connection, open once it is needed
   Durability durability_ = Durability::disk;
-  bool log_is_doubtful_ = false;
+  bool wal_is_doubtful_ = false;
   bool log_has_name_ = false;  // the log's name is durable
   bool keeps_log_ = false;     // the file may be longer than its contents
   int large_pages_ = 0;        // pages in the log that large transactions added

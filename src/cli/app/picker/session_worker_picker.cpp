@@ -54,7 +54,7 @@ void SessionWorker::load_page(const LoadPage& request) {
     page.failure = listed.error().message;
     return parts_.events.post(std::move(page));
   }
-  note_cut_answers(**store, *listed);
+  mark_incomplete_answers(**store, *listed);
   int questions = 0;
   for (const SessionInfo& info : listed->sessions) {
     std::string question;
@@ -181,7 +181,7 @@ Result<std::string> SessionWorker::list_resumable() {
       .sessions = {all.begin(), all.begin() + std::min(std::ssize(all), kResumableShown)},
       .next = {},
       .damage = {}};
-  note_cut_answers(**store, shown);
+  mark_incomplete_answers(**store, shown);
   std::string out = "Resumable sessions:\n";
   for (std::size_t i = 0; i < shown.sessions.size(); ++i) {
     const SessionInfo& info = shown.sessions[i];

@@ -81,7 +81,7 @@ Result<std::vector<PickerRow>> SessionWorker::find_texts(const SearchTexts& requ
   }
   const SearchSource sources[] = {{url, store}};
   // If indexing fails, searches what is indexed.
-  const auto caught_up = search_->catch_up(sources[0]);
+  const auto caught_up = search_->update_index(sources[0]);
   if (!caught_up) {
     announce(Announcement::Kind::warning,
              cat("newer messages are not searched: ", caught_up.error().message));

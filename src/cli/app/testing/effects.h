@@ -69,7 +69,7 @@ struct EffectWords {
   std::string operator()(const CloseAll& one) const {
     return cat("CloseAll", one.interrupted ? " interrupted" : "");
   }
-  std::string operator()(const Hurry&) const { return "Hurry"; }
+  std::string operator()(const CancelPending&) const { return "Hurry"; }
   std::string operator()(const Suspend&) const { return "Suspend"; }
   std::string operator()(const Redraw&) const { return "Redraw"; }
   std::string operator()(const LoadPage& one) const {

@@ -1,4 +1,4 @@
-#include "store/chatdir/unfinished.h"
+#include "store/chatdir/move_journal.h"
 
 #include "base/file.h"
 #include "base/json_view.h"
@@ -48,7 +48,7 @@ Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
   return now ? *now != packed : now.error().code != Code::not_found;
 }
 
-Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
+Result<> finish_packing(const Layout& layout, const PendingMoves& packed) {
   const MovingNames names(layout, packed.id);
   REPRISE_ASSIGN(const bool has_new, file_exists(names.new_archive));
   if (has_new) {
@@ -94,17 +94,17 @@ MovingNames::MovingNames(const Layout& layout, const SessionId& id)
       archive(layout.archive(id)),
       new_chat(layout.chats() / cat(kNew, id.str())),
       new_archive(layout.archives() / cat(kNew, id.str())),
-      leaving(layout.archives() / cat(kLeaving, id.str())) {}
+      leaving(layout.archives() / cat(kRemovingPrefix, id.str())) {}
 
-Result<> announce(const Layout& layout, const Unfinished& unfinished) {
+Result<> write_intent(const Layout& layout, const PendingMoves& unfinished) {
   return replace_file(
       doing_file(layout),
-      json::object_of("do", unfinished.moving == Moving::to_archive ? kToArchive : kToChats, "id",
-                      unfinished.id.str(), "end", unfinished.log.end, "tail",
+      json::object_of("do", unfinished.moving == PendingMove::to_archive ? kToArchive : kToChats,
+                      "id", unfinished.id.str(), "end", unfinished.log.end, "tail",
                       std::to_string(unfinished.log.tail)));
 }
 
-Result<std::optional<Unfinished>> find_unfinished(const Layout& layout) {
+Result<std::optional<PendingMoves>> find_unfinished(const Layout& layout) {
   REPRISE_ASSIGN(const auto bytes, if_exists(read_file(doing_file(layout), kDoingBytesMax)));
   if (!bytes) {
     return std::nullopt;
@@ -119,9 +119,9 @@ Result<std::optional<Unfinished>> find_unfinished(const Layout& layout) {
     return fail(Code::corrupt,
                 cat(doing_file(layout).native(), " does not say what was interrupted"));
   }
-  return Unfinished{moving == kToArchive ? Moving::to_archive : Moving::to_chats,
-                    *std::move(id),
-                    {log_end.value_or(0), *hash}};
+  return PendingMoves{moving == kToArchive ? PendingMove::to_archive : PendingMove::to_chats,
+                      *std::move(id),
+                      {log_end.value_or(0), *hash}};
 }
 
 namespace {
@@ -169,7 +169,7 @@ Result<> remove_stranded(const Layout& layout) {
           continue;
         }
       }
-      if (made || id_in(name, kMaking) || id_in(name, kLeaving)) {
+      if (made || id_in(name, kCreatingPrefix) || id_in(name, kRemovingPrefix)) {
         REPRISE_TRY(remove_tree(entry.path()));
       }
     }
@@ -180,19 +180,19 @@ Result<> remove_stranded(const Layout& layout) {
   return {};
 }
 
-Result<Stranded> find_stranded(const Layout& layout) {
-  Stranded left;
+Result<Orphans> find_stranded(const Layout& layout) {
+  Orphans left;
   auto unfinished = find_unfinished(layout);
   if (!unfinished && unfinished.error().code != Code::corrupt) {
     return std::unexpected(std::move(unfinished).error());
   }
-  const std::optional<Unfinished> moving = unfinished ? *std::move(unfinished) : std::nullopt;
+  const std::optional<PendingMoves> moving = unfinished ? *std::move(unfinished) : std::nullopt;
   for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
       const auto made = id_in(name, kNew);
-      const auto removed = id_in(name, kLeaving);
+      const auto removed = id_in(name, kRemovingPrefix);
       if ((!made && !removed) || (moving && moving->id == (made ? *made : *removed))) {
         continue;
       }
@@ -207,12 +207,12 @@ Result<Stranded> find_stranded(const Layout& layout) {
     }
   }
   REPRISE_ASSIGN(const bool is_at_work, LockFile::is_held(layout.lock_file()));
-  return is_at_work ? Stranded() : left;
+  return is_at_work ? Orphans() : left;
 }
 
-Result<> finish(const Layout& layout, const Unfinished& unfinished) {
-  return unfinished.moving == Moving::to_archive ? finish_packing(layout, unfinished)
-                                                 : finish_unpacking(layout, unfinished.id);
+Result<> finish(const Layout& layout, const PendingMoves& unfinished) {
+  return unfinished.moving == PendingMove::to_archive ? finish_packing(layout, unfinished)
+                                                      : finish_unpacking(layout, unfinished.id);
 }
 
 Result<> finish_interrupted(const Layout& layout) {
@@ -224,7 +224,7 @@ Result<> finish_interrupted(const Layout& layout) {
     return remove_file(file);
   }
   REPRISE_TRY(unfinished);
-  const std::optional<Unfinished>& moving = *unfinished;
+  const std::optional<PendingMoves>& moving = *unfinished;
   return moving ? finish(layout, *moving) : Result<>();
 }
 

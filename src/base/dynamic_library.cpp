@@ -1,4 +1,4 @@
-#include "base/late_library.h"
+#include "base/dynamic_library.h"
 
 #include <dlfcn.h>
 
@@ -9,18 +9,18 @@
 
 namespace reprise {
 
-Result<LateLibrary> LateLibrary::load(std::string_view what,
-                                      std::initializer_list<const char*> names) {
+Result<DynamicLibrary> DynamicLibrary::load(std::string_view what,
+                                            std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (void* handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
-      return LateLibrary(handle);
+      return DynamicLibrary(handle);
     }
   }
   return fail(Code::unsupported,
               cat(what, " is not installed here: ", *names.begin(), " was not found"));
 }
 
-Result<void*> LateLibrary::symbol(const char* name) const {
+Result<void*> DynamicLibrary::symbol(const char* name) const {
   void* address = ::dlsym(handle_, name);
   if (address == nullptr) {
     return fail(Code::unsupported, cat("an installed library is too old: it has no ", name));
@@ -28,7 +28,7 @@ Result<void*> LateLibrary::symbol(const char* name) const {
   return address;
 }
 
-Result<> LateFunctions::bind(const LateLibrary& library) const {
+Result<> LibraryFunctions::bind(const DynamicLibrary& library) const {
   for (const auto& [name, address] : functions_) {
     REPRISE_ASSIGN(*address, library.symbol(name));
   }

@@ -1,4 +1,4 @@
-#include "source/parents_first.h"
+#include "source/topological_order.h"
 
 namespace reprise::source {
 namespace {
@@ -22,7 +22,7 @@ void take_from(std::uint32_t root, const Children& children, std::vector<bool>& 
 
 }  // namespace
 
-NodeOrder parents_first(std::vector<NamedNode>& nodes) {
+NodeOrder topological_order(std::vector<NamedNode>& nodes) {
   NodeOrder order;
   Children children(nodes.size());
   std::vector<bool> is_taken(nodes.size());
@@ -45,7 +45,7 @@ NodeOrder parents_first(std::vector<NamedNode>& nodes) {
   // The remaining nodes form cycles. Each is cut at its first node in the file.
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     if (!is_taken[i]) {
-      order.has_circle = true;
+      order.has_cycle = true;
       nodes[i].place = kNoParent;
       take_from(i, children, is_taken, order.places);
     }

@@ -1,4 +1,4 @@
-#include "provider/key_mask.h"
+#include "provider/secret_mask.h"
 
 #include <algorithm>
 #include <iterator>
@@ -204,12 +204,12 @@ Secrets secrets_of(const ProviderOptions& options) {
   return out;
 }
 
-std::string KeyMask::take(std::string_view piece) {
+std::string SecretMask::take(std::string_view piece) {
   waiting_.append(piece);
   return take_masked(waiting_, secrets_, form_, true);
 }
 
-std::string KeyMask::rest() {
+std::string SecretMask::rest() {
   return take_masked(waiting_, secrets_, form_, false);
 }
 

@@ -35,9 +35,9 @@ RawJson masked_extra(const RawJson& extra);
 
 // Masks secrets, which must not be empty, in a text that arrives in pieces. A possible start of a
 // secret is held back until the next piece.
-class KeyMask {
+class SecretMask {
  public:
-  explicit KeyMask(Secrets secrets, TextForm form = TextForm::plain)
+  explicit SecretMask(Secrets secrets, TextForm form = TextForm::plain)
       : secrets_(std::move(secrets)), form_(form) {}
   std::string take(std::string_view piece);
   std::string rest();  // the held-back text, which is not a secret
@@ -80,8 +80,8 @@ class MaskedSink {
 
   const StreamSink& sink_;
   Secrets secrets_;  // of sufficient length
-  KeyMask texts_;
-  KeyMask inputs_;
+  SecretMask texts_;
+  SecretMask inputs_;
   Kind kind_ = Kind::none;
 };
 

@@ -1,5 +1,7 @@
 // An unchanged source is not listed again; one that reports its changes is never listed.
 
+#include "search/change_token.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -13,7 +15,6 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/search.h"
-#include "search/change_token.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -66,7 +67,7 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
   const SearchSource sources[] = {{url, &source}};
   const auto index = must(SearchIndex::open(folder.path() / "state" / "search.db"));
   const auto find = [&](std::string_view words) {
-    EXPECT_TRUE(must(index->catch_up(sources[0])));
+    EXPECT_TRUE(must(index->update_index(sources[0])));
     return must(index->search(sources, {.terms = must(parse_search(words))})).hits.size();
   };
   EXPECT_EQ(search::change_token(url), "");  // just written
@@ -111,7 +112,7 @@ class SearchChanges : public testing::Test {
               std::optional<std::string> folder = std::nullopt) {
     const SearchSource sources[] = {
         {"sqlite:" + (folder_.path() / "reprise.db").native(), &source_}};
-    EXPECT_TRUE(must(index.catch_up(sources[0])));
+    EXPECT_TRUE(must(index.update_index(sources[0])));
     Places places;
     for (const SearchHit& hit : must(index.search(sources, {.terms = must(parse_search(words)),
                                                             .working_dir = std::move(folder),

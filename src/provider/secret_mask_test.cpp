@@ -1,4 +1,4 @@
-#include "provider/key_mask.h"
+#include "provider/secret_mask.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@ using testing::Not;
 
 constexpr std::string_view kKey = "sk-secret-1234";
 
-TEST(KeyMask, MasksAKeyInAllTwoAndThreePartSplits) {
+TEST(SecretMask, MasksAKeyInAllTwoAndThreePartSplits) {
   const std::string text = cat("a sk-sec sk-", kKey, kKey, " s");
   for (std::size_t i = 0; i <= text.size(); ++i) {
     for (std::size_t j = i; j <= text.size(); ++j) {
-      KeyMask mask({std::string(kKey)});
+      SecretMask mask({std::string(kKey)});
       std::string out = mask.take(text.substr(0, i));
       out += mask.take(text.substr(i, j - i));
       out += mask.take(text.substr(j));
@@ -30,10 +30,10 @@ TEST(KeyMask, MasksAKeyInAllTwoAndThreePartSplits) {
   }
 }
 
-TEST(KeyMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
+TEST(SecretMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
   const std::string text = "abcdefg abcdefghij bcdefgh abcdefghi";
   for (std::size_t i = 0; i <= text.size(); ++i) {
-    KeyMask mask({"abcdefg", "abcdefghij", "bcdefgh"});
+    SecretMask mask({"abcdefg", "abcdefghij", "bcdefgh"});
     std::string out = mask.take(text.substr(0, i));
     out += mask.take(text.substr(i));
     out += mask.rest();
@@ -41,11 +41,11 @@ TEST(KeyMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
   }
 }
 
-TEST(KeyMask, MasksEscapedKeysOfJsonInAllSplits) {
+TEST(SecretMask, MasksEscapedKeysOfJsonInAllSplits) {
   const std::string text =
       R"({"a":"\u0073k-\u0073ecret-1234","b":"sk-secret-123\u0034","c":"\\u0073k-secret-1234\n"})";
   for (std::size_t i = 0; i <= text.size(); ++i) {
-    KeyMask mask({std::string(kKey)}, TextForm::json);
+    SecretMask mask({std::string(kKey)}, TextForm::json);
     std::string out = mask.take(text.substr(0, i));
     out += mask.take(text.substr(i));
     out += mask.rest();
@@ -55,8 +55,8 @@ TEST(KeyMask, MasksEscapedKeysOfJsonInAllSplits) {
             R"("***" "***" \)");
 }
 
-TEST(KeyMask, HoldsBackOnlyPossibleKeys) {
-  KeyMask mask({std::string(kKey)});
+TEST(SecretMask, HoldsBackOnlyPossibleKeys) {
+  SecretMask mask({std::string(kKey)});
   EXPECT_EQ(mask.take("words, "), "words, ");
   EXPECT_EQ(mask.take("a ask"), "a a");
   EXPECT_EQ(mask.take("ed"), "sked");

@@ -19,13 +19,13 @@ Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url);
 // Whether the source is unchanged since it was completely indexed, as far as it can tell.
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source);
 
-class CatchUp {
+class IndexUpdate {
  public:
   // All must outlive this; the caller holds the lock.
-  CatchUp(IndexFile& index, const SearchSource& source, const SearchIndexOptions& options);
-  ~CatchUp();
-  CatchUp(const CatchUp&) = delete;
-  CatchUp& operator=(const CatchUp&) = delete;
+  IndexUpdate(IndexFile& index, const SearchSource& source, const SearchIndexOptions& options);
+  ~IndexUpdate();
+  IndexUpdate(const IndexUpdate&) = delete;
+  IndexUpdate& operator=(const IndexUpdate&) = delete;
 
   // False if it was stopped.
   Result<bool> run();

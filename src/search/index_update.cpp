@@ -1,4 +1,4 @@
-#include "search/catch_up.h"
+#include "search/index_update.h"
 
 #include <algorithm>
 
@@ -35,12 +35,13 @@ Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
   return !mark.empty() && same == 1;
 }
 
-CatchUp::CatchUp(IndexFile& index, const SearchSource& source, const SearchIndexOptions& options)
+IndexUpdate::IndexUpdate(IndexFile& index, const SearchSource& source,
+                         const SearchIndexOptions& options)
     : index_(index), source_(*source.source), url_(source.url), options_(options) {}
 
-CatchUp::~CatchUp() = default;
+IndexUpdate::~IndexUpdate() = default;
 
-Result<bool> CatchUp::run() {
+Result<bool> IndexUpdate::run() {
   const std::string mark = change_token(url_);
   REPRISE_TRY(find_or_add_source());
   batch_ = std::make_unique<Batch>(index_, source_row_);
@@ -62,21 +63,21 @@ Result<bool> CatchUp::run() {
                         " AND (mark <> ?1 OR position <> ?2)",
                         mark, changed.position, source_row_));
   }
-  REPRISE_TRY(index_.trim_log());
+  REPRISE_TRY(index_.trim_wal());
   return !stopped_;
 }
 
-Batch& CatchUp::batch() {
+Batch& IndexUpdate::batch() {
   REPRISE_ASSERT(batch_ != nullptr);
   return *batch_;
 }
 
-SessionList& CatchUp::sessions() {
+SessionList& IndexUpdate::sessions() {
   REPRISE_ASSERT(sessions_);
   return *sessions_;
 }
 
-Result<> CatchUp::find_or_add_source() {
+Result<> IndexUpdate::find_or_add_source() {
   REPRISE_TRY(index_.db().run(
       "INSERT OR IGNORE INTO sources(url, mark, position) VALUES(?, '', '')", url_));
   REPRISE_ASSIGN(auto row,
@@ -88,7 +89,7 @@ Result<> CatchUp::find_or_add_source() {
 }
 
 // Unknown while parts of any sessions are pending.
-Result<SessionChanges> CatchUp::changes() {
+Result<SessionChanges> IndexUpdate::changes() {
   ChangeReader* const reader = source_.capabilities().change_reader;
   if (reader == nullptr) {
     return SessionChanges();
@@ -99,7 +100,7 @@ Result<SessionChanges> CatchUp::changes() {
   return changed;
 }
 
-Result<bool> CatchUp::has_pending() {
+Result<bool> IndexUpdate::has_pending() {
   REPRISE_ASSIGN(const std::int64_t found,
                  index_.db().integer("SELECT 1 FROM pending AS p CROSS JOIN sessions AS s"
                                      " ON s.key = p.session WHERE s.source = ? LIMIT 1",
@@ -108,7 +109,7 @@ Result<bool> CatchUp::has_pending() {
 }
 
 // Of shards that were dropped while indexing.
-Result<> CatchUp::index_dropped(bool is_partial_list) {
+Result<> IndexUpdate::index_dropped(bool is_partial_list) {
   REPRISE_ASSIGN(bool is_pending, has_pending());
   if (is_pending) {
     REPRISE_TRY(batch().write());  // with what was pending before
@@ -124,13 +125,13 @@ Result<> CatchUp::index_dropped(bool is_partial_list) {
   return index_pending();
 }
 
-Result<> CatchUp::load_all() {
+Result<> IndexUpdate::load_all() {
   REPRISE_TRY(sessions().load_all());
   REPRISE_ASSIGN(const std::vector<std::int64_t> gone, sessions().gone());
   return gone.empty() ? Result<>() : forget_sessions(index_, gone);
 }
 
-Result<> CatchUp::plan() {
+Result<> IndexUpdate::plan() {
   REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(index_.db()));
   for (const Listed& session : sessions().listed()) {
     REPRISE_TRY(plan_one(session));
@@ -144,7 +145,7 @@ Result<> CatchUp::plan() {
   return {};
 }
 
-Result<> CatchUp::plan_one(const Listed& session) {
+Result<> IndexUpdate::plan_one(const Listed& session) {
   sqlite::Connection& db = index_.db();
   const std::int64_t first = sessions().first_of_own(session).value;
   const Row* const found = sessions().row(session.id);
@@ -170,7 +171,7 @@ Result<> CatchUp::plan_one(const Listed& session) {
 }
 
 // Call in a transaction. Trashed sessions have rows, too, so that they need not be listed again.
-Result<> CatchUp::add_session(const Listed& session, std::int64_t first) {
+Result<> IndexUpdate::add_session(const Listed& session, std::int64_t first) {
   sqlite::Connection& db = index_.db();
   REPRISE_TRY(
       db.run("INSERT INTO sessions(source, id, short_id, origin, head, updated_us, first, next,"
@@ -187,7 +188,7 @@ Result<> CatchUp::add_session(const Listed& session, std::int64_t first) {
 }
 
 // Call in a transaction: indexes the session from its start.
-Result<> CatchUp::restart_session(Task& task) {
+Result<> IndexUpdate::restart_session(Task& task) {
   REPRISE_TRY(mark_dead(index_.db(), task.row.key));
   const std::int64_t first = sessions().first_of_own(*task.session).value;
   task.row.first = task.row.next = first;
@@ -196,7 +197,7 @@ Result<> CatchUp::restart_session(Task& task) {
       task.session->folder, task.row.key);
 }
 
-Result<> CatchUp::index_pending() {
+Result<> IndexUpdate::index_pending() {
   struct Pending {
     std::string id;
     std::int64_t key;
@@ -237,7 +238,7 @@ Result<> CatchUp::index_pending() {
   return {};
 }
 
-Result<> CatchUp::index_sessions() {
+Result<> IndexUpdate::index_sessions() {
   for (Task& task : tasks_) {
     if (stopped_) {
       break;
@@ -247,7 +248,7 @@ Result<> CatchUp::index_sessions() {
   return {};
 }
 
-Result<> CatchUp::index_one(Task& task) {
+Result<> IndexUpdate::index_one(Task& task) {
   auto read = read_messages(task);
   if (read && !*read) {
     REPRISE_TRY(batch().write());
@@ -270,7 +271,7 @@ Result<> CatchUp::index_one(Task& task) {
 }
 
 // A session that was deleted or cannot be read does not prevent indexing the others.
-Result<> CatchUp::skip_unreadable(const Result<ReadReport>& read) {
+Result<> IndexUpdate::skip_unreadable(const Result<ReadReport>& read) {
   if (read || read.error().code == Code::not_found || read.error().code == Code::corrupt) {
     return {};
   }
@@ -278,7 +279,7 @@ Result<> CatchUp::skip_unreadable(const Result<ReadReport>& read) {
   return std::unexpected(read.error());
 }
 
-Result<bool> CatchUp::read_messages(const Task& task) {
+Result<bool> IndexUpdate::read_messages(const Task& task) {
   const Row& row = task.row;
   bool is_checked = row.next <= row.first;
   last_time_ = task.session->created_at;
@@ -296,7 +297,7 @@ Result<bool> CatchUp::read_messages(const Task& task) {
   return is_checked;
 }
 
-Flow CatchUp::take(const Task& task, Message&& message) {
+Flow IndexUpdate::take(const Task& task, Message&& message) {
   if (message.created_at != Time{}) {
     last_time_ = message.created_at;
   }
@@ -317,7 +318,7 @@ Flow CatchUp::take(const Task& task, Message&& message) {
   return report_progress() ? Flow::proceed : Flow::stop;
 }
 
-bool CatchUp::report_progress() {
+bool IndexUpdate::report_progress() {
   if (options_.on_progress && done_ % 64 == 0 &&
       options_.on_progress({"indexing", done_, std::max(done_, total_)}) == Flow::stop) {
     stopped_ = true;

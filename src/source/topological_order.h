@@ -16,13 +16,13 @@ inline constexpr std::uint32_t kNoParent = UINT32_MAX;
 struct NamedNode {
   std::string id;
   std::string parent;               // "" for a root
-  std::uint32_t place = kNoParent;  // the parent's index; set by parents_first()
-  bool has_children = false;        // set by parents_first()
+  std::uint32_t place = kNoParent;  // the parent's index; set by topological_order()
+  bool has_children = false;        // set by topological_order()
 };
 
 struct NodeOrder {
   std::vector<std::uint32_t> places;  // all node indexes, parents before children
-  bool has_circle = false;            // there was a cycle, of which one node became a root
+  bool has_cycle = false;             // there was a cycle, of which one node became a root
   std::unordered_map<std::string, std::uint32_t> by_id;
 
   std::optional<std::uint32_t> find(std::string_view id) const {
@@ -32,6 +32,6 @@ struct NodeOrder {
 };
 
 // A node whose parent is missing is a root. If several nodes have an id, the first is the parent.
-NodeOrder parents_first(std::vector<NamedNode>& nodes);
+NodeOrder topological_order(std::vector<NamedNode>& nodes);
 
 }  // namespace reprise::source

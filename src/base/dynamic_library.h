@@ -12,50 +12,53 @@
 namespace reprise {
 
 // Never unloaded. Thread-safe.
-class LateLibrary {
+class DynamicLibrary {
  public:
   // Loads the first of the names that exists ("libcurl.so.4"). unsupported, naming `what` and its
   // package, if none does.
-  static Result<LateLibrary> load(std::string_view what, std::initializer_list<const char*> names);
+  static Result<DynamicLibrary> load(std::string_view what,
+                                     std::initializer_list<const char*> names);
 
   Result<void*> symbol(const char* name) const;
 
  private:
-  explicit LateLibrary(void* handle) : handle_(handle) {}
+  explicit DynamicLibrary(void* handle) : handle_(handle) {}
   void* handle_;
 };
 
 // The functions of a library, each one line of a struct that derives from this:
-//   struct EditLibrary : LateFunctions {
-//     Late<decltype(&::el_end)> end{*this, "el_end"};
-class LateFunctions {
+//   struct EditLibrary : LibraryFunctions {
+//     LazyFunction<decltype(&::el_end)> end{*this, "el_end"};
+class LibraryFunctions {
  public:
-  LateFunctions() = default;
-  ~LateFunctions() = default;
-  LateFunctions(const LateFunctions&) = delete;
-  LateFunctions& operator=(const LateFunctions&) = delete;
+  LibraryFunctions() = default;
+  ~LibraryFunctions() = default;
+  LibraryFunctions(const LibraryFunctions&) = delete;
+  LibraryFunctions& operator=(const LibraryFunctions&) = delete;
 
   // Resolves all functions; fails if one is missing.
-  Result<> bind(const LateLibrary& library) const;
+  Result<> bind(const DynamicLibrary& library) const;
 
  private:
   template <class Function>
-  friend class Late;
+  friend class LazyFunction;
   std::vector<std::pair<const char*, void**>> functions_;
 };
 
 // Callable like the function itself.
 template <class Function>
-class Late {
+class LazyFunction {
  public:
-  Late(LateFunctions& all, const char* name) { all.functions_.emplace_back(name, &address_); }
+  LazyFunction(LibraryFunctions& all, const char* name) {
+    all.functions_.emplace_back(name, &address_);
+  }
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym is for.
   Function function() const { return reinterpret_cast<Function>(address_); }
   operator Function() const { return function(); }  // NOLINT(google-explicit-constructor)
   // Not copyable, so that it cannot be passed as a variadic argument: pass function() instead.
-  Late(const Late&) = delete;
-  Late& operator=(const Late&) = delete;
-  ~Late() {}  // NOLINT(modernize-use-equals-default): a trivial one would allow that
+  LazyFunction(const LazyFunction&) = delete;
+  LazyFunction& operator=(const LazyFunction&) = delete;
+  ~LazyFunction() {}  // NOLINT(modernize-use-equals-default): a trivial one would allow that
 
  private:
   void* address_ = nullptr;
@@ -63,9 +66,9 @@ class Late {
 
 // A library with its functions. Never destroyed: a thread may still use it while the process exits.
 template <class Functions>
-Result<const Functions*> load_late(std::string_view what,
-                                   std::initializer_list<const char*> names) {
-  REPRISE_ASSIGN(const LateLibrary library, LateLibrary::load(what, names));
+Result<const Functions*> load_library(std::string_view what,
+                                      std::initializer_list<const char*> names) {
+  REPRISE_ASSIGN(const DynamicLibrary library, DynamicLibrary::load(what, names));
   auto functions = std::make_unique<Functions>();
   REPRISE_TRY(functions->bind(library));
   return functions.release();
