@@ -19,22 +19,6 @@ Blobs* blobs_of(Store* store) {
   return store == nullptr ? nullptr : store->capabilities().blobs;
 }
 
-std::string_view sniffed_type(std::string_view bytes) {
-  if (bytes.starts_with("\x89PNG")) {
-    return "image/png";
-  }
-  if (bytes.starts_with("\xFF\xD8\xFF")) {
-    return "image/jpeg";
-  }
-  if (bytes.starts_with("GIF8")) {
-    return "image/gif";
-  }
-  if (bytes.starts_with("%PDF-")) {
-    return model::kPdf;
-  }
-  return bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP") ? "image/webp" : "";
-}
-
 }  // namespace
 
 std::string_view text_prefix(std::string_view text, std::size_t bytes_max) {
@@ -128,7 +112,7 @@ Result<std::string> image_data_url(Store* store, const BlobHash& blob,
   if (bytes.size() > kImageBytesMax) {
     return fail(Code::invalid_argument, "the image is larger than 20 MiB");
   }
-  const std::string_view sniffed = sniffed_type(bytes);
+  const std::string_view sniffed = model::media_type_of(bytes);
   const std::string_view type = sniffed.empty() ? media_type : sniffed;
   if (!type.starts_with("image/") && type != model::kPdf) {
     return fail(Code::invalid_argument, "the image is of an unknown type");

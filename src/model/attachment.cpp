@@ -45,3 +45,23 @@ std::string question_text(const Message& question) {
 }
 
 }  // namespace reprise
+
+namespace reprise::model {
+
+std::string_view media_type_of(std::string_view bytes) {
+  constexpr std::pair<std::string_view, std::string_view> kMagic[] = {
+      {"\x89PNG", "image/png"},
+      {"\xFF\xD8\xFF", "image/jpeg"},
+      {"GIF8", "image/gif"},
+      {"%PDF-", kPdf}};
+  for (const auto& [magic, type] : kMagic) {
+    if (bytes.starts_with(magic)) {
+      return type;
+    }
+  }
+  const bool is_webp =
+      bytes.size() > 12 && bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP");
+  return is_webp ? "image/webp" : "";
+}
+
+}  // namespace reprise::model

@@ -26,6 +26,9 @@ namespace reprise::model {
 
 inline constexpr std::string_view kPdf = "application/pdf";
 
+// The type of an image or PDF that providers accept, by its first bytes; "" for other bytes.
+std::string_view media_type_of(std::string_view bytes);
+
 inline bool is_pdf(const ImageBlock& block) {
   return block.media_type == kPdf || block.url.starts_with("data:application/pdf;");
 }

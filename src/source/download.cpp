@@ -100,7 +100,11 @@ Result<std::unique_ptr<Download>> Download::open(const fs::path& place, IsPart i
 Result<> Download::open_files(IsPart is_part) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place_));
   const bool is_alone = kind == FileKind::file;
-  folder_ = is_alone ? folder_of(place_) : place_;
+  if (!is_alone) {
+    folder_ = place_;
+  } else if (is_part(place_.filename().native())) {
+    folder_ = folder_of(place_);
+  }
   std::vector<fs::path> files{place_};
   if (!is_alone) {
     REPRISE_ASSIGN(files, files_of(place_, is_part));
@@ -132,39 +136,39 @@ Result<> Download::open_zip(IsPart is_part) {
   return {};
 }
 
-Result<std::optional<Download::Asset>> Download::asset(std::string_view beginning) const {
+Result<std::optional<std::string>> Download::asset(std::string_view beginning) const {
   if (beginning.empty()) {
     return std::nullopt;
   }
-  Asset asset;
   if (zip_) {
     for (const ZipReader::Entry& entry : zip_->entries) {
       if (last_component(entry.name).starts_with(beginning) && entry.size <= kAssetBytesMax) {
-        asset.name = last_component(entry.name);
+        std::string bytes;
         REPRISE_TRY(zip_->reader.read(entry, [&](std::string_view piece) -> Result<> {
-          asset.bytes += piece;
+          bytes += piece;
           return {};
         }));
-        return asset;
+        return bytes;
       }
     }
     return std::nullopt;
   }
   if (!files_) {
-    REPRISE_ASSIGN(files_, files_in(folder_, [](const fs::path&) { return true; }));
+    files_.emplace();
+    if (!folder_.empty()) {
+      REPRISE_ASSIGN(files_, files_in(folder_, [](const fs::path&) { return true; }));
+    }
   }
   for (const fs::path& file : *files_) {
-    const std::string name = file.filename().native();
-    if (!name.starts_with(beginning)) {
+    if (!file.filename().native().starts_with(beginning)) {
       continue;
     }
     REPRISE_ASSIGN(const FileState state, state_of_file(file));
-    if (state.bytes > kAssetBytesMax) {
-      continue;
+    if (state.bytes <= kAssetBytesMax) {
+      REPRISE_ASSIGN(std::string bytes,
+                     read_beginning(file, static_cast<std::size_t>(state.bytes)));
+      return bytes;
     }
-    REPRISE_ASSIGN(asset.bytes, read_beginning(file, static_cast<std::size_t>(state.bytes)));
-    asset.name = name;
-    return asset;
   }
   return std::nullopt;
 }

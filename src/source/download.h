@@ -36,14 +36,11 @@ class Download {
 
   // Sorted by name.
   const std::vector<Part>& parts() const { return parts_; }
-  // Finds a file whose name, without its folders, starts with the prefix. nullopt if there is none
-  // or it is larger than kAssetBytesMax.
-  struct Asset {
-    std::string name;
-    std::string bytes;
-  };
+  // The bytes of a file whose name, without its folders, starts with the prefix. nullopt if there
+  // is none or it is larger than kAssetBytesMax, and for a JSON file alone that does not have the
+  // name of a part: it may be in any folder.
   static constexpr std::int64_t kAssetBytesMax = 20 << 20;
-  Result<std::optional<Asset>> asset(std::string_view beginning) const;
+  Result<std::optional<std::string>> asset(std::string_view beginning) const;
 
  private:
   struct Zip;
@@ -53,7 +50,7 @@ class Download {
 
   std::filesystem::path place_;
   std::vector<Part> parts_;
-  std::filesystem::path folder_;  // of the other files; "" for a zip
+  std::filesystem::path folder_;  // of the other files; "" if there are none, and for a zip
   mutable std::optional<std::vector<std::filesystem::path>> files_;  // in folder_, on demand
   std::unique_ptr<Zip> zip_;
 };

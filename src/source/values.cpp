@@ -182,24 +182,6 @@ ImageBlock image_at(std::string_view media_type, std::string_view url) {
           .extra = {}};
 }
 
-std::string_view image_type_of(std::string_view file_name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTypes = {
-      {{".png", "image/png"},
-       {".jpg", "image/jpeg"},
-       {".jpeg", "image/jpeg"},
-       {".gif", "image/gif"},
-       {".webp", "image/webp"},
-       {".svg", "image/svg+xml"},
-       {".pdf", "application/pdf"}}};
-  const std::string name = ascii_lower(file_name);
-  for (const auto& [ending, type] : kTypes) {
-    if (name.ends_with(ending)) {
-      return type;
-    }
-  }
-  return "";
-}
-
 Extra extra_without(JsonView object, std::initializer_list<std::string_view> known) {
   Extra extra;
   object.each_member([&](std::string_view name, JsonView value) {

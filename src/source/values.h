@@ -66,8 +66,6 @@ void mark_injected(TextBlock& block);
 // An image or a document at a URL. Its type is the one in a "data:" URL, otherwise image/png.
 ImageBlock image_at(std::string_view url);
 ImageBlock image_at(std::string_view media_type, std::string_view url);
-// "image/png" for a file named "a.png"; "" if it is no image.
-std::string_view image_type_of(std::string_view file_name);
 
 // The members of an object that are not in `known`.
 Extra extra_without(JsonView object, std::initializer_list<std::string_view> known);

@@ -150,6 +150,37 @@ TEST_F(ChatgptTest, ImagesThatAreThereAreImages) {
                                      "?image_asset_pointer | What is it?"}));
 }
 
+// A file that somebody sent must not read private files near it into a conversation, from where
+// they would be sent to a model.
+TEST_F(ChatgptTest, PointersReadNothingButImagesOfAnExport) {
+  const auto pointing_at = [](std::string_view name) {
+    return conversation(
+        "c1", "u1",
+        {node("u1", "",
+              message_node("u1", "user",
+                           cat("{'content_type':'multimodal_text','parts':[{'content_type':"
+                               "'image_asset_pointer','asset_pointer':'file-service://",
+                               name, "'}]}")))});
+  };
+  const Lines nothing{"user: ?image_asset_pointer"};
+  append("id_rsa", "\x89PNG private");
+  append("file-A1.txt", "private");
+  append("file-B2.png", "\x89PNGxx");
+  for (const std::string_view name : {"id_rsa", "file-A1", "file-../id_rsa", "file-*", "file"}) {
+    std::filesystem::remove(place() / "conversations.json");
+    write_export({pointing_at(name)});
+    open("chatgpt");
+    EXPECT_EQ(transcript("c1"), nothing) << name;
+  }
+  std::filesystem::remove(place() / "conversations.json");
+  write_export({pointing_at("file-B2")});
+  open("chatgpt");
+  EXPECT_NE(transcript("c1"), nothing);
+  std::filesystem::rename(place() / "conversations.json", place() / "sent.json");
+  open("chatgpt", "sent.json");
+  EXPECT_EQ(transcript("c1"), nothing) << "a file alone has no images";
+}
+
 TEST_F(ChatgptTest, CirclesMissingParentsAndAMissingEndAreNoEnd) {
   write_export({conversation("c1", "nowhere",
                              {say("a", "b", "user", "one"), say("b", "a", "assistant", "two"),
@@ -194,13 +225,15 @@ TEST_F(ChatgptTest, AZipIsReadWithItsImages) {
                              "'image_asset_pointer','asset_pointer':'sediment://file_b2'}]}"))}),
       "]");
   std::ranges::replace(json, '\'', '"');
-  append("export.zip", zip_of({{.name = "user.json", .data = "{}"},
-                               {.name = "../evil.json", .data = "[]"},
-                               {.name = "conversations.json", .data = json},
-                               {.name = "dalle-generations/file_b2-x.webp", .data = "img"}}));
+  append("export.zip",
+         zip_of({{.name = "user.json", .data = "{}"},
+                 {.name = "../evil.json", .data = "[]"},
+                 {.name = "conversations.json", .data = json},
+                 {.name = "dalle-generations/file_b2-x.webp", .data = "RIFF1234WEBP5"}}));
   open("chatgpt", "export.zip");
   EXPECT_EQ(sessions(), Lines{"c1 Talk c1 (1)"});
-  EXPECT_EQ(transcript("c1"), Lines{"user: [image/webp data:image/webp;base64,aW1n]"});
+  EXPECT_EQ(transcript("c1"),
+            Lines{"user: [image/webp data:image/webp;base64,UklGRjEyMzRXRUJQN]"});
   EXPECT_EQ(must(source_kind_of((place() / "export.zip").native()))->name, "chatgpt");
 }
 

@@ -54,26 +54,6 @@ Result<Block> attach_url(std::string_view url, std::string_view type) {
   return ImageBlock{std::string(type), {}, std::string(url), {}};
 }
 
-// Detects the image formats that providers accept by their first bytes.
-std::string_view image_type(std::string_view bytes) {
-  constexpr std::pair<std::string_view, std::string_view> kMagic[] = {
-      {"\x89PNG\r\n\x1a\n", "image/png"},
-      {"\xFF\xD8\xFF", "image/jpeg"},
-      {"GIF87a", "image/gif"},
-      {"GIF89a", "image/gif"},
-  };
-  for (const auto& [magic, type] : kMagic) {
-    if (bytes.starts_with(magic)) {
-      return type;
-    }
-  }
-  if (bytes.starts_with("%PDF-")) {
-    return model::kPdf;
-  }
-  const bool webp = bytes.starts_with("RIFF") && bytes.size() > 12 && bytes.substr(8, 4) == "WEBP";
-  return webp ? "image/webp" : "";
-}
-
 }  // namespace
 
 bool input_is_piped() {
@@ -128,7 +108,7 @@ Result<Block> attach_file(const std::string& path) {
   }
   REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(path));
   REPRISE_ASSIGN(const std::string bytes, read_named_file(file, kAttachmentBytesMax));
-  if (const std::string_view type = image_type(bytes); !type.empty()) {
+  if (const std::string_view type = model::media_type_of(bytes); !type.empty()) {
     ImageBlock image;
     image.media_type = type;
     image.url = cat("data:", type, ";base64,", base64_encode(bytes));

@@ -7,6 +7,7 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "model/attachment.h"
 #include "source/transcript.h"
 
 namespace reprise::source::chatgpt {
@@ -39,6 +40,14 @@ std::string shown_of(std::string_view mark) {
     JsonView(list->text()).each([&](JsonView one) { texts.push_back(one.text()); });
   }
   return texts.size() > 1 ? texts[1] : "";
+}
+
+// Whether files of an export have names that begin so. A pointer may come from anywhere, and must
+// not name a private file that lies near it.
+bool is_asset_name(std::string_view beginning) {
+  return (beginning.starts_with("file-") || beginning.starts_with("file_")) &&
+         std::ranges::all_of(beginning,
+                             [](char c) { return is_ascii_alnum(c) || c == '-' || c == '_'; });
 }
 
 // Collects the blocks of one message.
@@ -91,24 +100,19 @@ class Blocks {
     const std::string pointer = part["asset_pointer"].text();
     const std::size_t slashes = pointer.find("://");
     if (part["content_type"].text() != "image_asset_pointer" || download_ == nullptr ||
-        slashes == std::string::npos) {
+        slashes == std::string::npos ||
+        !is_asset_name(std::string_view(pointer).substr(slashes + 3))) {
       return false;
     }
     const auto asset = download_->asset(std::string_view(pointer).substr(slashes + 3));
     if (!asset && asset.error().code == Code::io) {
       read_ = std::unexpected(asset.error());
     }
-    const std::optional<Download::Asset> none;
-    const std::optional<Download::Asset>& found = asset ? *asset : none;
-    if (!found) {
+    const std::string_view type = asset && *asset ? model::media_type_of(**asset) : "";
+    if (!type.starts_with("image/")) {
       return false;
     }
-    const auto& [name, bytes] = *found;
-    std::string_view type = image_type_of(name);
-    if (type.empty()) {
-      type = bytes.starts_with("\x89PNG") ? "image/png" : "image/jpeg";
-    }
-    ImageBlock image = image_of(type, base64_encode(bytes));
+    ImageBlock image = image_of(type, base64_encode(**asset));
     add_extra(image.extra, kName, raw_of(part));
     message_.blocks.emplace_back(std::move(image));
     return true;
