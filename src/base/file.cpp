@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <system_error>
+#include <vector>
 
 #include "base/text.h"
 
@@ -61,17 +65,80 @@ Result<bool> is_empty_folder(const fs::path& folder) {
   return !error && is_empty;
 }
 
+// The files of all LockedFile objects.
+class LockedFiles {
+ public:
+  static LockedFiles& instance() {
+    static LockedFiles* const files = new LockedFiles;  // outlives all static objects
+    return *files;
+  }
+
+  void add(std::pair<dev_t, ino_t> file) {
+    const std::lock_guard guard(mutex_);
+    ++files_[file].count;
+    is_empty_ = false;
+  }
+
+  void remove(std::pair<dev_t, ino_t> file) {
+    const std::lock_guard guard(mutex_);
+    const auto found = files_.find(file);
+    if (--found->second.count == 0) {
+      for (const int fd : found->second.deferred) {
+        ::close(fd);
+      }
+      files_.erase(found);
+      is_empty_ = files_.empty();
+    }
+  }
+
+  // 0, or -1 with errno.
+  int close(int fd) {
+    struct stat status{};
+    if (is_empty_ || ::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+      return ::close(fd);
+    }
+    const std::lock_guard guard(mutex_);
+    const auto found = files_.find({status.st_dev, status.st_ino});
+    if (found == files_.end()) {
+      return ::close(fd);
+    }
+    found->second.deferred.push_back(fd);
+    return 0;
+  }
+
+ private:
+  struct File {
+    int count = 0;
+    std::vector<int> deferred = {};  // descriptors to be closed with the last object
+  };
+  std::atomic<bool> is_empty_ = true;
+  std::mutex mutex_;
+  std::map<std::pair<dev_t, ino_t>, File> files_;
+};
+
 }  // namespace
+
+Result<LockedFile> LockedFile::protect(const fs::path& file) {
+  REPRISE_ASSIGN(const struct stat status, get_status(file));
+  LockedFiles::instance().add({status.st_dev, status.st_ino});
+  return LockedFile({status.st_dev, status.st_ino});
+}
+
+LockedFile::~LockedFile() {
+  if (file_) {
+    LockedFiles::instance().remove(*file_);
+  }
+}
 
 Fd::~Fd() {
   if (fd_ >= 0) {
-    ::close(fd_);
+    LockedFiles::instance().close(fd_);
   }
 }
 
 Result<> Fd::close(const fs::path& path) {
   const int fd = std::exchange(fd_, -1);
-  if (fd >= 0 && ::close(fd) != 0 && errno != EINTR) {
+  if (fd >= 0 && LockedFiles::instance().close(fd) != 0 && errno != EINTR) {
     return std::unexpected(os_error("close", path, errno));
   }
   return {};

@@ -49,6 +49,25 @@ class Fd {
   int fd_ = -1;
 };
 
+// The system drops all POSIX locks of a process on a file, such as SQLite's, when the process
+// closes any descriptor of that file. While this object exists, Fd leaves those of the file open;
+// they are closed with the last object for it. Any thread may create and destroy objects.
+class LockedFile {
+ public:
+  // not_found if there is no such file. Does not follow links.
+  static Result<LockedFile> protect(const std::filesystem::path& file);
+  LockedFile(LockedFile&& other) noexcept : file_(std::exchange(other.file_, {})) {}
+  LockedFile& operator=(LockedFile&&) = delete;
+  LockedFile(const LockedFile&) = delete;
+  LockedFile& operator=(const LockedFile&) = delete;
+  ~LockedFile();
+
+ private:
+  using File = std::pair<dev_t, ino_t>;
+  explicit LockedFile(File file) : file_(file) {}
+  std::optional<File> file_;
+};
+
 // Removed by its destructor, unless it was renamed.
 class TemporaryFile {
  public:

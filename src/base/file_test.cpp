@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -35,6 +37,45 @@ TEST_F(FileTest, ReplacesWholeAndLeavesNothingBehind) {
   EXPECT_EQ(*read_file(file), "two");
   EXPECT_EQ(mode(file), 0640U) << "an existing mode is kept";
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+// The lock that another process would meet on the first byte.
+bool is_locked(const fs::path& file) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock lock{
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0};
+    ::_exit(fd >= 0 && ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 1 : 0);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+TEST_F(FileTest, ReadingALockedFileDoesNotDropItsLocks) {
+  const fs::path file = folder_ / "a.db";
+  ASSERT_TRUE(replace_file(file, "one"));
+  const int holder = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+  struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0};
+  {
+    const auto first = LockedFile::protect(file);
+    ASSERT_TRUE(first);
+    ASSERT_EQ(::fcntl(holder, F_SETLK, &lock), 0);
+    EXPECT_EQ(*read_file(file), "one");
+    {
+      const auto second = LockedFile::protect(file);
+      EXPECT_TRUE(second);
+      auto fd = open_file(file, O_RDONLY);
+      EXPECT_TRUE(fd && fd->close(file));
+    }
+    EXPECT_TRUE(is_locked(file));
+  }
+  EXPECT_FALSE(is_locked(file)) << "the descriptors are closed with the last object";
+  ASSERT_EQ(::fcntl(holder, F_SETLK, &lock), 0);
+  EXPECT_EQ(*read_file(file), "one");
+  EXPECT_FALSE(is_locked(file)) << "nothing is left open for a file without a LockedFile";
+  ::close(holder);
+  EXPECT_EQ(LockedFile::protect(folder_ / "none").error().code, Code::not_found);
 }
 
 TEST_F(FileTest, LinksAFileOnce) {

@@ -1,5 +1,6 @@
 // Specific to this store: its files, its log, group commits, retained messages.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -17,6 +18,7 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/sessions.h"
 #include "support/build.h"
+#include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
 
@@ -42,6 +44,33 @@ TEST_F(SqliteStoreTest, MakesPrivateFiles) {
   for (const char* suffix : {"", "-wal", "-shm", "-lock"}) {
     EXPECT_EQ(mode_of(path(suffix)), 0600U) << suffix;
   }
+}
+
+// The last connection to a database removes its log. As long as a store is open, another program
+// must find SQLite's shared lock, or it takes itself for the last one.
+TEST_F(SqliteStoreTest, RemainsLockedWhateverIsReadMeanwhile) {
+  const auto is_locked = [this] {
+    return exit_code_of(in_child([this] {
+             constexpr off_t kSharedFirst = 0x40000002;  // sqlite.org/src/file/src/os.h
+             constexpr off_t kSharedSize = 510;
+             const int fd = ::open(path().c_str(), O_RDWR | O_CLOEXEC);
+             struct flock lock{};
+             lock.l_type = F_WRLCK;
+             lock.l_start = kSharedFirst;
+             lock.l_len = kSharedSize;
+             return ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 1 : 0;
+           })) == 1;
+  };
+  must(open_at(path())->create(session("s")));
+  EXPECT_FALSE(is_locked());
+  const auto store = open_at(path());
+  EXPECT_TRUE(is_locked()) << "by an open store";
+  EXPECT_EQ(must(recognise_store(path())), cat("sqlite:", path().native()));
+  EXPECT_TRUE(is_locked()) << "after its kind was recognised";
+  EXPECT_FALSE(must(read_file(path())).empty());
+  EXPECT_TRUE(is_locked()) << "after its file was read";
+  must(must(open_store(cat("sqlite:", path().native()), {.access = Access::read}))->list({}));
+  EXPECT_TRUE(is_locked()) << "after it was opened for reading";
 }
 
 TEST_F(SqliteStoreTest, KeepsItsLogShort) {

@@ -81,7 +81,7 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   if (!place) {
     return std::unexpected(no_session(id));
   }
-  if (place->spot == Area::archive) {
+  if (place->area == Area::archive) {
     return {};
   }
   if (place->is_trashed()) {
@@ -108,7 +108,7 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
     return packed;
   }
   REPRISE_ASSIGN(const LogPoint log, point_of_chat(names.chat));
-  const PendingMoves moving{PendingMove::to_archive, id, log};
+  const PendingMove moving{MoveDirection::to_archive, id, log};
   REPRISE_TRY(write_intent(layout, moving));
   return finish(layout, moving);
 }
@@ -122,11 +122,11 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
     return std::unexpected(no_session(id));
   }
   REPRISE_ASSIGN(const bool is_archived, file_exists(names.archive));
-  if (place->spot != Area::archive && is_archived) {
+  if (place->area != Area::archive && is_archived) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
                                     place->folder.native(), " exists, too"));
   }
-  if (place->spot != Area::archive) {
+  if (place->area != Area::archive) {
     return fail(Code::invalid_argument, cat("session ", id.str(), " is not archived"));
   }
   REPRISE_TRY(remove_tree(names.new_chat));
@@ -134,7 +134,7 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
     (void)remove_tree(names.new_chat);  // incomplete; otherwise, the next restoring removes it
     return unpacked;
   }
-  const PendingMoves moving{PendingMove::to_chats, id};
+  const PendingMove moving{MoveDirection::to_chats, id};
   REPRISE_TRY(write_intent(layout, moving));
   return finish(layout, moving);
 }

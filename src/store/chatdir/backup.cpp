@@ -34,8 +34,8 @@ constexpr int kAttemptsMax = 200;
 
 Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   Snapshot snapshot;
-  for (const Area spot : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(const auto all, chats.layout().list(spot));
+  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
+    REPRISE_ASSIGN(const auto all, chats.layout().list(area));
     for (const Layout::Listed& listed : all) {
       REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
       if (busy.contains(listed.place.folder)) {

@@ -57,12 +57,12 @@ Result<bool> Chat::is_in_place() const {
 }
 
 Result<bool> Chat::is_unfinished() const {
-  const auto unfinished = find_unfinished(layout_);
+  const auto unfinished = find_pending_move(layout_);
   if (!unfinished && unfinished.error().code == Code::corrupt) {
     return true;
   }
   REPRISE_TRY(unfinished);
-  const std::optional<PendingMoves>& moving = *unfinished;
+  const std::optional<PendingMove>& moving = *unfinished;
   return moving && moving->id == id_;
 }
 

@@ -315,7 +315,7 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     return write_all(out, lines, log_->file());
   };
   LogPoint point;
-  const auto write_intent = [&](const fs::path& temporary) -> Result<> {
+  const auto record_cut = [&](const fs::path& temporary) -> Result<> {
     if (options.operation && messages.empty()) {
       now_.operations.emplace(*options.operation, AppendResult{from, from, true});
     }
@@ -323,7 +323,7 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     metadata_.cut = ChatMetadata{now_, point};
     return write_metadata(folder_, metadata_);
   };
-  REPRISE_TRY(replace_file(log_->file(), fill, write_intent));
+  REPRISE_TRY(replace_file(log_->file(), fill, record_cut));
   metadata_.now = {std::move(now_), point};
   metadata_.cut.reset();
   // The replacement is complete. If this fails, `cut` says the same until the next write.

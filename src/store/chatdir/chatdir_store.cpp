@@ -107,9 +107,9 @@ Result<> ChatdirStore::update(const SessionId& id, const SessionPatch& patch) {
   return {};
 }
 
-Result<> ChatdirStore::list_at(Area spot, const CheckedQuery& query,
+Result<> ChatdirStore::list_at(Area area, const CheckedQuery& query,
                                std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
+  REPRISE_ASSIGN(const auto all, chats_.layout().list(area));
   for (const Layout::Listed& listed : all) {
     if (!listed.id.str().starts_with(query.query.id_prefix) ||
         !has_short_id_prefix(listed.id, query.query.short_id_prefix)) {
@@ -145,7 +145,7 @@ Result<> ChatdirStore::list_at(Area spot, const CheckedQuery& query,
 Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQuery& query,
                                    std::vector<SessionInfo>& matching,
                                    std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(const bool has_chat, listed.place.spot == Area::archive
+  REPRISE_ASSIGN(const bool has_chat, listed.place.area == Area::archive
                                           ? file_exists(chats_.layout().chat(listed.id))
                                           : Result<bool>(false));
   if (has_chat) {

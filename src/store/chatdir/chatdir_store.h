@@ -96,7 +96,7 @@ class ChatdirStore final : public Store,
  private:
   Result<> replace_step(const SessionId& id, Step step);
 
-  Result<> list_at(Area spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
+  Result<> list_at(Area area, const CheckedQuery& query, std::vector<SessionInfo>& matching,
                    std::vector<Damage>& damage);
   Result<> list_packed(const Layout::Listed& listed, const CheckedQuery& query,
                        std::vector<SessionInfo>& matching, std::vector<Damage>& damage);

@@ -80,7 +80,7 @@ Result<> Chats::recover_moves() {
   if (settings_.access == Access::read) {
     return {};  // chats can be read in their current state
   }
-  const auto seen = find_unfinished(layout_);
+  const auto seen = find_pending_move(layout_);
   if (seen && !*seen) {
     return {};
   }
@@ -107,9 +107,9 @@ Result<LockFile::Hold> Chats::lock() {
   REPRISE_ASSIGN(LockFile::Hold hold,
                  take_lock(*file, std::chrono::steady_clock::now() + settings_.busy_timeout));
   // The process that was moving a chat held the lock: now its move is complete or was interrupted.
-  REPRISE_TRY(finish_interrupted(layout_));
+  REPRISE_TRY(recover_move(layout_));
   if (is_first) {
-    (void)remove_stranded(layout_);               // the next process tries again
+    (void)remove_orphans(layout_);                // the next process tries again
     (void)make_private_folders(layout_.trash());  // when the disk is full, it could not be created
   }
   return hold;

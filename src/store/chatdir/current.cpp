@@ -103,7 +103,7 @@ Result<std::optional<SessionId>> find_current(const Layout& layout) {
     return fail(Code::corrupt, cat(file.native(), " does not name a chat: remove it"));
   }
   REPRISE_ASSIGN(const auto place, layout.find(*id));
-  return place && place->spot == Area::chats ? std::optional(*std::move(id)) : std::nullopt;
+  return place && place->area == Area::chats ? std::optional(*std::move(id)) : std::nullopt;
 }
 
 Result<std::optional<SessionId>> ChatdirStore::current() {
@@ -133,7 +133,7 @@ Result<> ChatdirStore::set_current(const std::optional<SessionId>& id) {
   if (!place) {
     return std::unexpected(no_session(*id));
   }
-  if (place->spot != Area::chats) {
+  if (place->area != Area::chats) {
     return fail(Code::invalid_argument,
                 cat("session ", id->str(), " is not among the chats: restore it first"));
   }

@@ -21,14 +21,14 @@ bool may_hold_chat(const fs::path& folder, FileKind kind) {
   return !behind || *behind == FileKind::folder;
 }
 
-Result<Area> trash_spot(const fs::path& folder) {
+Result<Area> trash_area(const fs::path& folder) {
   REPRISE_ASSIGN(const bool is_packed, file_exists(folder / kZipFile));
   return is_packed ? Area::trashed_archive : Area::trash;
 }
 
 // The session id in a folder's name; nullopt for other names.
-std::optional<SessionId> id_of(std::string_view name, Area spot) {
-  if (spot == Area::archive) {
+std::optional<SessionId> id_of(std::string_view name, Area area) {
+  if (area == Area::archive) {
     return parse_archive_name(name);
   }
   auto id = SessionId::parse(name);
@@ -93,8 +93,8 @@ Result<bool> is_chat_directory(const fs::path& folder) {
   if (has_current) {
     return true;
   }
-  for (const Area spot : {Area::chats, Area::archive}) {
-    const auto found = layout.list(spot);
+  for (const Area area : {Area::chats, Area::archive}) {
+    const auto found = layout.list(area);
     if (found && !found->empty()) {
       return true;
     }
@@ -127,21 +127,21 @@ Result<std::vector<Place>> Layout::find_all(const SessionId& id, std::size_t lim
     if (!may_hold_chat(place.folder, kind)) {
       continue;
     }
-    REPRISE_ASSIGN(const Area spot,
-                   place.spot == Area::trash ? trash_spot(place.folder) : Result<Area>(place.spot));
-    found.push_back({place.folder, spot});
+    REPRISE_ASSIGN(const Area area,
+                   place.area == Area::trash ? trash_area(place.folder) : Result<Area>(place.area));
+    found.push_back({place.folder, area});
   }
   return found;
 }
 
-Result<std::vector<Layout::Listed>> Layout::list(Area spot) const {
-  const fs::path folder = spot == Area::chats     ? chats()
-                          : spot == Area::archive ? archives()
+Result<std::vector<Layout::Listed>> Layout::list(Area area) const {
+  const fs::path folder = area == Area::chats     ? chats()
+                          : area == Area::archive ? archives()
                                                   : trash();
   REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
   std::vector<Listed> found;
   for (const fs::directory_entry& entry : entries) {
-    auto id = id_of(entry.path().filename().native(), spot);
+    auto id = id_of(entry.path().filename().native(), area);
     if (!id) {
       continue;
     }
@@ -150,7 +150,7 @@ Result<std::vector<Layout::Listed>> Layout::list(Area spot) const {
       continue;
     }
     REPRISE_ASSIGN(const Area there,
-                   folder == trash() ? trash_spot(entry.path()) : Result<Area>(spot));
+                   folder == trash() ? trash_area(entry.path()) : Result<Area>(area));
     found.push_back({*std::move(id), {entry.path(), there}});
   }
   return found;

@@ -31,10 +31,10 @@ inline constexpr std::string_view kZipMetadataFile = "chat.json";
 enum class Area : std::uint8_t { chats, trash, archive, trashed_archive };
 struct Place {
   std::filesystem::path folder;
-  Area spot = Area::chats;
+  Area area = Area::chats;
 
-  bool is_packed() const { return spot == Area::archive || spot == Area::trashed_archive; }
-  bool is_trashed() const { return spot == Area::trash || spot == Area::trashed_archive; }
+  bool is_packed() const { return area == Area::archive || area == Area::trashed_archive; }
+  bool is_trashed() const { return area == Area::trash || area == Area::trashed_archive; }
 };
 
 // invalid_argument if the id is not a UUID.
@@ -73,12 +73,12 @@ class Layout {
   // All places of the session, the one that counts first.
   Result<std::vector<Place>> find_all(const SessionId& id, std::size_t limit = 3) const;
 
-  // The sessions at a spot, unordered. Empty if the folder does not exist.
+  // The sessions at a area, unordered. Empty if the folder does not exist.
   struct Listed {
     SessionId id;
     Place place;
   };
-  Result<std::vector<Listed>> list(Area spot) const;
+  Result<std::vector<Listed>> list(Area area) const;
 
  private:
   std::filesystem::path root_;

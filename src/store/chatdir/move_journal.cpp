@@ -48,7 +48,7 @@ Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
   return now ? *now != packed : now.error().code != Code::not_found;
 }
 
-Result<> finish_packing(const Layout& layout, const PendingMoves& packed) {
+Result<> finish_packing(const Layout& layout, const PendingMove& packed) {
   const MovingNames names(layout, packed.id);
   REPRISE_ASSIGN(const bool has_new, file_exists(names.new_archive));
   if (has_new) {
@@ -96,15 +96,16 @@ MovingNames::MovingNames(const Layout& layout, const SessionId& id)
       new_archive(layout.archives() / cat(kNew, id.str())),
       leaving(layout.archives() / cat(kRemovingPrefix, id.str())) {}
 
-Result<> write_intent(const Layout& layout, const PendingMoves& unfinished) {
+Result<> write_intent(const Layout& layout, const PendingMove& unfinished) {
   return replace_file(
       doing_file(layout),
-      json::object_of("do", unfinished.moving == PendingMove::to_archive ? kToArchive : kToChats,
+      json::object_of("do",
+                      unfinished.direction == MoveDirection::to_archive ? kToArchive : kToChats,
                       "id", unfinished.id.str(), "end", unfinished.log.end, "tail",
                       std::to_string(unfinished.log.tail)));
 }
 
-Result<std::optional<PendingMoves>> find_unfinished(const Layout& layout) {
+Result<std::optional<PendingMove>> find_pending_move(const Layout& layout) {
   REPRISE_ASSIGN(const auto bytes, if_exists(read_file(doing_file(layout), kDoingBytesMax)));
   if (!bytes) {
     return std::nullopt;
@@ -113,15 +114,15 @@ Result<std::optional<PendingMoves>> find_unfinished(const Layout& layout) {
   auto id = SessionId::parse(name.text());
   const auto hash = parse_number<std::uint64_t>(tail.text());
   const auto log_end = json::integer_in(end.raw());
-  const std::string moving = what.text();
+  const std::string direction = what.text();
   if (!is_json_object(*bytes) || !id || !check_id(*id) || !hash || (!log_end && end) ||
-      (moving != kToArchive && moving != kToChats)) {
+      (direction != kToArchive && direction != kToChats)) {
     return fail(Code::corrupt,
                 cat(doing_file(layout).native(), " does not say what was interrupted"));
   }
-  return PendingMoves{moving == kToArchive ? PendingMove::to_archive : PendingMove::to_chats,
-                      *std::move(id),
-                      {log_end.value_or(0), *hash}};
+  return PendingMove{direction == kToArchive ? MoveDirection::to_archive : MoveDirection::to_chats,
+                     *std::move(id),
+                     {log_end.value_or(0), *hash}};
 }
 
 namespace {
@@ -157,7 +158,7 @@ Result<bool> is_only_copy(const Layout& layout, const fs::path& made, const Sess
 
 }  // namespace
 
-Result<> remove_stranded(const Layout& layout) {
+Result<> remove_orphans(const Layout& layout) {
   for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
@@ -180,13 +181,13 @@ Result<> remove_stranded(const Layout& layout) {
   return {};
 }
 
-Result<Orphans> find_stranded(const Layout& layout) {
+Result<Orphans> find_orphans(const Layout& layout) {
   Orphans left;
-  auto unfinished = find_unfinished(layout);
+  auto unfinished = find_pending_move(layout);
   if (!unfinished && unfinished.error().code != Code::corrupt) {
     return std::unexpected(std::move(unfinished).error());
   }
-  const std::optional<PendingMoves> moving = unfinished ? *std::move(unfinished) : std::nullopt;
+  const std::optional<PendingMove> moving = unfinished ? *std::move(unfinished) : std::nullopt;
   for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
@@ -210,13 +211,14 @@ Result<Orphans> find_stranded(const Layout& layout) {
   return is_at_work ? Orphans() : left;
 }
 
-Result<> finish(const Layout& layout, const PendingMoves& unfinished) {
-  return unfinished.moving == PendingMove::to_archive ? finish_packing(layout, unfinished)
-                                                      : finish_unpacking(layout, unfinished.id);
+Result<> finish(const Layout& layout, const PendingMove& unfinished) {
+  return unfinished.direction == MoveDirection::to_archive
+             ? finish_packing(layout, unfinished)
+             : finish_unpacking(layout, unfinished.id);
 }
 
-Result<> finish_interrupted(const Layout& layout) {
-  const auto unfinished = find_unfinished(layout);
+Result<> recover_move(const Layout& layout) {
+  const auto unfinished = find_pending_move(layout);
   if (!unfinished && unfinished.error().code == Code::corrupt) {
     const fs::path file = doing_file(layout);
     REPRISE_ASSIGN(const std::string bytes, read_file(file));
@@ -224,7 +226,7 @@ Result<> finish_interrupted(const Layout& layout) {
     return remove_file(file);
   }
   REPRISE_TRY(unfinished);
-  const std::optional<PendingMoves>& moving = *unfinished;
+  const std::optional<PendingMove>& moving = *unfinished;
   return moving ? finish(layout, *moving) : Result<>();
 }
 

@@ -13,10 +13,10 @@
 
 namespace reprise::store::chatdir {
 
-enum class PendingMove : std::uint8_t { to_archive, to_chats };
+enum class MoveDirection : std::uint8_t { to_archive, to_chats };
 
-struct PendingMoves {
-  PendingMove moving = PendingMove::to_archive;
+struct PendingMove {
+  MoveDirection direction = MoveDirection::to_archive;
   SessionId id;
   LogPoint log = {};  // of the archived chat
 };
@@ -34,10 +34,10 @@ struct MovingNames {
 };
 
 // Records that the new folder is complete and durable. From here on, the move can be finished.
-Result<> write_intent(const Layout& layout, const PendingMoves& unfinished);
+Result<> write_intent(const Layout& layout, const PendingMove& unfinished);
 
 // nullopt if no move is in progress. Does not require the store's lock.
-Result<std::optional<PendingMoves>> find_unfinished(const Layout& layout);
+Result<std::optional<PendingMove>> find_pending_move(const Layout& layout);
 
 struct Orphans {
   // Abandoned new folders with messages of sessions that exist nowhere else.
@@ -46,19 +46,19 @@ struct Orphans {
   std::vector<std::filesystem::path> removals;
 };
 // Empty while a move is in progress.
-Result<Orphans> find_stranded(const Layout& layout);
+Result<Orphans> find_orphans(const Layout& layout);
 
 // Removes abandoned folders that were being created or removed and are not needed. The caller holds
 // the store's lock, and interrupted moves are finished.
-Result<> remove_stranded(const Layout& layout);
+Result<> remove_orphans(const Layout& layout);
 
 // Moves the new folder into place and removes the one that it replaces. The caller holds the
 // store's lock. A chat that was changed after it was archived remains beside the archive, as does
 // one that another program created in the place of a restored one.
-Result<> finish(const Layout& layout, const PendingMoves& unfinished);
+Result<> finish(const Layout& layout, const PendingMove& unfinished);
 
-// The same for the move that find_unfinished() returns. A move file that cannot be read is
+// The same for the move that find_pending_move() returns. A move file that cannot be read is
 // quarantined: the chat is complete in at least one place.
-Result<> finish_interrupted(const Layout& layout);
+Result<> recover_move(const Layout& layout);
 
 }  // namespace reprise::store::chatdir

@@ -174,8 +174,8 @@ bool was_moved(const Chat& chat) {
 
 Result<std::vector<Layout::Listed>> list_everything(const Layout& layout) {
   std::vector<Layout::Listed> everything;
-  for (const Area spot : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(auto all, layout.list(spot));
+  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
+    REPRISE_ASSIGN(auto all, layout.list(area));
     std::ranges::move(all, std::back_inserter(everything));
   }
   return everything;
@@ -203,7 +203,7 @@ Result<VerifyReport> ChatdirStore::verify() {
     }
   }
   chats_.report_progress("verifying", report.sessions, all.size());
-  REPRISE_ASSIGN(const Orphans left, find_stranded(chats_.layout()));
+  REPRISE_ASSIGN(const Orphans left, find_orphans(chats_.layout()));
   for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
   }
@@ -237,7 +237,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
     }
   }
   chats_.report_progress("repairing", report.sessions, all.size());
-  REPRISE_ASSIGN(const Orphans left, find_stranded(chats_.layout()));
+  REPRISE_ASSIGN(const Orphans left, find_orphans(chats_.layout()));
   for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
     REPRISE_TRY(copy_left(folder, target / folder.lexically_relative(chats_.layout().root())));

@@ -258,6 +258,11 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     SQLITE_OPEN_NOFOLLOW | (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
   REPRISE_ASSIGN(auto connection, open_as(uri_of(file, options_of(mode)), flags, file));
+  if (mode != OpenMode::read_immutable && mode != OpenMode::read_unlocked) {
+    // SQLite locks nothing before the first statement.
+    REPRISE_ASSIGN(LockedFile locks, LockedFile::protect(file));
+    connection->locks_.emplace(std::move(locks));
+  }
   connection->set_busy_timeout(busy_timeout);
   REPRISE_TRY(connection->configure(mode));
   return connection;
@@ -277,6 +282,12 @@ Result<> Connection::configure(OpenMode mode) {
     return script("PRAGMA locking_mode=EXCLUSIVE");
   }
   return {};
+}
+
+Result<bool> Connection::has_log() {
+  REPRISE_ASSIGN(Statement mode, query("PRAGMA journal_mode"));
+  REPRISE_ASSIGN(const bool has_row, mode.step());
+  return has_row && mode.bytes("journal_mode") == "wal";
 }
 
 Connection::~Connection() {

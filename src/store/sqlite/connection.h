@@ -12,6 +12,7 @@
 #include <unordered_map>  // IWYU pragma: export
 #include <vector>
 
+#include "base/file.h"
 #include "reprise/error.h"       // IWYU pragma: export
 #include "store/column_names.h"  // IWYU pragma: export
 
@@ -156,6 +157,8 @@ class Connection {
     REPRISE_ASSIGN(Statement statement, query(sql, values...));
     return statement.run();
   }
+  // Whether the database has a write-ahead log.
+  Result<bool> has_log();
   // The first column of the first row; 0 if there is no row.
   template <class... Values>
   Result<std::int64_t> integer(std::string_view sql, const Values&... values) {
@@ -211,6 +214,7 @@ class Connection {
                                                      const std::filesystem::path& file);
   Result<> configure(OpenMode mode);
 
+  std::optional<LockedFile> locks_;  // destroyed after the handle is closed
   sqlite3* handle_;
   std::filesystem::path file_;
   std::unordered_map<std::string, Prepared, Hash, std::equal_to<>> statements_;

@@ -106,7 +106,7 @@ Result<> Database::prepare() {
   }
   REPRISE_ASSIGN(const SchemaVersion shape, shape_of(*first));
   if (shape == SchemaVersion::current) {
-    REPRISE_ASSIGN(const bool has_log, has_log_format(file_));
+    REPRISE_ASSIGN(const bool has_log, first->has_log());
     if (!has_log) {
       // For example, a repaired one. If it is impossible now, commits are as durable without a log.
       (void)writer_.run_exclusively([](Connection& connection) { return enable_wal(connection); });
