@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -71,6 +72,39 @@ TEST_F(SqliteStoreTest, RemainsLockedWhateverIsReadMeanwhile) {
   EXPECT_TRUE(is_locked()) << "after its file was read";
   must(must(open_store(cat("sqlite:", path().native()), {.access = Access::read}))->list({}));
   EXPECT_TRUE(is_locked()) << "after it was opened for reading";
+}
+
+// Reading creates no files, so a database without a shared memory file is read without locks. What
+// another program writes meanwhile must not end up in a backup as half a change.
+TEST_F(SqliteStoreTest, ABackupDuringAWriteIsOfOneState) {
+  const auto write = [this](std::string_view text) {
+    const auto store = open_at(path());
+    for (int i = 0; i < 60; ++i) {
+      must(store->append(kId, {user(std::string(100'000, text[0]))}, {}));
+    }
+    must(store->create(session(text)));
+    must(store->capabilities().trash->purge(session_id(text)));  // empties the log
+  };
+  must(open_at(path())->create(session("s")));
+  write("a");
+  sqlite3* last = nullptr;  // removes the log and the shared memory file
+  ASSERT_EQ(sqlite3_open(path().c_str(), &last), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(last, "SELECT count(*) FROM messages", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(last);
+  ASSERT_FALSE(fs::exists(path("-shm")));
+  bool has_written = false;
+  const auto reader = must(open_store(cat("sqlite:", path().native()),
+                                      {.access = Access::read, .on_progress = [&](const Progress&) {
+                                         if (!std::exchange(has_written, true)) {
+                                           write("b");
+                                         }
+                                       }}));
+  must(reader->capabilities().backup->backup(path("-backup")));
+  EXPECT_TRUE(has_written);
+  const auto copy = open_at(path("-backup"));
+  EXPECT_EQ(must(get(*copy, kId)).info.head, Seq{120}) << "it was repeated";
+  EXPECT_TRUE(must(copy->capabilities().verifying->verify()).damage.empty());
 }
 
 TEST_F(SqliteStoreTest, KeepsItsLogShort) {

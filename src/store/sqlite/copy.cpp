@@ -84,16 +84,18 @@ Result<> build_database(const path& named, const path& beside, const Fill& fill)
 }
 
 Result<> copy_database(Connection& source, const path& target, const path& beside,
-                       const ProgressSink& progress) {
+                       const ProgressSink& progress, const std::function<Result<>()>& check) {
   return build_database(target, beside, [&](Connection& empty) -> Result<> {
     if (!progress) {
-      return copy_pages(source, empty, {});
+      REPRISE_TRY(copy_pages(source, empty, {}));
+      return check();
     }
     // Without it, each step could see another state, and the backup would restart after each
     // commit.
     REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(source, "BEGIN"));
     REPRISE_TRY(source.integer("SELECT count(*) FROM main.sqlite_schema"));
-    return copy_pages(source, empty, progress);
+    REPRISE_TRY(copy_pages(source, empty, progress));
+    return check();
   });
 }
 

@@ -73,6 +73,15 @@ Database::Reader::~Reader() {
   }
 }
 
+Result<> Database::Reader::check_unchanged() const {
+  const std::filesystem::path& file = database_->file();
+  if (unlocked_state_.empty() || state_of_files(file) == unlocked_state_) {
+    return {};
+  }
+  return fail(Code::busy,
+              cat("another program wrote to ", file.string(), " while it was read: try again"));
+}
+
 Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreOptions& options) {
   REPRISE_ASSIGN(const path file, resolve_path(named));
   REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
@@ -223,7 +232,10 @@ Result<Database::Reader> Database::connect() {
 Result<Database::Reader> Database::connect_without_shared_memory() {
   REPRISE_ASSIGN(const bool has_no_log, is_empty_or_missing(store::beside(file_, "-wal")));
   if (has_no_log) {
-    return connect_as(OpenMode::read_immutable);
+    std::string state = state_of_files(file_);
+    REPRISE_ASSIGN(Reader unlocked, connect_as(OpenMode::read_immutable));
+    unlocked.unlocked_state_ = std::move(state);
+    return unlocked;
   }
   auto alone = connect_as(OpenMode::read_exclusive);
   if (alone || alone.error().code != Code::io) {

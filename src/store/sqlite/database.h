@@ -37,26 +37,42 @@ class Database {
     Connection* operator->() const { return connection_.get(); }
     // Whether it reads a copy with the readable parts of a damaged database.
     bool is_salvaged() const { return is_salvaged_; }
+    // busy if another program has changed the files, so that parts of different states may have
+    // been read. Only possible without locks.
+    Result<> check_unchanged() const;
 
    private:
+    friend class Database;
     Database* database_;
     std::unique_ptr<Connection> connection_;
     bool keep_;                         // false for one that locks out others
     std::function<bool()> is_current_;  // for a copy: whether it is still current
     bool is_salvaged_;
+    std::string unlocked_state_ = {};  // of the files, if they are read without locks
   };
-  // A salvaged copy if the database is open for reading only and cannot be read.
+  // The caller checks check_unchanged() when it has read.
   Result<Reader> reader();
-  // Returns `make(reader)`; with a salvaged copy if the first attempt finds damage.
+  // Returns `make(reader)`; with a salvaged copy if the database is open for reading only and
+  // cannot be read, or if the first attempt finds damage; repeated if the files were changed
+  // meanwhile.
   template <class Make>
   auto read(Make make) -> decltype(make(std::declval<const Reader&>())) {
-    REPRISE_ASSIGN(const Reader first, reader());
-    auto made = make(first);
-    if (made || made.error().code != Code::corrupt || first.is_salvaged()) {
-      return made;
+    constexpr int kAttemptsMax = 5;
+    for (int attempts = 1;; ++attempts) {
+      REPRISE_ASSIGN(const Reader first, reader());
+      auto made = make(first);
+      if (const auto unchanged = first.check_unchanged(); !unchanged) {
+        if (attempts == kAttemptsMax) {
+          return std::unexpected(unchanged.error());
+        }
+        continue;
+      }
+      if (made || made.error().code != Code::corrupt || first.is_salvaged()) {
+        return made;
+      }
+      REPRISE_ASSIGN(const Reader other, salvaged());
+      return make(other);
     }
-    REPRISE_ASSIGN(const Reader other, salvaged());
-    return make(other);
   }
 
   // unsupported if the store was opened for reading.

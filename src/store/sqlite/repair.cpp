@@ -377,19 +377,25 @@ Result<VerifyReport> report_of_salvaged(Connection& salvaged) {
 }
 
 Result<VerifyReport> SqliteStore::repair_into(const std::filesystem::path& target) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  return database_.read([&](const Database::Reader& reader) { return repair(reader, target); });
+}
+
+Result<VerifyReport> SqliteStore::repair(const Database::Reader& reader,
+                                         const std::filesystem::path& target) {
   VerifyReport report;
-  const auto by_pages = [&](Connection& empty) {
-    return repair_pages(database_.file(), database_.busy_timeout(), empty, report,
-                        database_.progress());
+  const auto by_pages = [&](Connection& empty) -> Result<> {
+    REPRISE_TRY(repair_pages(database_.file(), database_.busy_timeout(), empty, report,
+                             database_.progress()));
+    return reader.check_unchanged();
   };
   if (reader.is_salvaged() || !is_sound(*reader)) {
     REPRISE_TRY(build_database(target, target, by_pages));
     return report;
   }
   REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
-  const auto by_rows = [&](Connection& empty) {
-    return Repairing(*reader, empty, report, database_.progress()).run();
+  const auto by_rows = [&](Connection& empty) -> Result<> {
+    REPRISE_TRY(Repairing(*reader, empty, report, database_.progress()).run());
+    return reader.check_unchanged();
   };
   REPRISE_TRY(build_database(target, target, by_rows));
   return report;

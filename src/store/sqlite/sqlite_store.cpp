@@ -56,8 +56,8 @@ Result<AppendResult> SqliteStore::replace_suffix(const SessionId& id, Seq from,
 }
 
 Result<std::int64_t> SqliteStore::count_replaced(const SessionId& id) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return sqlite::count_replaced(*reader, id);
+  return database_.read(
+      [&](const Database::Reader& reader) { return sqlite::count_replaced(*reader, id); });
 }
 
 Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child) {
@@ -68,12 +68,14 @@ Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child
 }
 
 Result<> SqliteStore::backup(const std::filesystem::path& target) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  if (reader.is_salvaged()) {  // a backup must be complete
-    return fail(Code::corrupt, cat(database_.file().string(),
-                                   ": the database is damaged: run `reprise verify --repair`"));
-  }
-  return copy_database(*reader, target, target, database_.progress());
+  return database_.read([&](const Database::Reader& reader) -> Result<> {
+    if (reader.is_salvaged()) {  // a backup must be complete
+      return fail(Code::corrupt, cat(database_.file().string(),
+                                     ": the database is damaged: run `reprise verify --repair`"));
+    }
+    return copy_database(*reader, target, target, database_.progress(),
+                         [&] { return reader.check_unchanged(); });
+  });
 }
 
 }  // namespace sqlite

@@ -93,6 +93,7 @@ class SqliteStore final : public Store,
 
  private:
   Result<> create(const Session& session, Durability durability);
+  Result<VerifyReport> repair(const Database::Reader& reader, const std::filesystem::path& target);
 
   const std::unique_ptr<Database> owned_;
   Database& database_ = *owned_;

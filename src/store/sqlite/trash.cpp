@@ -141,8 +141,9 @@ Result<std::vector<Remnant>> SqliteStore::remnants() {
                      " the last program that has the store open"});
   }
   REPRISE_TRY(find_copies(database_.file(), found));
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  REPRISE_ASSIGN(const std::int64_t unnamed, count_unreferenced_blobs(*reader));
+  REPRISE_ASSIGN(const std::int64_t unnamed, database_.read([](const Database::Reader& reader) {
+    return count_unreferenced_blobs(*reader);
+  }));
   if (unnamed > 0) {
     found.push_back(store::unreferenced_blobs(database_.file(), unnamed));
   }

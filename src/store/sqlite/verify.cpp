@@ -169,14 +169,15 @@ Result<std::string> DatabaseCheck::hash_of(std::string_view hash) {
 }  // namespace
 
 Result<VerifyReport> SqliteStore::verify() {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  if (reader.is_salvaged()) {
-    return report_of_salvaged(*reader);
-  }
-  // A snapshot, whatever others write meanwhile.
-  // Not committed: a damaged database may refuse even that.
-  REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
-  return DatabaseCheck(*reader, database_.progress()).run();
+  return database_.read([this](const Database::Reader& reader) -> Result<VerifyReport> {
+    if (reader.is_salvaged()) {
+      return report_of_salvaged(*reader);
+    }
+    // A snapshot, whatever others write meanwhile.
+    // Not committed: a damaged database may refuse even that.
+    REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
+    return DatabaseCheck(*reader, database_.progress()).run();
+  });
 }
 
 }  // namespace reprise::sqlite
