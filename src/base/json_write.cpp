@@ -138,8 +138,10 @@ namespace {
 
 class Printer {
  public:
-  Printer(std::string& out, PrettyOptions options)
-      : out_(out), options_(options), depth_(options.depth) {}
+  Printer(std::string& out, PrettyOptions options, std::size_t bytes_max)
+      : out_(out), options_(options), bytes_max_(bytes_max), depth_(options.depth) {}
+
+  bool is_too_large() const { return is_too_large_; }
 
   bool value(Scanner& scanner) {
     switch (scanner.kind()) {
@@ -235,12 +237,18 @@ class Printer {
   }
 
   void line() {
+    is_too_large_ |= out_.size() > bytes_max_;
+    if (is_too_large_) {
+      return;
+    }
     out_ += '\n';
     out_.append(static_cast<std::size_t>(depth_) * static_cast<std::size_t>(options_.indent), ' ');
   }
 
   std::string& out_;
   PrettyOptions options_;
+  const std::size_t bytes_max_;
+  bool is_too_large_ = false;
   int depth_;
   bool first_ = true;
 };
@@ -254,8 +262,10 @@ Result<std::string> pretty(std::string_view json, PrettyOptions options) {
   }
   std::string out;
   Scanner scanner(json);
-  Printer(out, options).value(scanner);
-  return out;
+  Printer printer(out, options, indented_bytes_max(json.size()));
+  printer.value(scanner);
+  return printer.is_too_large() ? fail(Code::unsupported, "JSON nested too deeply to be indented")
+                                : Result<std::string>(std::move(out));
 }
 
 std::string compact(std::string_view validated) {

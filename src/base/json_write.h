@@ -101,8 +101,17 @@ struct PrettyOptions {
   int depth = 0;  // additional indentation levels for all lines but the first
 };
 
+// The maximum size of indented JSON: small elements nested hundreds of levels deep would become a
+// thousand times as large.
+inline constexpr std::size_t indented_bytes_max(std::size_t json_bytes) {
+  constexpr std::size_t kFactor = 64;
+  constexpr std::size_t kBytesMin = 1 << 20;
+  return kFactor * json_bytes + kBytesMin;
+}
+
 // `[]` and `{}` are printed on one line; there is no line end after the last line. Keys are
-// re-escaped, everything else is preserved. corrupt for malformed JSON.
+// re-escaped, everything else is preserved. corrupt for malformed JSON, unsupported beyond
+// indented_bytes_max().
 Result<std::string> pretty(std::string_view json, PrettyOptions options = {});
 
 // A JSON value without whitespace between tokens, otherwise unchanged.

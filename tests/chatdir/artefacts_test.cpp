@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
@@ -11,6 +13,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
+#include "support/child.h"
 #include "support/must.h"
 
 namespace reprise::test {
@@ -222,6 +225,28 @@ TEST(ChatArtefacts, ReplacedAnswersAreCopied) {
   EXPECT_TRUE(
       fails(other->capabilities().artefacts->save_artefact(id, {0}, "replaced.jsonl", "instead"),
             Code::invalid_argument));
+}
+
+TEST(ChatArtefacts, AreListedWhileAnotherProcessReplacesThem) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const auto store = directory.open({.access = Access::read});
+  Artefacts& artefacts = *store->capabilities().artefacts;
+  const std::size_t count = must(artefacts.list_artefacts(id)).size();
+  const pid_t writer = in_child([&directory, &id, parent = ::getpid()] {
+    const auto other = directory.open();
+    while (::getppid() == parent) {
+      must(other->capabilities().artefacts->save_artefact(id, {1}, "answer", "again"));
+    }
+    return 0;
+  });
+  for (int i = 0; i < 2000; ++i) {
+    const auto all = artefacts.list_artefacts(id);
+    ASSERT_TRUE(all) << all.error().message;
+    ASSERT_EQ(all->size(), count);
+  }
+  ::kill(writer, SIGKILL);
+  (void)exit_code_of(writer);
 }
 
 TEST(ChatArtefacts, InTwoLayoutsAreListedOnce) {

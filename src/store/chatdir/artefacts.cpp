@@ -211,6 +211,9 @@ Result<> add_entries(const fs::path& chat, const fs::path& folder, ChatEntries& 
     } else if (kind == FileKind::file) {
       std::error_code error;
       const std::uintmax_t bytes = entry.file_size(error);
+      if (error == std::errc::no_such_file_or_directory) {
+        continue;  // another process has replaced or removed it meanwhile
+      }
       if (error) {
         return std::unexpected(os_error("access", entry.path(), error.value()));
       }

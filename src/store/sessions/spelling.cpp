@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -113,13 +114,17 @@ bool needs_escapes(std::string_view text) {
 class Respeller {
  public:
   Respeller(std::string_view json, std::string& out, int depth)
-      : scanner_(json), out_(out), depth_(depth) {}
+      : scanner_(json),
+        out_(out),
+        depth_(depth),
+        bytes_max_(json::indented_bytes_max(json.size())) {}
 
   Result<> run() {
-    if (!value() || !scanner_.end()) {
-      return std::unexpected(scanner_.fault());
+    const bool is_whole = value() && scanner_.end();
+    if (is_too_large_) {
+      return fail(Code::unsupported, "JSON nested too deeply to be indented");
     }
-    return {};
+    return is_whole ? Result<>() : std::unexpected(scanner_.fault());
   }
 
  private:
@@ -235,6 +240,10 @@ class Respeller {
   }
 
   void line() {
+    is_too_large_ |= out_.size() > bytes_max_;
+    if (is_too_large_) {
+      return;
+    }
     out_ += '\n';
     out_.append(static_cast<std::size_t>(depth_) * 2, ' ');
   }
@@ -242,6 +251,8 @@ class Respeller {
   json::Scanner scanner_;
   std::string& out_;
   int depth_;
+  const std::size_t bytes_max_;
+  bool is_too_large_ = false;
 };
 
 }  // namespace

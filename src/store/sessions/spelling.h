@@ -26,7 +26,7 @@ std::string float_text(double number);
 // The value as that program would write it after reading it; lines after the first are indented by
 // `depth` additional levels. Of duplicate members, the last one is used. Objects of more than 32
 // members are not sorted: an Erlang map of that size has an order of its own, which is that of the
-// files it wrote. corrupt if it is not JSON.
+// files it wrote. corrupt if it is not JSON, unsupported beyond json::indented_bytes_max().
 Result<std::string> respelled(std::string_view json, int depth = 0);
 
 class Members {

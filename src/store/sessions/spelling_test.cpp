@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_write.h"
+
 namespace reprise::store::sessions {
 namespace {
 
@@ -97,6 +99,18 @@ TEST(Respelled, RefusesInvalidJson) {
   for (const char* text : {"", "{", "[1,]", "{\"a\" 1}", "tru", "1 2", "\"\x01\""}) {
     EXPECT_FALSE(respelled(text)) << text;
   }
+}
+
+TEST(Respelled, RefusesWhatIndentationWouldBlowUp) {
+  std::string elements = "1";
+  for (int i = 0; i < 10'000; ++i) {
+    elements += ",1";
+  }
+  const std::string deep = std::string(400, '[') + elements + std::string(400, ']');
+  EXPECT_EQ(respelled(deep).error().code, Code::unsupported);
+  EXPECT_EQ(json::pretty(deep).error().code, Code::unsupported);
+  EXPECT_TRUE(respelled(std::string(40, '[') + elements + std::string(40, ']')));
+  EXPECT_TRUE(respelled(std::string(400, '[') + std::string(400, ']')));
 }
 
 TEST(AppendString, ReplacesInvalidUtf8) {
