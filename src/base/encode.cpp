@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -127,6 +128,20 @@ std::string hex_encode(std::string_view bytes) {
     const auto byte = static_cast<unsigned char>(c);
     out += kDigits[byte >> 4U];
     out += kDigits[byte & 0xFU];
+  }
+  return out;
+}
+
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    unsigned char code = 0;
+    const std::string_view digits = text.substr(1, 2);
+    const bool is_escape =
+        text.front() == '%' && digits.size() == 2 &&
+        std::from_chars(digits.begin(), digits.end(), code, 16).ptr == digits.end();
+    out += is_escape ? static_cast<char>(code) : text.front();
+    text.remove_prefix(is_escape ? 3 : 1);
   }
   return out;
 }

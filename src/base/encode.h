@@ -16,6 +16,9 @@ std::optional<std::string> base64_decode(std::string_view text);
 
 std::string hex_encode(std::string_view bytes);
 
+// Decodes "%20"; a '%' without two digits is unchanged.
+std::string percent_decoded(std::string_view text);
+
 // unsupported when libcrypto is missing; so are the functions below.
 Result<BlobHash> sha256(std::string_view bytes);
 

@@ -201,6 +201,12 @@ Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
   return done;
 }
 
+Result<Fd> open_foreign(const fs::path& file) {
+  auto fd = open_file(file, O_RDONLY | O_NOATIME);
+  // Only the owner may use O_NOATIME.
+  return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
+}
+
 Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
   REPRISE_ASSIGN(const Fd file, open_file(path, O_RDONLY));
   return read_opened(file, path, bytes_max);

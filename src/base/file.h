@@ -154,6 +154,9 @@ Result<std::optional<Value>> if_exists(Result<Value> found) {
                                                : std::unexpected(std::move(found).error());
 }
 
+// Opens another program's file for reading, without changing its access time if that is permitted.
+Result<Fd> open_foreign(const std::filesystem::path& file);
+
 // open(2) with O_CLOEXEC, retried on EINTR. invalid_argument (ELOOP) for a path with a link in it
 // and, without O_DIRECTORY and O_PATH, for anything but a regular file, on which it does not block
 // either; io (EACCES) for a file of another user, unless the folder is owned by that user, too.

@@ -71,20 +71,6 @@ void each_parameter(std::string_view query, const Take& take) {
   }
 }
 
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    unsigned char code = 0;
-    const std::string_view digits = text.substr(1, 2);
-    const bool is_escape =
-        text.front() == '%' && digits.size() == 2 &&
-        std::from_chars(digits.begin(), digits.end(), code, 16).ptr == digits.end();
-    out += is_escape ? static_cast<char>(code) : text.front();
-    text.remove_prefix(is_escape ? 3 : 1);
-  }
-  return out;
-}
-
 // 127.0.0.0 to 127.255.255.255, with all four numbers.
 bool is_loopback_number(std::string_view host) {
   int numbers = 0;

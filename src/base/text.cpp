@@ -58,6 +58,13 @@ std::string ascii_lower(std::string_view text) {
   return out;
 }
 
+bool is_uuid(std::string_view text) {
+  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  return std::ranges::equal(text, kForm, [](char c, char form) {
+    return form == '-' ? c == '-' : is_ascii_digit(c) || (c >= 'a' && c <= 'f');
+  });
+}
+
 std::string counted(std::int64_t count, std::string_view one) {
   return cat(count, " ", one, count == 1 ? "" : "s");
 }

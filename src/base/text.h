@@ -46,6 +46,8 @@ inline bool is_ascii_digit(char c) {
 inline bool is_ascii_alnum(char c) {
   return is_ascii_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+// "01980000-0000-7000-8000-000000000001", in lower case, of any version.
+bool is_uuid(std::string_view text);
 inline char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

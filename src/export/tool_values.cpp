@@ -15,23 +15,7 @@
 namespace reprise::exporting {
 namespace {
 
-constexpr std::size_t kUuidLength = 36;
 constexpr std::size_t kHashDigits = 16;
-
-bool is_uuid(std::string_view text) {
-  constexpr auto kDashes = std::to_array<std::size_t>({8, 13, 18, 23});
-  if (text.size() != kUuidLength) {
-    return false;
-  }
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool is_dash = std::ranges::find(kDashes, at) != kDashes.end();
-    const char c = text[at];
-    if (is_dash ? c != '-' : !(is_ascii_digit(c) || (c >= 'a' && c <= 'f'))) {
-      return false;
-    }
-  }
-  return true;
-}
 
 // Mixes the bits of a hash (splitmix64).
 std::uint64_t mixed(std::uint64_t hash) {

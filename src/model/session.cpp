@@ -59,11 +59,6 @@ bool is_digit(char c) {
   return is_ascii_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-bool is_uuid(std::string_view id) {
-  return std::ranges::equal(id, kUuidForm,
-                            [](char c, char form) { return form == '-' ? c == '-' : is_digit(c); });
-}
-
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }

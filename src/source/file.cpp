@@ -96,12 +96,6 @@ Result<FileState> state_from(const struct stat& status, const fs::path& file) {
 
 }  // namespace
 
-Result<Fd> open_foreign(const fs::path& file) {
-  auto fd = open_file(file, O_RDONLY | O_NOATIME);
-  // Only the owner may use O_NOATIME.
-  return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
-}
-
 bool is_compressed(const fs::path& file) {
   return file.native().ends_with(kCompressedSuffix);
 }

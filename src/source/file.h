@@ -12,9 +12,6 @@
 
 namespace reprise::source {
 
-// Opens for reading.
-Result<Fd> open_foreign(const std::filesystem::path& file);
-
 bool is_compressed(const std::filesystem::path& file);  // by its name, ".zst"
 // Like open_foreign(), but unpacks a compressed file into an unlinked private file. What cannot be
 // unpacked is reported as damage.

@@ -36,10 +36,11 @@ struct ListQuery {
   Values values;
 };
 
-// How many sessions are looked at in each statement. With a million sessions, 10,000 take 2 to 3 ms
-// in an index that has all that is compared, and 500 that the index of titles finds 3 to 7, because
-// each has its pages in two tables. So that index is asked once, when at the rate found so far
-// more than kScanFar sessions would have to be looked at to fill the page.
+// The numbers of sessions that one statement scans. With a million sessions, scanning 10,000 takes 2
+// to 3 ms in an index that contains all compared columns. Fetching 500 that the title index finds
+// takes 3 to 7 ms, because each has its pages in two tables. So the title index is used once, when
+// the matches found so far suggest that more than kScanFar sessions would have to be scanned to fill
+// the page.
 constexpr std::size_t kScanFirst = 1000;
 constexpr std::size_t kScanNext = 10'000;
 constexpr std::size_t kScanFar = 40'000;
@@ -58,10 +59,10 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
   return states;
 }
 
-// How a page is found.
+// How the database finds a page.
 struct AccessPath {
-  bool copies = false;  // by those of titles and modes that the heads have
-  bool index = false;   // by the index of titles
+  bool copies = false;  // by the copies of titles and modes in reprise_heads
+  bool index = false;   // by the title index
   std::size_t examined_max = kScanFirst;
 };
 
@@ -135,7 +136,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   return list;
 }
 
-// Of those by title or mode that are not found by their ids.
+// Whether a query compares titles or modes, and does not find the sessions by their ids.
 bool needs_session_rows(const SessionQuery& query) {
   return (!query.title_contains.empty() || query.mode) && query.id_prefix.empty() &&
          query.short_id_prefix.empty() && !query.author;
@@ -146,7 +147,8 @@ bool has_index(const Database& database, const SessionQuery& query) {
          query.title_contains.size() >= kGramBytes && database.has_addition(kTitleAddition);
 }
 
-// Copies what programs that do not know copies have changed. False when that cannot be done now.
+// Updates the copies of rows that earlier versions of the program have changed. False if that is
+// impossible now.
 bool copy_to_heads(Database& database) {
   constexpr int kRoundsMax = 50;
   const Values tenant = values(database.tenant());
@@ -167,7 +169,7 @@ bool copy_to_heads(Database& database) {
   return false;
 }
 
-// Whether the copies are there and what the sessions have.
+// Whether the copies exist and are equal to the sessions' titles and modes.
 Result<bool> has_copies(Database& database, const SessionQuery& query) {
   if (!needs_session_rows(query) || !database.has_addition(kCopiesAddition)) {
     return false;
@@ -181,12 +183,12 @@ Result<bool> has_copies(Database& database, const SessionQuery& query) {
 
 // What a statement found of a page.
 struct Found {
-  std::optional<ListPlace> end = std::nullopt;  // where to go on; nothing when there are no more
+  std::optional<ListPlace> end = std::nullopt;  // where to continue; nullopt on the last page
   bool is_complete = true;  // false when the index has more than a few, of which none was returned
 };
 
-// Adds the rows of parts before `parts_end` to the page. Their last place, and whether there may be
-// more behind it.
+// Adds the rows of parts before `parts_end` to the page. Returns the position of the last one if
+// there may be more after it.
 Found add_rows(const Database& database, const ListQuery& list, const Rows& rows,
                std::int64_t parts_end, SessionPage& page) {
   const std::size_t limit = list.shape.rows - 1;
@@ -200,7 +202,7 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
     found.end = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
                           rows.text(row, "session_id")};
     if (list.shape.joins_details() && rows.integer(row, "is_match") == 0) {
-      continue;  // where the look ended
+      continue;  // the last row that was scanned
     }
     InfoRow read = read_info({rows, row}, database.name());
     if (read.info && page.sessions.size() == limit) {
@@ -214,10 +216,10 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
       page.sessions.push_back(*std::move(read.info));
     }
   }
-  const bool looked_at_all =
+  const bool has_scanned_all =
       !list.shape.joins_details() || rows.empty() ||
       std::cmp_less(rows.integer(rows.count() - 1, "place"), list.shape.heads());
-  return count <= limit && looked_at_all ? Found{} : found;
+  return count <= limit && has_scanned_all ? Found{} : found;
 }
 
 Result<Found> collect(Database& database, const SessionQuery& query,
@@ -235,7 +237,7 @@ Result<Found> collect(Database& database, const SessionQuery& query,
   if (!is_cut) {
     return add_rows(database, list, rows, std::ssize(list.shape.groups), page);
   }
-  // What is before the cut is complete.
+  // The parts before the cut are complete.
   const std::int64_t part = rows.integer(0, "cut_part");
   Found found = add_rows(database, list, rows, part + 1, page);
   if (!found.end && page.next.empty()) {
@@ -245,7 +247,7 @@ Result<Found> collect(Database& database, const SessionQuery& query,
   return found;
 }
 
-// Looks in the order of lists, until the page is full or the index of titles has all that is left.
+// Scans in list order until the page is full, or until the title index has all remaining matches.
 Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
                               const std::optional<ListPlace>& begin) {
   SessionPage page;

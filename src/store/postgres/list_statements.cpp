@@ -63,7 +63,8 @@ std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
                              " OFFSET 0) AS h");
 }
 
-// A group's sessions of one state from the place on, as an index has them: reprise_heads AS `h`.
+// The condition for a group's sessions of one state from the position on, in the columns of an index
+// of reprise_heads AS `h`.
 std::string scope_of(const ListShape& shape, const ListPlaces& at, std::int64_t group,
                      std::int64_t state, std::string_view h) {
   std::string where = cat(" WHERE ", h, ".tenant = $1::text AND ", h, ".state = ", state, " AND ",
@@ -77,7 +78,7 @@ std::string scope_of(const ListShape& shape, const ListPlaces& at, std::int64_t 
   return where;
 }
 
-// Whether the copies of reprise_heads AS `h` match.
+// The condition for the copies of title and mode in reprise_heads AS `h`.
 std::string copies_condition(const ListShape& shape, const ListPlaces& at, std::string_view h) {
   std::string all = shape.mode ? cat(" AND ", h, ".mode_key = ", at.mode) : "";
   if (shape.title) {
@@ -96,8 +97,8 @@ std::string group_condition(const ListShape& shape, std::int64_t group, std::str
   return column.empty() ? "" : cat(" AND ", flag, " = ", value ? 1 : 0);
 }
 
-// Those of a part that match by their copies, in the order of their slots, from an index that has
-// all that is compared. The rest of the heads is read only for these.
+// The sessions of a part whose copies match, in the order of their slots, from an index that
+// contains all compared columns. Other columns of reprise_heads are read for these only.
 std::string heads_by_copies(const ListShape& shape, const ListPlaces& at, std::int64_t group,
                             std::int64_t state) {
   return cat("(SELECT m.session_id AS id, m.updated_slot AS slot FROM reprise_heads AS m",
@@ -109,7 +110,7 @@ std::string heads_by_copies(const ListShape& shape, const ListPlaces& at, std::i
              " JOIN reprise_heads AS h ON h.tenant = $1::text AND h.session_id = m.id");
 }
 
-// A group's sessions of one state in their order.
+// A group's sessions of one state, in list order.
 std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
                         std::int64_t state) {
   const bool looks = shape.filters_by_copies();
@@ -134,8 +135,8 @@ std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64
              ")");
 }
 
-// The slot up to which each group is looked at: where one of its states has had as many sessions as
-// that. Of these alone an index knows enough.
+// The slot at which the scan of each group ends: where one of its states has reached
+// `examined_max` sessions. An index alone can tell.
 std::string find_ends(const ListShape& shape, const ListPlaces& at) {
   std::string ends;
   for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {
@@ -177,10 +178,11 @@ std::string row_condition(const ListShape& shape, const ListPlaces& at) {
   return all;
 }
 
-// The heads of the first sessions that the index of titles has, once for all parts of a list; none
-// when they are more than few. A tenant that is no bare column keeps the server from reading all of
-// the tenant's keys beside the index. That is of no use where it has to look at each row before the
-// title may be compared: they count as more than few there, and none is looked for.
+// The heads of the sessions that the title index finds, evaluated once for all parts of a list; none
+// if there are more than kFewSessions. The expression for the tenant, which is not a bare column,
+// prevents the server from reading all keys of the tenant in addition to the index. With row-level
+// security the server checks each row before it compares the title, so the index would not help:
+// there the result counts as more than kFewSessions.
 std::string find_few(const ListShape& shape, const ListPlaces& at) {
   return cat(
       "WITH found AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s"

@@ -68,7 +68,7 @@ constexpr std::string_view kFillPage =
     REPRISE_FILL_SLOTS " AND (tenant, session_id) <= ($3::text, $4::text)";
 constexpr std::string_view kFillRest = REPRISE_FILL_SLOTS;
 
-// Of 1: 2 where the page before ended, 3 where this one ends.
+// $1: the tenant; $2: the end of the previous page; $3: the end of this page.
 constexpr std::string_view kFindCopiedPage =
     "SELECT max(p.session_id) AS last FROM (SELECT h.session_id FROM reprise_heads AS h"
     " WHERE h.tenant = $1::text AND h.session_id > $2::text ORDER BY h.session_id LIMIT 5000) AS p";
@@ -76,7 +76,7 @@ constexpr std::string_view kFindCopiedPage =
 constexpr std::string_view kCopyPageToHeads = REPRISE_COPY_TO_HEADS(REPRISE_OF_PAGE);
 constexpr std::string_view kMarkPageCopied = REPRISE_MARK_COPIED(REPRISE_OF_PAGE);
 
-// How long a step is tried again while others hold locks, and who is told what it waits for.
+// How long a step is retried while others hold locks, and where it reports what it waits for.
 struct RetryPolicy {
   std::function<Deadline()> until;
   Report report;
@@ -134,7 +134,7 @@ Result<> retry_while_locked(Connection& connection, const RetryPolicy& retry_pol
   }
 }
 
-// The pages of all rows, each changed in a transaction of its own.
+// Changes one page of rows in a transaction of its own.
 Result<> change_page(Connection& connection, const RetryPolicy& retry_policy, const Query& query) {
   return retry_while_locked(connection, retry_policy, [&]() -> Result<> {
     REPRISE_TRY(connection.run({{kBegin}, {kLimitLocks}, query, {kCommit}}));
@@ -159,7 +159,7 @@ Result<> fill_slots(Connection& connection, const RetryPolicy& retry_policy) {
   }
 }
 
-// Of one tenant, which may be on another node than the next.
+// For one tenant; another one may be on another node.
 Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy,
                        const std::string& tenant) {
   std::string after;
@@ -194,7 +194,7 @@ Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy) 
   }
 }
 
-// One that was broken off stays behind, and is of no use.
+// Replaces an invalid index, which an interrupted build leaves behind.
 Result<> build_index(Connection& connection, std::string_view statement, const Report& report) {
   const std::string_view rest = statement.substr(kCreateIndex.size());
   const std::string name(rest.substr(0, rest.find(' ')));

@@ -42,24 +42,6 @@ std::string as_owner(std::string_view url) {
              rest.substr(at == std::string_view::npos ? 0 : at + 1));
 }
 
-// Other characters as they are: check_tenant() refuses a % that is left.
-std::string percent_decoded(std::string_view text) {
-  constexpr int kHexadecimal = 16;
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    const char* const begin = text.data() + i + 1;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(begin, begin + 2, value, kHexadecimal).ptr == begin + 2) {
-      decoded += static_cast<char>(value);
-      i += 2;
-    } else {
-      decoded += text[i];
-    }
-  }
-  return decoded;
-}
-
 Result<Ours> take_ours(std::string_view url) {
   Ours ours;
   const std::size_t question = url.find('?');

@@ -75,13 +75,8 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-Result<Fd> open_unnoticed(const fs::path& file) {
-  auto fd = open_file(file, O_RDONLY | O_NOATIME);
-  return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
-}
-
 Result<FileStamp> mark_of(const fs::path& file, std::size_t header_bytes) {
-  REPRISE_ASSIGN(const auto fd, if_exists(open_unnoticed(file)));
+  REPRISE_ASSIGN(const auto fd, if_exists(open_foreign(file)));
   if (!fd) {
     return FileStamp{};
   }
@@ -131,7 +126,7 @@ bool is_one_state(const FileStamps& before, const FileStamps& after) {
 }
 
 Result<> copy_one(const fs::path& from, const fs::path& to) {
-  REPRISE_ASSIGN(const auto source, if_exists(open_unnoticed(from)));
+  REPRISE_ASSIGN(const auto source, if_exists(open_foreign(from)));
   if (!source) {
     return {};
   }
