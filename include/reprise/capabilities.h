@@ -125,7 +125,7 @@ class LastMessageReader {
 // For callers that need single messages of many sessions, such as search results.
 class MessageFinder {
  public:
-  struct Place {
+  struct MessageRef {
     SessionId session;
     Seq seq;
   };
@@ -138,7 +138,7 @@ class MessageFinder {
   // In the order of `places`. nullopt: there is no such message, or it must be fetched with find()
   // and read() because it is long, damaged or shared with another session.
   virtual Result<std::vector<std::optional<Found>>> find_messages(
-      std::span<const Place> places) = 0;
+      std::span<const MessageRef> places) = 0;
 };
 
 struct SessionChanges {

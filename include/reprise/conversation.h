@@ -121,16 +121,16 @@ class Conversation {
 
 // Turns a running answer whose process is gone into an incomplete message. Returns whether there
 // was one. Does nothing while its process is alive. If only the lease has expired
-// (OwnerState::silent), waits patience_for() for a renewal first; cancelled when `stop` is
+// (OwnerState::silent), waits grace_period_for() for a renewal first; cancelled when `stop` is
 // requested meanwhile.
-Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock = system_clock(),
-                                const std::stop_token& stop = {});
+Result<bool> recover_interrupted(Store& store, const SessionId& id, Clock& clock = system_clock(),
+                                 const std::stop_token& stop = {});
 
 // An answer that is not yet a message of its session.
 struct UnfinishedAnswer {
   // Incomplete, with what has arrived so far; its seq is the one that it would get.
   Message message;
-  // alive: it is running. Otherwise settle_interrupted() would store this message, or drop it if
+  // alive: it is running. Otherwise recover_interrupted() would store this message, or drop it if
   // nothing has arrived.
   OwnerState owner = OwnerState::alive;
 };

@@ -42,7 +42,7 @@ Owner this_process(std::chrono::milliseconds lease = kAnswerLease);
 enum class OwnerState : std::uint8_t {
   alive,
   // Its lease has expired, possibly by another machine's clock. It counts as gone if it is not
-  // renewed during patience_for() either, which settle_interrupted() waits for.
+  // renewed during grace_period_for() either, which recover_interrupted() waits for.
   silent,
   gone,  // a process of this boot and PID namespace that has ended
 };
@@ -51,7 +51,7 @@ enum class OwnerState : std::uint8_t {
 OwnerState state_of(const Owner& owner);
 OwnerState state_of(const Owner& owner, const Lease& now);  // with these clocks
 // A quarter of the lease's length: a live owner renews it more than once in that time.
-std::chrono::milliseconds patience_for(const Lease& lease);
+std::chrono::milliseconds grace_period_for(const Lease& lease);
 
 // The short id of a UUID: its first digits from the random end, which are the last group, then the
 // groups before it. Ids that are not UUIDs are returned unchanged.

@@ -48,9 +48,9 @@ struct ResumedSession {
 };
 
 // The session, ready to be continued: an answer whose process is gone is settled (which may take
-// patience_for(), see session.h), a closed session becomes active. Does not return busy; the first
-// turn does. not_found; corrupt for a failed signature; unsupported for a session whose messages
-// are stored nowhere; cancelled.
+// grace_period_for(), see session.h), a closed session becomes active. Does not return busy; the
+// first turn does. not_found; corrupt for a failed signature; unsupported for a session whose
+// messages are stored nowhere; cancelled.
 Result<ResumedSession> resume_session(Store& store, const SessionId& id,
                                       const ResumeOptions& options = {});
 
@@ -167,7 +167,7 @@ Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query = {})
 Result<FoundSessions> find_closed_before(Source& source, Time before);
 
 // Whether it is being answered, so that it must not be changed. If the owner is silent, calls
-// `on_watching`, waits patience_for(), and settles the answer if its process is gone.
+// `on_watching`, waits grace_period_for(), and settles the answer if its process is gone.
 Result<bool> recover_answer(Store& store, const SessionInfo& info,
                             const std::function<void(const SessionInfo&)>& on_watching = {},
                             Clock& clock = system_clock());

@@ -46,16 +46,16 @@ class JsonView {
 
  private:
   friend class JsonTape;
-  struct Place;
-  JsonView(std::string_view json, const Place* place) : json_(json), place_(place) {}
-  JsonView at(const Place* place) const;
+  struct TapeEntry;
+  JsonView(std::string_view json, const TapeEntry* place) : json_(json), place_(place) {}
+  JsonView at(const TapeEntry* place) const;
 
   std::string_view json_;
-  const Place* place_ = nullptr;  // in the tape
+  const TapeEntry* place_ = nullptr;  // in the tape
 };
 
 // Of a value, or of a member's name, which is followed by its value.
-struct JsonView::Place {
+struct JsonView::TapeEntry {
   std::uint32_t begin = 0;  // in the text
   std::uint32_t bytes = 0;
   std::uint32_t places = 1;  // of this value and everything in it
@@ -69,7 +69,7 @@ class JsonTape {
   bool read(json::Scanner& scanner);
   // Of that value, valid until the next one is read.
   JsonView view() const { return {value_, places_.empty() ? nullptr : places_.data()}; }
-  std::size_t bytes() const { return places_.size() * sizeof(JsonView::Place); }  // in memory
+  std::size_t bytes() const { return places_.size() * sizeof(JsonView::TapeEntry); }  // in memory
 
  private:
   bool add(json::Scanner& scanner);
@@ -77,14 +77,14 @@ class JsonTape {
 
   std::string_view text_;   // of the scanner
   std::string_view value_;  // in it
-  std::vector<JsonView::Place> places_;
+  std::vector<JsonView::TapeEntry> places_;
   bool is_whole_ = true;  // false: views look into the text
 };
 
 // True when `text` is exactly one JSON object.
 bool is_json_object(std::string_view text);
 
-inline JsonView JsonView::at(const Place* place) const {
+inline JsonView JsonView::at(const TapeEntry* place) const {
   return {std::string_view(json_.data() + (place->begin - place_->begin), place->bytes), place};
 }
 
@@ -106,8 +106,8 @@ void JsonView::each_member(const Each& member) const {
     return;
   }
   if (place_ != nullptr) {
-    for (const Place* name = place_ + 1; name < place_ + place_->places;) {
-      const Place* const value = name + 1;
+    for (const TapeEntry* name = place_ + 1; name < place_ + place_->places;) {
+      const TapeEntry* const value = name + 1;
       member(at(name).json_, at(value));
       name = value + value->places;
     }
@@ -131,7 +131,7 @@ void JsonView::each(const Each& element) const {
     return;
   }
   if (place_ != nullptr) {
-    for (const Place* one = place_ + 1; one < place_ + place_->places; one += one->places) {
+    for (const TapeEntry* one = place_ + 1; one < place_ + place_->places; one += one->places) {
       element(at(one));
     }
     return;

@@ -94,7 +94,7 @@ TEST_P(CallbackException, EndsTheTurnAndStoresTheAnswerSoFar) {
   // The conversation continues, with this object and with another one.
   provider.scripts.clear();
   provider.add().text("again").ended();
-  Listener listener;
+  RecordingObserver listener;
   EXPECT_TRUE(conversation.ask("once more", listener));
   EXPECT_EQ(listener.text, "again");
   EXPECT_TRUE(Conversation(provider, store.get(), session, options).ask("and more", listener));
@@ -137,7 +137,7 @@ TEST(ToolException, OfAnyTypeIsAnErrorResult) {
   FakeProvider provider;
   provider.add().call("t1", "t", "{}").ended(StopReason::tool_use);
   provider.add().text("done").ended();
-  Listener listener;
+  RecordingObserver listener;
   ASSERT_TRUE(Conversation(provider, store.get(), session, options).ask("q", listener));
   ASSERT_EQ(listener.results.size(), 1U);
   EXPECT_TRUE(listener.results.front().is_error);
@@ -152,7 +152,7 @@ TEST(DeafTool, IsAbandonedAfterItsTimeout) {
   std::stop_source stop;
   const auto release = std::make_shared<std::latch>(1);
   const auto ended = std::make_shared<std::latch>(1);
-  Listener listener;
+  RecordingObserver listener;
   {
     ToolRegistry tools;
     const auto deaf = [&stop, release, ended](const ToolContext& context,
@@ -189,7 +189,7 @@ TEST(ReplyWithoutAnEnd, IsIncomplete) {
   ASSERT_TRUE(store->create(session));
   FakeProvider provider;
   provider.add().text("half a sto");
-  Listener listener;
+  RecordingObserver listener;
   const auto outcome = Conversation(provider, store.get(), session, {}).ask("q", listener);
   ASSERT_TRUE(outcome);
   ASSERT_TRUE(outcome->cut.has_value());

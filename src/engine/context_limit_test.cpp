@@ -30,7 +30,7 @@ class SendLess : public testing::Test {
   std::unique_ptr<Store> store_ = open_memory_store();
   Session session_ = make_session("s1");
   FakeProvider provider_;
-  Listener listener_;
+  RecordingObserver listener_;
 };
 
 TEST_F(SendLess, TheOldestTurnsAreLeftOutOnce) {

@@ -31,7 +31,7 @@ class ConversationTest : public testing::Test {
   std::unique_ptr<Store> store_ = open_memory_store();
   Session session_ = make_session("s1");
   FakeProvider provider_;
-  Listener listener_;
+  RecordingObserver listener_;
   std::stop_source stop_;
 };
 
@@ -378,21 +378,21 @@ TEST_F(ConversationTest, ADeadProcesssAnswerIsSettledFirst) {
   ASSERT_TRUE(conversation().ask("again", listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: half | user: again | assistant: x");
   EXPECT_EQ(stored().at(1).state, MessageState::incomplete);
-  EXPECT_FALSE(*settle_interrupted(*store_, session_.info.id));
+  EXPECT_FALSE(*recover_interrupted(*store_, session_.info.id));
 }
 
 TEST_F(ConversationTest, AnEmptyDeadAnswerLeavesNoMessage) {
   Owner dead = this_process();
   dead.started += 1;
   ASSERT_TRUE(store_->append(session_.info.id, {user("q")}, {.begin_partial = running(dead)}));
-  EXPECT_TRUE(*settle_interrupted(*store_, session_.info.id));
+  EXPECT_TRUE(*recover_interrupted(*store_, session_.info.id));
   EXPECT_EQ(stored().size(), 1U);
 }
 
 TEST_F(ConversationTest, ALiveAnswerElsewhereIsWaitedForThenBusy) {
   ASSERT_TRUE(
       store_->append(session_.info.id, {user("q")}, {.begin_partial = running(this_process())}));
-  EXPECT_FALSE(*settle_interrupted(*store_, session_.info.id));
+  EXPECT_FALSE(*recover_interrupted(*store_, session_.info.id));
   auto conversation = this->conversation({.busy_timeout = std::chrono::milliseconds(30)});
   const auto refused = conversation.ask("again", listener_);
   EXPECT_EQ(refused.error().code, Code::busy);
@@ -418,7 +418,7 @@ TEST_F(ConversationTest, TwoConversationsOnOneSessionTakeTurns) {
     provider.add().text("to ").text(word).ended();
     Conversation conversation(provider, store_.get(), session_, {});
     for (int i = 0; i < 10; ++i) {
-      Listener listener;
+      RecordingObserver listener;
       const auto outcome = conversation.ask(word, listener);
       ASSERT_TRUE(outcome && outcome->saved) << outcome.error().message;
     }

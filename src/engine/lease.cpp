@@ -56,7 +56,7 @@ OwnerState OwnerWatch::observe(const Partial& running) {
     seen_ = running;
     since_ = now;
   }
-  if (now - since_ < patience_for(running.owner.lease)) {
+  if (now - since_ < grace_period_for(running.owner.lease)) {
     return has_changed_ ? OwnerState::alive : OwnerState::silent;
   }
   return OwnerState::gone;
@@ -79,8 +79,8 @@ Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock
   return {};
 }
 
-Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock,
-                                const std::stop_token& stop) {
+Result<bool> recover_interrupted(Store& store, const SessionId& id, Clock& clock,
+                                 const std::stop_token& stop) {
   Partials* const partials = store.capabilities().partials;
   if (partials == nullptr) {
     return false;

@@ -20,7 +20,7 @@ namespace reprise {
 class OwnerWatch {
  public:
   // Like state_of(), except that a silent owner is alive if its answer has changed since the last
-  // call, and gone if nothing has changed for patience_for(), measured by this process's clock.
+  // call, and gone if nothing has changed for grace_period_for(), measured by this process's clock.
   OwnerState observe(const Partial& running);
 
  private:

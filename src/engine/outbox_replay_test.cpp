@@ -123,7 +123,7 @@ class OutboxTest : public testing::Test {
   FaultyStore store_{*memory_};
   Session session_ = make_session("s1");
   FakeProvider provider_;
-  Listener listener_;
+  RecordingObserver listener_;
   MemoryOutbox outbox_;
 };
 

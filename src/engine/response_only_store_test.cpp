@@ -41,7 +41,7 @@ class NoWordsTest : public testing::Test {
   std::unique_ptr<FaultyStore> store_;
   Session session_ = make_session("s1");
   FakeProvider provider_;
-  Listener listener_;
+  RecordingObserver listener_;
 };
 
 TEST_F(NoWordsTest, TheChainGrowsAndIsContinued) {
@@ -171,7 +171,7 @@ class NoOpenQuestions : public testing::Test {
   FaultyStore store_{*memory_};
   Session session_ = make_session("s1");
   FakeProvider provider_;
-  Listener listener_;
+  RecordingObserver listener_;
 };
 
 TEST_F(NoOpenQuestions, AFailedCallAddsNothing) {

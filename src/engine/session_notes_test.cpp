@@ -42,7 +42,7 @@ class UnansweredTest : public testing::Test {
   std::unique_ptr<Store> store_ = open_memory_store();
   Session session_ = make_session("s1");
   FakeProvider provider_;
-  Listener listener_;
+  RecordingObserver listener_;
   std::int64_t seconds_ = 0;
 };
 

@@ -57,7 +57,7 @@ class StoreFailureTest : public testing::Test {
   Session session_ = make_session("s1");
   FakeProvider provider_;
   ToolRegistry tools_;
-  Listener listener_;
+  RecordingObserver listener_;
 };
 
 TEST_F(StoreFailureTest, NothingFails) {
@@ -101,7 +101,7 @@ TEST_P(EachCallFails, EverythingIsStoredInTheEnd) {
         provider, &store, session_, ConversationOptions{.tools = &tools_, .is_new = is_new});
     std::size_t warnings = 0;
     for (const std::string_view question : {"one", "two", "three"}) {
-      Listener listener;
+      RecordingObserver listener;
       const auto outcome = conversation->ask(question, listener);
       ASSERT_TRUE(outcome) << outcome.error().message;
       EXPECT_LE(listener.warnings.size(), 1U);

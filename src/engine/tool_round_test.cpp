@@ -42,7 +42,7 @@ class ToolRoundTest : public testing::Test {
   FakeProvider provider_;
   ToolRegistry tools_;
   ConversationOptions options_;
-  Listener listener_;
+  RecordingObserver listener_;
   std::stop_source stop_;
 };
 

@@ -60,7 +60,7 @@ class TurnRecordingTest : public testing::Test {
   FaultyStore store_{*memory_};
   FakeProvider provider_;
   Session session_ = make_session("s");
-  Listener listener_;
+  RecordingObserver listener_;
 };
 
 TEST_F(TurnRecordingTest, OfATurn) {

@@ -143,7 +143,7 @@ OwnerState state_of(const Owner& owner, const Lease& now) {
   return alive_if(is_within(age, owner.lease.length), OwnerState::silent);
 }
 
-std::chrono::milliseconds patience_for(const Lease& lease) {
+std::chrono::milliseconds grace_period_for(const Lease& lease) {
   return (lease.length.count() > 0 ? lease.length : kAnswerLease) / 4;
 }
 

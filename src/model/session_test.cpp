@@ -159,7 +159,7 @@ TEST(Owner, WithoutALeaseTheBootAndTheAgeCount) {
   owner.host = "elsewhere.example/boot";
   EXPECT_EQ(state_of(owner, after(owner, seconds(3599))), OwnerState::alive);
   EXPECT_EQ(state_of(owner, after(owner, hours(1))), OwnerState::silent);
-  EXPECT_GT(patience_for(owner.lease), seconds(1));
+  EXPECT_GT(grace_period_for(owner.lease), seconds(1));
 }
 
 TEST(ShortId, StartsAtTheRandomEnd) {

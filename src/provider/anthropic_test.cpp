@@ -78,7 +78,7 @@ TEST(Anthropic, ReadsAWholeAnswer) {
       R"("stop_reason":"tool_use","usage":{"input_tokens":25,"cache_creation_input_tokens":100,)"
       R"("cache_read_input_tokens":1000,"output_tokens":15,)"
       R"("output_tokens_details":{"thinking_tokens":7}}})";
-  Bench bench(anthropic(), {{.body = body}});
+  ProviderFixture bench(anthropic(), {{.body = body}});
   ASSERT_TRUE(bench.ask(false));
   EXPECT_THAT(bench.lines(),
               ElementsAre(kStarted, "thinking: t", "signature: s", "text: Hi", "tool u: f",
@@ -86,7 +86,7 @@ TEST(Anthropic, ReadsAWholeAnswer) {
 }
 
 TEST(Anthropic, BindsThinkingToItsModel) {
-  Bench bench(anthropic(), {});
+  ProviderFixture bench(anthropic(), {});
   const Provider& provider = bench.provider();
   const auto raw = [](std::string_view type) {
     return UnknownBlock{std::string(type), *RawJson::parse("{}")};
@@ -103,7 +103,7 @@ TEST(Anthropic, KeepsBlocksItDoesNotKnow) {
       delta(0, R"({"type":"input_json_delta","partial_json":"{\"q\":"})") +
       delta(0, R"({"type":"input_json_delta","partial_json":"\"x\"}"})") + stop(0) +
       end("max_tokens");
-  Bench bench(anthropic(), {{.body = body}});
+  ProviderFixture bench(anthropic(), {{.body = body}});
   ASSERT_TRUE(bench.ask());
   EXPECT_THAT(
       bench.lines(),
@@ -114,7 +114,7 @@ TEST(Anthropic, KeepsBlocksItDoesNotKnow) {
 }
 
 TEST(Anthropic, DistinguishesAPauseFromTheEnd) {
-  Bench bench(anthropic(), {{.body = kStart + end("pause_turn")}});
+  ProviderFixture bench(anthropic(), {{.body = kStart + end("pause_turn")}});
   ASSERT_TRUE(bench.ask());
   EXPECT_EQ(bench.lines().back(), cat("ended ", static_cast<int>(StopReason::paused)));
 }
@@ -122,16 +122,17 @@ TEST(Anthropic, DistinguishesAPauseFromTheEnd) {
 TEST(Anthropic, OverloadDuringAnAnswerIsNotRetried) {
   const std::string overloaded =
       one_event("error", R"("error":{"type":"overloaded_error","message":"Overloaded"})");
-  Bench middle(anthropic(),
-               {{.body = kStart + block(0, R"({"type":"text","text":""})") +
-                         delta(0, R"({"type":"text_delta","text":"Hel"})") + overloaded}});
+  ProviderFixture middle(
+      anthropic(), {{.body = kStart + block(0, R"({"type":"text","text":""})") +
+                             delta(0, R"({"type":"text_delta","text":"Hel"})") + overloaded}});
   const auto outcome = middle.ask();
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::io);
   EXPECT_EQ(outcome.error().message, "model.test ended the answer early: Overloaded");
   EXPECT_THAT(middle.lines(), ElementsAre(kStarted, "text: Hel"));
 
-  Bench before(anthropic(), {{.body = kStart + overloaded}, {.body = kStart + end("end_turn")}});
+  ProviderFixture before(anthropic(),
+                         {{.body = kStart + overloaded}, {.body = kStart + end("end_turn")}});
   ASSERT_TRUE(before.ask());
   EXPECT_THAT(before.lines(),
               ElementsAre("retry 2/5 after 500, : model.test ended the answer early: Overloaded",
@@ -205,8 +206,8 @@ TEST(Anthropic, RequestsTheModelsMaximum) {
 
 TEST(Anthropic, SendsItsHeadersToEitherBaseUrl) {
   for (const char* base : {"https://a.test", "https://a.test/", "https://a.test/v1"}) {
-    Bench bench(anthropic(), {{.body = kStart + end("end_turn")}},
-                {.base_url = base, .api_key = " sk-1\n"});
+    ProviderFixture bench(anthropic(), {{.body = kStart + end("end_turn")}},
+                          {.base_url = base, .api_key = " sk-1\n"});
     ASSERT_TRUE(bench.ask());
     const http::Request& sent = bench.sent().at(0);
     EXPECT_EQ(sent.url, "https://a.test/v1/messages");

@@ -30,8 +30,8 @@ std::string repeated(const std::string& text, int times) {
 // The outcome of an endless answer with a limit of 4000 bytes.
 Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr,
                      std::unique_ptr<Codec> codec = chat_codec()) {
-  Bench bench(std::move(codec), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
-              {.answer_bytes_max = 4000});
+  ProviderFixture bench(std::move(codec), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
+                        {.answer_bytes_max = 4000});
   auto outcome = bench.ask();
   EXPECT_EQ(bench.sent().size(), 1U);  // a retry would be the same
   if (lines != nullptr) {
@@ -142,7 +142,7 @@ TEST(HttpProvider, CountsABlockOnce) {
   const std::string chat = cat(
       chunk_of(cat(R"({"content":"x","reasoning_details":[{"type":"t","text":")", large, "\"}]}")),
       kGood);
-  EXPECT_TRUE(Bench(chat_codec(), {{.body = chat}}, {.answer_bytes_max = 4000}).ask());
+  EXPECT_TRUE(ProviderFixture(chat_codec(), {{.body = chat}}, {.answer_bytes_max = 4000}).ask());
   const std::string anthropic =
       cat(event_of(R"({"type":"content_block_start","index":0,)"
                    R"("content_block":{"type":"thinking","thinking":"t"}})"),
@@ -150,7 +150,8 @@ TEST(HttpProvider, CountsABlockOnce) {
                        R"({"type":"signature_delta","signature":")", large, "\"}}")),
           event_of(R"({"type":"content_block_stop","index":0})"),
           event_of(R"({"type":"message_stop"})"));
-  EXPECT_TRUE(Bench(make_anthropic(), {{.body = anthropic}}, {.answer_bytes_max = 4000}).ask());
+  EXPECT_TRUE(
+      ProviderFixture(make_anthropic(), {{.body = anthropic}}, {.answer_bytes_max = 4000}).ask());
 }
 
 TEST(HttpProvider, AcceptsCommentsWithinAnAnswer) {
@@ -165,19 +166,20 @@ TEST(HttpProvider, BoundsTheToolCallsOfAnAnswer) {
     body += chunk_of(cat(R"({"tool_calls":[{"index":)", i, R"(,"id":"c)", i,
                          R"(","function":{"name":"f","arguments":"{}"}}]})"));
   }
-  Bench bench(chat_codec(), {{.body = body}});
+  ProviderFixture bench(chat_codec(), {{.body = body}});
   const auto outcome = bench.ask();
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().message, "model.test made more than 4096 tool calls in one answer");
 }
 
 TEST(HttpProvider, ListsModelsPageByPage) {
-  Bench bench(make_anthropic(),
-              {{.body = R"({"data":[{"id":"a","display_name":"A"},{"type":"no id"}],)"
-                        R"("has_more":true,"last_id":"a"})"},
-               {.body = R"({"data":[{"id":"b","shutdown_date":"2027-01-14"}],"has_more":false,)"
-                        R"("last_id":"b"})"}},
-              {.base_url = "http://model.test", .api_key = "secret-key"});
+  ProviderFixture bench(
+      make_anthropic(),
+      {{.body = R"({"data":[{"id":"a","display_name":"A"},{"type":"no id"}],)"
+                R"("has_more":true,"last_id":"a"})"},
+       {.body = R"({"data":[{"id":"b","shutdown_date":"2027-01-14"}],"has_more":false,)"
+                R"("last_id":"b"})"}},
+      {.base_url = "http://model.test", .api_key = "secret-key"});
   const auto models = bench.provider().models(std::chrono::seconds(5), {});
   ASSERT_TRUE(models) << models.error().message;
   EXPECT_EQ(*models, (std::vector<ModelInfo>{{.id = "a", .name = "A", .ends_on = ""},
@@ -190,10 +192,11 @@ TEST(HttpProvider, ListsModelsPageByPage) {
 
 TEST(HttpProvider, ReportsWhyModelsAreNotListed) {
   for (const auto& [played, code] :
-       {std::pair(Played{.status = 404}, Code::unsupported),
-        std::pair(Played{.body = "<html>"}, Code::unsupported),
-        std::pair(Played{.status = 401, .body = R"({"error":"no"})"}, Code::unauthorized)}) {
-    Bench bench(make_openai_responses(), {played});
+       {std::pair(RecordedResponse{.status = 404}, Code::unsupported),
+        std::pair(RecordedResponse{.body = "<html>"}, Code::unsupported),
+        std::pair(RecordedResponse{.status = 401, .body = R"({"error":"no"})"},
+                  Code::unauthorized)}) {
+    ProviderFixture bench(make_openai_responses(), {played});
     const auto models = bench.provider().models(std::chrono::seconds(5), {});
     ASSERT_FALSE(models);
     EXPECT_EQ(models.error().code, code) << models.error().message;
@@ -201,9 +204,10 @@ TEST(HttpProvider, ReportsWhyModelsAreNotListed) {
 }
 
 TEST(HttpProvider, SuggestsSimilarModelsForAnUnknownOne) {
-  Bench bench(make_openai_responses(),
-              {{.status = 404, .body = R"({"error":{"message":"gone","code":"model_not_found"}})"},
-               {.body = R"({"data":[{"id":"whisper-large"},{"id":"m2"},{"id":"m"}]})"}});
+  ProviderFixture bench(
+      make_openai_responses(),
+      {{.status = 404, .body = R"({"error":{"message":"gone","code":"model_not_found"}})"},
+       {.body = R"({"data":[{"id":"whisper-large"},{"id":"m2"},{"id":"m"}]})"}});
   const auto outcome = bench.ask();
   ASSERT_FALSE(outcome);
   EXPECT_EQ(
@@ -215,11 +219,11 @@ TEST(HttpProvider, SuggestsSimilarModelsForAnUnknownOne) {
 TEST(HttpProvider, RemovesARejectedParameter) {
   const std::string refusal =
       R"({"error":{"message":"no","param":"temperature","code":"unsupported_parameter"}})";
-  Bench bench(make_openai_chat("http://model.test/v1"),
-              {{.status = 400, .body = refusal},
-               {.status = 400, .body = refusal},
-               {.status = 400, .body = R"({"error":"else"})"}},
-              {.retries_max = 0});
+  ProviderFixture bench(make_openai_chat("http://model.test/v1"),
+                        {{.status = 400, .body = refusal},
+                         {.status = 400, .body = refusal},
+                         {.status = 400, .body = R"({"error":"else"})"}},
+                        {.retries_max = 0});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .temperature = 0.5, .messages = messages};
   const auto outcome = bench.ask(request);

@@ -26,7 +26,7 @@ Error lost() {
 
 // The deltas of an answer that arrives in two parts, the first of `first_bytes`.
 std::vector<std::string> deltas(const std::string& body, std::size_t first_bytes) {
-  Bench bench(chat_codec(), {{.body = body, .cuts = {first_bytes}}});
+  ProviderFixture bench(chat_codec(), {{.body = body, .cuts = {first_bytes}}});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   std::vector<std::string> texts;
@@ -81,8 +81,8 @@ TEST(HttpProvider, MapsStatusesToErrors) {
        Code::io, "model.test failed (529): Overloaded; try again later"},
   };
   for (const Case& one : cases) {
-    Bench bench(chat_codec(), {{.status = one.status, .body = one.body}},
-                {.api_key = "sk-secret", .retries_max = 0});
+    ProviderFixture bench(chat_codec(), {{.status = one.status, .body = one.body}},
+                          {.api_key = "sk-secret", .retries_max = 0});
     const auto outcome = bench.ask();
     ASSERT_FALSE(outcome) << one.status;
     EXPECT_EQ(outcome.error().code, one.code) << one.status;
@@ -143,7 +143,7 @@ TEST(HttpProvider, ClassifiesRefusals) {
       {422, R"({"error":{"message":"messages[0]: unknown variant `image_url`, expected `text`"}})"},
   };
   const auto code_of = [](const Case& one) {
-    Bench bench(chat_codec(), {{.status = one.status, .body = one.body}});
+    ProviderFixture bench(chat_codec(), {{.status = one.status, .body = one.body}});
     const auto outcome = bench.ask();
     EXPECT_EQ(bench.sent().size(), 1U) << "another try cannot help: " << one.body;
     return outcome ? Code::io : outcome.error().code;
@@ -154,16 +154,16 @@ TEST(HttpProvider, ClassifiesRefusals) {
   for (const Case& one : no_images) {
     EXPECT_EQ(code_of(one), Code::unsupported) << one.body;
   }
-  Bench streamed(chat_codec(), {{.body = cat("data: ", too_long[0].body, "\n\n")}});
+  ProviderFixture streamed(chat_codec(), {{.body = cat("data: ", too_long[0].body, "\n\n")}});
   EXPECT_EQ(streamed.ask().error().code, Code::too_long);
   EXPECT_EQ(streamed.sent().size(), 1U);
 }
 
 // A refusal that nothing else explains may be one of the images.
 TEST(HttpProvider, AnUnexplainedRefusalOfARequestWithImagesMayBeTheirs) {
-  const auto code_of = [](const Played& played, std::vector<Block> blocks,
+  const auto code_of = [](const RecordedResponse& played, std::vector<Block> blocks,
                           std::string_view previous = "") {
-    Bench bench(chat_codec(), {played});
+    ProviderFixture bench(chat_codec(), {played});
     ListMessages messages({make_message(role::kUser, std::move(blocks))});
     Request request{
         .model = "m", .previous_response_id = std::string(previous), .messages = messages};
@@ -172,7 +172,8 @@ TEST(HttpProvider, AnUnexplainedRefusalOfARequestWithImagesMayBeTheirs) {
   const ImageBlock image{"image/png", {}, "data:image/png;base64,iVBORy4uLi4=", {}};
   const TextBlock text{"Hi", {}};
   for (const int status : {400, 415, 422}) {
-    const Played refused{.status = status, .body = R"({"error":{"message":"bad parts"}})"};
+    const RecordedResponse refused{.status = status,
+                                   .body = R"({"error":{"message":"bad parts"}})"};
     EXPECT_EQ(code_of(refused, {text, image}), Code::unsupported) << status;
     EXPECT_EQ(code_of(refused, {text}), Code::invalid_argument) << status;
     EXPECT_EQ(code_of(refused, {text, image}, "r1"), Code::invalid_argument) << status;
@@ -184,8 +185,8 @@ TEST(HttpProvider, AnUnexplainedRefusalOfARequestWithImagesMayBeTheirs) {
 }
 
 TEST(HttpProvider, RedirectsAreReportedAndNotFollowed) {
-  Bench bench(chat_codec(),
-              {{.status = 307, .headers = {{"Location", "https://u:p@evil.test/x"}}}});
+  ProviderFixture bench(chat_codec(),
+                        {{.status = 307, .headers = {{"Location", "https://u:p@evil.test/x"}}}});
   const auto outcome = bench.ask();
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().message,
@@ -195,17 +196,17 @@ TEST(HttpProvider, RedirectsAreReportedAndNotFollowed) {
 }
 
 TEST(HttpProvider, WithoutAKeyNamesItsVariable) {
-  Bench bench(chat_codec(), {{.status = 401}});
+  ProviderFixture bench(chat_codec(), {{.status = 401}});
   EXPECT_EQ(bench.ask().error().message, "model.test refused the key (401); set OPENAI_API_KEY");
-  Bench advised(chat_codec(), {{.status = 401}}, {.key_advice = "give it one"});
+  ProviderFixture advised(chat_codec(), {{.status = 401}}, {.key_advice = "give it one"});
   EXPECT_EQ(advised.ask().error().message, "model.test refused the key (401); give it one");
 }
 
 TEST(HttpProvider, RetriesWithGrowingPauses) {
-  Bench bench(chat_codec(), {{.status = 500},
-                             {.status = 0, .lost = lost()},
-                             {.status = 429, .headers = {{"Retry-After", "7"}}},
-                             {.body = kGood}});
+  ProviderFixture bench(chat_codec(), {{.status = 500},
+                                       {.status = 0, .lost = lost()},
+                                       {.status = 429, .headers = {{"Retry-After", "7"}}},
+                                       {.body = kGood}});
   ASSERT_TRUE(bench.ask());
   EXPECT_THAT(bench.pauses, ElementsAre(500, 1000, 7000));
   EXPECT_THAT(
@@ -221,14 +222,14 @@ TEST(HttpProvider, RetriesWithGrowingPauses) {
 }
 
 TEST(HttpProvider, FailsAfterTheLastRetry) {
-  Bench bench(chat_codec(), {{.status = 503}}, {.retries_max = 2});
+  ProviderFixture bench(chat_codec(), {{.status = 503}}, {.retries_max = 2});
   EXPECT_EQ(bench.ask().error().code, Code::io);
   EXPECT_EQ(bench.sent().size(), 3U);
 }
 
 TEST(HttpProvider, RetriesOnlyTemporaryErrors) {
-  const auto tries = [](Played played) {
-    Bench bench(chat_codec(), {std::move(played)});
+  const auto tries = [](RecordedResponse played) {
+    ProviderFixture bench(chat_codec(), {std::move(played)});
     EXPECT_FALSE(bench.ask());
     return bench.sent().size();
   };
@@ -247,8 +248,8 @@ TEST(HttpProvider, RetriesOnlyTemporaryErrors) {
 }
 
 TEST(HttpProvider, SaysHowLongToWaitIfThatIsTooLong) {
-  const auto error = [](Played played) {
-    Bench bench(chat_codec(), {std::move(played)});
+  const auto error = [](RecordedResponse played) {
+    ProviderFixture bench(chat_codec(), {std::move(played)});
     return bench.ask().error().message;
   };
   EXPECT_EQ(error({.status = 429, .headers = {{"retry-after", "120"}}}),
@@ -258,33 +259,33 @@ TEST(HttpProvider, SaysHowLongToWaitIfThatIsTooLong) {
 }
 
 TEST(HttpProvider, SaysOnceThatAnAnswerEndedEarly) {
-  Bench bench(chat_codec(),
-              {{.body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"}});
+  ProviderFixture bench(chat_codec(),
+                        {{.body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"}});
   EXPECT_EQ(bench.ask().error().message, "model.test ended the answer early");
 }
 
 TEST(HttpProvider, NeverRetriesAfterTheFirstToken) {
   const std::string started = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
-  Bench bench(chat_codec(), {{.body = started, .lost = lost()}});
+  ProviderFixture bench(chat_codec(), {{.body = started, .lost = lost()}});
   EXPECT_EQ(bench.ask().error().code, Code::io);
   EXPECT_EQ(bench.sent().size(), 1U);
   EXPECT_THAT(bench.lines(), ElementsAre("started : ", "text: hi"));
 }
 
 TEST(HttpProvider, AConnectionLostAfterTheContentLosesNothing) {
-  Bench bench(chat_codec(),
-              {{.body = kGood.substr(0, kGood.find("data: [DONE]")), .lost = lost()}});
+  ProviderFixture bench(chat_codec(),
+                        {{.body = kGood.substr(0, kGood.find("data: [DONE]")), .lost = lost()}});
   ASSERT_TRUE(bench.ask());
   EXPECT_THAT(bench.lines(), ElementsAre("started : ", "text: hi", "ended 0"));
 }
 
 TEST(HttpProvider, TheStatusIsUsedEvenIfTheBodyIsTruncated) {
-  Bench bench(chat_codec(), {{.status = 401, .body = "{", .lost = lost()}});
+  ProviderFixture bench(chat_codec(), {{.status = 401, .body = "{", .lost = lost()}});
   EXPECT_EQ(bench.ask().error().code, Code::unauthorized);
 }
 
 TEST(HttpProvider, StopsInAPause) {
-  Bench bench(chat_codec(), {{.status = 500}});
+  ProviderFixture bench(chat_codec(), {{.status = 500}});
   bench.stop_sleeping = true;
   EXPECT_EQ(bench.ask().error().code, Code::cancelled);
   EXPECT_EQ(bench.sent().size(), 1U);
@@ -300,7 +301,7 @@ TEST(HttpProvider, StreamsALongBodyAndRewindsIt) {
   ListMessages large(history, 2'000'000);
   Request whole{.model = "m", .system = "s", .messages = small};
   Request streamed{.model = "m", .system = "s", .messages = large};
-  Bench bench(chat_codec(), {{.body = kGood}, {.status = 500}, {.body = kGood}});
+  ProviderFixture bench(chat_codec(), {{.body = kGood}, {.status = 500}, {.body = kGood}});
   ASSERT_TRUE(bench.ask(whole));
   ASSERT_TRUE(bench.ask(streamed));
   ASSERT_EQ(bench.sent().size(), 3U);

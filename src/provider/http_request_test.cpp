@@ -32,7 +32,7 @@ TEST(HttpProvider, ReturnsErrorsOfTheHistory) {
     FailingMessages messages;
     messages.bytes = bytes;
     Request request{.model = "m", .messages = messages};
-    Bench bench(chat_codec(), {{.body = kGood}});
+    ProviderFixture bench(chat_codec(), {{.body = kGood}});
     const auto outcome = bench.ask(request);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
@@ -40,7 +40,7 @@ TEST(HttpProvider, ReturnsErrorsOfTheHistory) {
 }
 
 TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
-  Bench bench(chat_codec(), {}, {.base_url = "http://me:secret@model.test/v1"});
+  ProviderFixture bench(chat_codec(), {}, {.base_url = "http://me:secret@model.test/v1"});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   EXPECT_THAT(*bench.provider().dry_run(request),
@@ -48,8 +48,8 @@ TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
 }
 
 TEST(HttpProvider, KeepsTheQueryOfTheBaseUrlAfterThePath) {
-  Bench bench(chat_codec(), {{.body = kGood}},
-              {.base_url = "https://x.test/d/?api-version=1&api-key=s3cret"});
+  ProviderFixture bench(chat_codec(), {{.body = kGood}},
+                        {.base_url = "https://x.test/d/?api-version=1&api-key=s3cret"});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   EXPECT_THAT(*bench.provider().dry_run(request),
@@ -60,7 +60,7 @@ TEST(HttpProvider, KeepsTheQueryOfTheBaseUrlAfterThePath) {
 }
 
 TEST(HttpProvider, DryRunShowsTheRequestWithoutTheKey) {
-  Bench bench(chat_codec(), {}, {.api_key = "sk-secret"});
+  ProviderFixture bench(chat_codec(), {}, {.api_key = "sk-secret"});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .stream = false, .messages = messages};
   EXPECT_EQ(*bench.provider().dry_run(request),
@@ -94,12 +94,12 @@ std::vector<std::pair<std::string, std::string>> given_headers() {
 }
 
 TEST(HttpProvider, SendsCustomHeaders) {
-  Bench bench(make_anthropic(), {{.body = kGood}},
-              {.base_url = "http://a.test",
-               .api_key = "sk-1",
-               .auth = "bearer",
-               .headers = given_headers(),
-               .extra = json_of(R"({"metadata":{"user_id":"u"}})")});
+  ProviderFixture bench(make_anthropic(), {{.body = kGood}},
+                        {.base_url = "http://a.test",
+                         .api_key = "sk-1",
+                         .auth = "bearer",
+                         .headers = given_headers(),
+                         .extra = json_of(R"({"metadata":{"user_id":"u"}})")});
   (void)bench.ask();
   const http::Request& sent = bench.sent().at(0);
   EXPECT_EQ(http::find_header(sent.headers, "authorization"), "Bearer sk-1");
@@ -110,8 +110,8 @@ TEST(HttpProvider, SendsCustomHeaders) {
 }
 
 TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
-  Bench bench(make_openai_responses(), {},
-              {.api_key = "sk-1", .auth = "api-key", .headers = given_headers()});
+  ProviderFixture bench(make_openai_responses(), {},
+                        {.api_key = "sk-1", .auth = "api-key", .headers = given_headers()});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   const std::string shown = *bench.provider().dry_run(request);
@@ -123,10 +123,11 @@ TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
 }
 
 TEST(HttpProvider, ErrorsMaskEchoedSecrets) {
-  for (const Played& played :
-       {Played{.status = 400, .body = R"({"error":"no tenant secret-tenant, b1"})"},
-        Played{.body = "data: {\"error\":{\"message\":\"no secret-tenant\",\"code\":400}}\n\n"}}) {
-    Bench bench(chat_codec(), {played}, {.headers = given_headers()});
+  for (const RecordedResponse& played :
+       {RecordedResponse{.status = 400, .body = R"({"error":"no tenant secret-tenant, b1"})"},
+        RecordedResponse{
+            .body = "data: {\"error\":{\"message\":\"no secret-tenant\",\"code\":400}}\n\n"}}) {
+    ProviderFixture bench(chat_codec(), {played}, {.headers = given_headers()});
     const auto outcome = bench.ask();
     ASSERT_FALSE(outcome);
     EXPECT_THAT(outcome.error().message, Not(HasSubstr("secret")));
@@ -155,12 +156,13 @@ TEST(HttpProvider, MasksAllSecretsOfTheOptions) {
   }
   const std::string answer = cat(R"(data: {"id":")", all, R"(","choices":[{"delta":{"content":")",
                                  all, R"("},"finish_reason":"stop"}]})", "\n\ndata: [DONE]\n\n");
-  Bench bench(chat_codec(),
-              {{.body = answer},
-               {.status = 400, .body = cat(R"({"error":")", all, R"("})")},
-               {.body = cat(R"(data: {"error":{"message":")", all, R"(","code":400}})", "\n\n")},
-               {.body = cat(R"({"data":[{"id":")", all, R"("}]})")}},
-              options_with_secrets());
+  ProviderFixture bench(
+      chat_codec(),
+      {{.body = answer},
+       {.status = 400, .body = cat(R"({"error":")", all, R"("})")},
+       {.body = cat(R"(data: {"error":{"message":")", all, R"(","code":400}})", "\n\n")},
+       {.body = cat(R"({"data":[{"id":")", all, R"("}]})")}},
+      options_with_secrets());
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   std::string shown = *bench.provider().dry_run(request);
@@ -193,7 +195,7 @@ TEST(HttpProvider, CachesAtTheProvidersOwnHostByDefault) {
                           {"https://api.openai.com.evil.test", std::nullopt, false},
                           {"http://127.0.0.1:1", std::nullopt, false},
                           {"http://127.0.0.1:1", true, true}}) {
-    Bench bench(make_openai_responses(), {}, {.base_url = one.url});
+    ProviderFixture bench(make_openai_responses(), {}, {.base_url = one.url});
     ListMessages messages({make_message(role::kUser, "Hi")});
     Request request{.model = "m",
                     .options = {.prompt_cache = one.set},

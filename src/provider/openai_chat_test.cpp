@@ -75,7 +75,7 @@ TEST(OpenaiChat, DistinguishesCallsWithoutAnIndex) {
       delta(R"({"tool_calls":[{"index":0,"id":"x","function":{"name":"a","arguments":"{}"}}]})") +
       delta(R"({"tool_calls":[{"index":0,"id":"y","function":{"name":"b","arguments":""}}]})") +
       delta(R"({"tool_calls":[{"function":{"name":"c","arguments":{"k":1}}}]})") + finished("stop");
-  Bench bench(chat(), {{.body = body}});
+  ProviderFixture bench(chat(), {{.body = body}});
   ASSERT_TRUE(bench.ask());
   EXPECT_THAT(bench.lines(),
               ElementsAre(kStarted, "tool x: a", "input: {}", "tool y: b", "input: {}",
@@ -101,7 +101,7 @@ TEST(OpenaiChat, ReadsAWholeAnswerEvenIfAStreamWasAsked) {
       kStarted, "thinking: r", "signature: reasoning@model.test", "text: a😀", "tool c1: f",
       R"(input: {"a":1})", StartsWith(R"(usage {"input_tokens":1,"output_tokens":2)"), "ended 1");
   EXPECT_THAT(lines_in_all_chunkings(chat, body), expected);
-  Bench bench(chat(), {{.body = body}});
+  ProviderFixture bench(chat(), {{.body = body}});
   ASSERT_TRUE(bench.ask(false));
   EXPECT_THAT(bench.lines(), expected);
   EXPECT_THAT(bench.sent().at(0).body, HasSubstr(R"("stream":false,)"));
@@ -111,7 +111,7 @@ TEST(OpenaiChat, AnErrorInTheStreamKeepsTheAnswerSoFar) {
   const std::string body = delta(R"({"content":"Hal"})") +
                            one_event(R"({"error":{"message":"Provider\nbroke.","code":502}})") +
                            delta(R"({"content":"x"})");
-  Bench bench(chat(), {{.body = body}});
+  ProviderFixture bench(chat(), {{.body = body}});
   const auto outcome = bench.ask();
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::io);
@@ -122,7 +122,7 @@ TEST(OpenaiChat, AnErrorInTheStreamKeepsTheAnswerSoFar) {
 TEST(OpenaiChat, AStreamWithoutItsEndIsAnErrorAtEveryCut) {
   const std::string body = delta(R"({"content":"a"})") + delta(R"({"content":"b"})");
   for (std::size_t cut = 0; cut <= body.size(); ++cut) {
-    Bench bench(chat(), {{.body = body.substr(0, cut)}}, {.retries_max = 0});
+    ProviderFixture bench(chat(), {{.body = body.substr(0, cut)}}, {.retries_max = 0});
     const auto outcome = bench.ask();
     ASSERT_FALSE(outcome) << cut;
     EXPECT_EQ(outcome.error().code, Code::io) << cut;
@@ -175,8 +175,8 @@ TEST(OpenaiChat, UsesOpenaisNameForTheLimit) {
 
 // Sends `deltas` as an answer from `from`; returns the reasoning in the next request to `to`.
 std::string sent_back(const std::string& deltas, const std::string& from, const std::string& to) {
-  Bench bench(make_openai_chat(from), {{.body = deltas + finished("tool_calls") + kDone}},
-              {.base_url = from});
+  ProviderFixture bench(make_openai_chat(from), {{.body = deltas + finished("tool_calls") + kDone}},
+                        {.base_url = from});
   EXPECT_TRUE(bench.ask());
   std::vector<Block> blocks;
   for (const std::string& line : bench.lines()) {
@@ -236,7 +236,8 @@ TEST(OpenaiChat, SendsReasoningDetailsBackAsTheyWere) {
 
 TEST(OpenaiChat, AdaptsToAServersReasoning) {
   const auto bodies = [](const std::string& refusal) {
-    Bench bench(chat(), {{.status = 400, .body = refusal}, {.body = finished("stop") + kDone}});
+    ProviderFixture bench(chat(),
+                          {{.status = 400, .body = refusal}, {.body = finished("stop") + kDone}});
     ListMessages messages(
         {make_message(role::kUser, "q"),
          make_message(role::kAssistant,

@@ -96,11 +96,11 @@ TEST(OpenaiResponses, TakesMissingPartsFromTheFinalResponse) {
   const auto expected =
       ElementsAre(kStarted, "thinking: A\n\nB", "text: Hi", "tool c: f", R"(input: {"a":1})",
                   R"(raw: {"type":"web_search_call","id":"ws_1"})", kUsageLine, "ended 1");
-  Bench stream(responses(), {{.body = kCreated + completed(output)}});
+  ProviderFixture stream(responses(), {{.body = kCreated + completed(output)}});
   ASSERT_TRUE(stream.ask());
   EXPECT_THAT(stream.lines(), expected);
 
-  Bench whole(
+  ProviderFixture whole(
       responses(),
       {{.body = cat(R"({"id":"resp_67","model":"gpt-5-mini","status":"completed","output":[)",
                     output, R"(],"usage":{"input_tokens":36,"input_tokens_details":)",
@@ -117,10 +117,10 @@ TEST(OpenaiResponses, ReportsWhyItEndedEarly) {
                      cat(R"("response":{"id":"resp_67","status":"incomplete","output":[],)",
                          R"("incomplete_details":{"reason":")", reason, R"("}})"));
   };
-  Bench tokens(responses(), {{.body = incomplete("max_output_tokens")}});
+  ProviderFixture tokens(responses(), {{.body = incomplete("max_output_tokens")}});
   ASSERT_TRUE(tokens.ask());
   EXPECT_THAT(tokens.lines(), ElementsAre(kStarted, "text: a", "ended 2"));
-  Bench filter(responses(), {{.body = incomplete("content_filter")}});
+  ProviderFixture filter(responses(), {{.body = incomplete("content_filter")}});
   ASSERT_TRUE(filter.ask());
   EXPECT_THAT(filter.lines(), ElementsAre(kStarted, "text: a", "ended 3"));
 }
@@ -143,7 +143,7 @@ TEST(OpenaiResponses, FailuresInTheStream) {
       {"event: response.created\ndata: {broken\n\n", Code::io},
   };
   for (const Case& one : cases) {
-    Bench bench(responses(), {{.body = one.body}}, {.retries_max = 0});
+    ProviderFixture bench(responses(), {{.body = one.body}}, {.retries_max = 0});
     const auto outcome = bench.ask();
     ASSERT_FALSE(outcome) << one.body;
     EXPECT_EQ(outcome.error().code, one.code) << one.body;
@@ -158,7 +158,7 @@ TEST(OpenaiResponses, DetectsAnExpiredResponse) {
       R"({"error":{"message":"Previous response with id 'resp_1' not found.","code":null}})",
   };
   const auto ask = [](int status, const std::string& body, std::string previous) {
-    Bench bench(responses(), {{.status = status, .body = body}}, {.retries_max = 0});
+    ProviderFixture bench(responses(), {{.status = status, .body = body}}, {.retries_max = 0});
     ListMessages messages({make_message(role::kUser, "Hi")});
     Request request{
         .model = "m", .previous_response_id = std::move(previous), .messages = messages};
@@ -251,10 +251,11 @@ TEST(OpenaiResponses, TheSettingDecidesForAllServers) {
 }
 
 TEST(OpenaiResponses, OmitsEncryptedReasoningAfterARefusal) {
-  Bench bench(make_openai_responses("http://model.test/v1"),
-              {{.status = 400,
-                .body = R"({"error":{"message":"Encrypted content is not supported here"}})"},
-               {.body = R"({"id":"r","status":"completed","output":[]})"}});
+  ProviderFixture bench(
+      make_openai_responses("http://model.test/v1"),
+      {{.status = 400,
+        .body = R"({"error":{"message":"Encrypted content is not supported here"}})"},
+       {.body = R"({"id":"r","status":"completed","output":[]})"}});
   const auto message = make_message(
       role::kAssistant,
       {UnknownBlock{"reasoning", json_of(R"({"type":"reasoning","encrypted_content":"gA",)"
@@ -276,7 +277,7 @@ TEST(OpenaiResponses, OmitsEncryptedReasoningAfterARefusal) {
 
 TEST(OpenaiResponses, SendsReasoningBackToItsServer) {
   const auto answer = [](const std::string& url) {
-    Bench bench(
+    ProviderFixture bench(
         make_openai_responses(url),
         {{.body = R"({"id":"r","status":"completed","output":[{"type":"reasoning","id":"x",)"
                   R"("summary":[],"content":[{"type":"reasoning_text","text":"t"}]}]})"}},

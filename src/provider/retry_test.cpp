@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 std::optional<milliseconds> after(const char* value) {
-  return retry_after({{"Retry-After", value}}, StillClock().now());
+  return retry_after({{"Retry-After", value}}, FixedClock().now());
 }
 
 TEST(RetryAfter, ReadsSecondsAndDates) {
@@ -44,7 +44,7 @@ class MostEntropy final : public Entropy {
 };
 
 TEST(Backoff, DoublesAndHasABoundAndAJitter) {
-  NoEntropy none;
+  ZeroEntropy none;
   MostEntropy most;
   EXPECT_EQ(backoff(0, none), milliseconds(500));
   EXPECT_EQ(backoff(3, none), milliseconds(4000));

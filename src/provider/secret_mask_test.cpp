@@ -69,10 +69,10 @@ TEST(MaskedSink, MasksTheSecretsOfHeadersInAnAnswer) {
       "\n\n"
       R"(data: {"choices":[{"delta":{"content":"secret, token-12345 and beta-2026"}}]})"
       "\n\ndata: [DONE]\n\n";
-  Bench bench(make_openai_chat("http://model.test/v1"), {{.body = body}},
-              {.headers = {{"X-Gateway", "gateway-secret"},
-                           {"Authorization", "Bearer token-12345"},
-                           {"OpenAI-Beta", "beta-2026"}}});
+  ProviderFixture bench(make_openai_chat("http://model.test/v1"), {{.body = body}},
+                        {.headers = {{"X-Gateway", "gateway-secret"},
+                                     {"Authorization", "Bearer token-12345"},
+                                     {"OpenAI-Beta", "beta-2026"}}});
   (void)bench.ask();
   std::string text;
   for (const std::string& line : bench.lines()) {
@@ -86,8 +86,9 @@ TEST(MaskedSink, MasksTheSecretsOfHeadersInAnAnswer) {
 std::vector<std::string> answered(std::unique_ptr<Codec> codec, std::string body,
                                   std::string_view key = kKey,
                                   std::vector<http::Header> headers = {}) {
-  Bench bench(std::move(codec), {{.body = std::move(body), .headers = std::move(headers)}},
-              {.api_key = std::string(key)});
+  ProviderFixture bench(std::move(codec),
+                        {{.body = std::move(body), .headers = std::move(headers)}},
+                        {.api_key = std::string(key)});
   EXPECT_TRUE(bench.ask());
   return bench.lines();
 }
@@ -146,9 +147,10 @@ TEST(MaskedSink, MasksEscapedKeysInRawBlocksAndInputs) {
 }
 
 TEST(MaskedSink, EmitsAHeldBackPrefixWhenTheAnswerIsTruncated) {
-  Bench bench(make_openai_chat("http://model.test/v1"),
-              {{.body = "data: {\"choices\":[{\"delta\":{\"content\":\"so sk-se\"}}]}\n\n"}},
-              {.api_key = std::string(kKey)});
+  ProviderFixture bench(
+      make_openai_chat("http://model.test/v1"),
+      {{.body = "data: {\"choices\":[{\"delta\":{\"content\":\"so sk-se\"}}]}\n\n"}},
+      {.api_key = std::string(kKey)});
   EXPECT_FALSE(bench.ask());
   EXPECT_THAT(bench.lines(), testing::Contains("text: so sk-se"));
 }

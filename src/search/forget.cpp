@@ -18,21 +18,21 @@ Result<std::vector<std::int64_t>> shards_of(Connection& db, std::int64_t session
   return shards;
 }
 
-struct Place {
+struct DocumentKey {
   std::int64_t session;
   std::int64_t seq;
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend auto operator<=>(const DocumentKey&, const DocumentKey&) = default;
 };
 
 // The live documents of a shard, without those of sessions to be removed, ordered by session.
-Result<std::vector<Place>> live_documents(Connection& db, std::int64_t shard,
-                                          const std::set<std::int64_t>& gone) {
-  std::vector<Place> places;
+Result<std::vector<DocumentKey>> live_documents(Connection& db, std::int64_t shard,
+                                                const std::set<std::int64_t>& gone) {
+  std::vector<DocumentKey> places;
   REPRISE_ASSIGN(auto rows,
                  db.query("SELECT session, seq FROM docs WHERE id >= ? AND id < ? AND seq >= 0",
                           document_id(shard, 0), document_id(shard + 1, 0)));
   REPRISE_TRY(rows.each([&] {
-    const Place place{rows.integer("session"), rows.integer("seq")};
+    const DocumentKey place{rows.integer("session"), rows.integer("seq")};
     if (!gone.contains(place.session)) {
       places.push_back(place);
     }
@@ -42,7 +42,7 @@ Result<std::vector<Place>> live_documents(Connection& db, std::int64_t shard,
 }
 
 // Adds them as ranges of consecutive messages.
-Result<> add_pending(Connection& db, const std::vector<Place>& places) {
+Result<> add_pending(Connection& db, const std::vector<DocumentKey>& places) {
   for (std::size_t i = 0; i < places.size();) {
     std::size_t end = i + 1;
     while (end < places.size() && places[end].session == places[i].session &&
@@ -57,7 +57,7 @@ Result<> add_pending(Connection& db, const std::vector<Place>& places) {
 }
 
 Result<> drop_shard(Connection& db, std::int64_t shard, const std::set<std::int64_t>& gone) {
-  REPRISE_ASSIGN(const std::vector<Place> places, live_documents(db, shard, gone));
+  REPRISE_ASSIGN(const std::vector<DocumentKey> places, live_documents(db, shard, gone));
   REPRISE_TRY(add_pending(db, places));
   REPRISE_TRY(
       db.script(cat("DROP TABLE ", vocabulary_table(shard), ";DROP TABLE ", words_table(shard))));

@@ -278,7 +278,7 @@ class Hits {
     }
     std::set<std::size_t> done;
     for (const auto& [at, some] : of_sources) {
-      std::vector<MessageFinder::Place> places;
+      std::vector<MessageFinder::MessageRef> places;
       places.reserve(some.size());
       for (const Fetch& one : some) {
         places.push_back({one.owner.id, candidates[one.candidate].seq});

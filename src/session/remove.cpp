@@ -21,7 +21,7 @@ Result<> settle_answer(Store& store, const SessionInfo& info, Clock& clock) {
   if (!info.answering) {
     return {};
   }
-  const auto settled = settle_interrupted(store, info.id, clock);
+  const auto settled = recover_interrupted(store, info.id, clock);
   return settled || is_disk_full(settled.error()) ? Result<>() : std::unexpected(settled.error());
 }
 
@@ -78,7 +78,7 @@ Result<bool> recover_answer(Store& store, const SessionInfo& info,
   if (on_watching) {
     on_watching(info);
   }
-  const auto settled = settle_interrupted(store, info.id, clock);
+  const auto settled = recover_interrupted(store, info.id, clock);
   if (!settled && is_disk_full(settled.error())) {
     return false;  // its process is gone, but there is no space to record that
   }

@@ -81,7 +81,7 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
                       "` first"));
     }
     REPRISE_TRY(check_signature(store, found.info, options.accept_changed));
-    REPRISE_ASSIGN(resumed.cut, settle_interrupted(store, id, options.clock, options.stop));
+    REPRISE_ASSIGN(resumed.cut, recover_interrupted(store, id, options.clock, options.stop));
     if (found.info.state == SessionState::closed) {
       REPRISE_TRY(
           store.update(id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));

@@ -152,7 +152,8 @@ class OwnStore final : public Store,
       std::span<const SessionId> ids) override {
     return here("last_messages", [&] { return can_.last_message_reader->last_messages(ids); });
   }
-  Result<std::vector<std::optional<Found>>> find_messages(std::span<const Place> places) override {
+  Result<std::vector<std::optional<Found>>> find_messages(
+      std::span<const MessageRef> places) override {
     return here("find_messages", [&] { return can_.message_finder->find_messages(places); });
   }
   Result<SessionChanges> changes_since(std::string_view position) override {

@@ -21,17 +21,17 @@ int group_of(const SessionInfo& info, const SessionQuery& query) {
 }
 
 // A Cursor without a copy of the id.
-struct Place {
+struct ListPosition {
   int group;
   Time updated_at;
   const SessionId& id;
 };
 
-Place place_of(const SessionInfo& info, const SessionQuery& query) {
+ListPosition place_of(const SessionInfo& info, const SessionQuery& query) {
   return {group_of(info, query), info.updated_at, info.id};
 }
 
-bool is_listed_before(const Place& a, const Place& b) {
+bool is_listed_before(const ListPosition& a, const ListPosition& b) {
   if (a.group != b.group) {
     return a.group < b.group;
   }

@@ -338,7 +338,7 @@ TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotConsideredDead) {
     GTEST_SKIP() << "no PID namespaces can be made here";
   }
   EXPECT_FALSE(is_interrupted(found(id).info));
-  EXPECT_FALSE(must(settle_interrupted(store(), id)));
+  EXPECT_FALSE(must(recover_interrupted(store(), id)));
   TwoWords provider(kNothing);
   EXPECT_TRUE(fails(ask(store(), id, "second", provider, {.busy_timeout = 50ms}), Code::busy));
   ::close(ends[1]);
@@ -388,7 +388,7 @@ TEST_P(StoreContract, AnAnswerWithAWrongClockRunsWhileItIsRenewed) {
     }
   });
   TwoWords provider(kNothing);
-  EXPECT_FALSE(must(settle_interrupted(store(), id)));
+  EXPECT_FALSE(must(recover_interrupted(store(), id)));
   // It is observed for longer than two seconds, a quarter of the lease.
   EXPECT_TRUE(fails(ask(store(), id, "too early", provider, {.busy_timeout = 2500ms}), Code::busy));
   owner.request_stop();

@@ -27,10 +27,10 @@ constexpr std::string_view kWords = "words of the store";
 constexpr std::string_view kPrivate = "somebody's privacy";
 
 // Paths in the folder of a test, and whether they are folders.
-using Places = std::map<fs::path, bool>;
+using Layout = std::map<fs::path, bool>;
 
-Places places_in(const fs::path& folder) {
-  Places places;
+Layout places_in(const fs::path& folder) {
+  Layout places;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     places.emplace(entry.path().lexically_relative(folder), entry.is_directory());
   }
@@ -38,7 +38,7 @@ Places places_in(const fs::path& folder) {
 }
 
 // The path given by the user: the store's folder, or its main file.
-fs::path root_of(const Places& places) {
+fs::path root_of(const Layout& places) {
   return std::ranges::min_element(places, {},
                                   [](const auto& place) { return place.first.native().size(); })
       ->first;
@@ -62,7 +62,7 @@ class Life {
     return read_;
   }
 
-  const Places& places() const { return places_; }
+  const Layout& places() const { return places_; }
 
  private:
   void note() { places_.merge(places_in(folder_)); }
@@ -167,7 +167,7 @@ class Life {
   const fs::path outside_;
   const SessionId one_ = session_id("one");
   const SessionId two_ = session_id("two");
-  Places places_;
+  Layout places_;
   std::string read_;
 };
 
@@ -225,7 +225,7 @@ class StoreLinks : public testing::TestWithParam<StoreCase> {
     ASSERT_FALSE(places_.empty());
   }
 
-  Places places_;
+  Layout places_;
   std::vector<fs::path> temporary_;
 };
 

@@ -312,7 +312,7 @@ TEST_P(StoreContract, MessagesOfManySessionsAreTheSameAsRead) {
   const SessionId fork = session_id("fork");
   must(capabilities().forking->fork(one, {2}, session("fork")));
   append(fork, {user("branched")});
-  const std::vector<MessageFinder::Place> places = {
+  const std::vector<MessageFinder::MessageRef> places = {
       {one, {2}}, {two, {0}}, {one, {0}}, {fork, {2}}, {two, {1}}, {session_id("none"), {0}}};
   const auto all = must(finder->find_messages(places));
   ASSERT_EQ(all.size(), places.size());
@@ -324,11 +324,12 @@ TEST_P(StoreContract, MessagesOfManySessionsAreTheSameAsRead) {
   }
   EXPECT_FALSE(all[4]) << "there is no such message";
   EXPECT_FALSE(all[5]) << "there is no such session";
-  const auto shared = must(finder->find_messages(std::vector<MessageFinder::Place>{{fork, {1}}}));
+  const auto shared =
+      must(finder->find_messages(std::vector<MessageFinder::MessageRef>{{fork, {1}}}));
   EXPECT_FALSE(shared[0]) << "read() has it";
   must(capabilities().rewriting->replace_suffix(one, {1}, {user("instead")}, {}));
-  const auto replaced = must(
-      finder->find_messages(std::vector<MessageFinder::Place>{{one, {0}}, {one, {1}}, {one, {2}}}));
+  const auto replaced = must(finder->find_messages(
+      std::vector<MessageFinder::MessageRef>{{one, {0}}, {one, {1}}, {one, {2}}}));
   EXPECT_FALSE(replaced[2]) << "it was replaced";
   for (std::size_t i = 0; i < 2; ++i) {
     if (replaced[i]) {
@@ -340,7 +341,7 @@ TEST_P(StoreContract, MessagesOfManySessionsAreTheSameAsRead) {
 TEST_P(StoreContract, MessagesOfManySessionsTellWhetherTheirShortIdsAreUnique) {
   MessageFinder* const finder = capabilities().message_finder;
   REPRISE_NEEDS(finder && capabilities().any_id);
-  const std::vector<MessageFinder::Place> places = {
+  const std::vector<MessageFinder::MessageRef> places = {
       {create("0199aaaa-0000-7000-8000-aaaaaaaabbbb", {user("a")}), {0}},
       {create("0199aaaa-0000-7000-8000-aaaaaaaacccc", {user("b")}), {0}}};
   for (const auto& found : must(finder->find_messages(places))) {

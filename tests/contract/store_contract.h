@@ -32,7 +32,7 @@ void PrintTo(const StoreCase& store_case, std::ostream* out);
 std::vector<StoreCase> store_cases();
 
 // A clock that is set by hand.
-class SetClock final : public Clock {
+class ManualClock final : public Clock {
  public:
   Time now() override { return Time(now_.load()); }
   void pass(std::chrono::microseconds time) { now_ = now_.load() + time; }
@@ -46,7 +46,7 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
   StoreContract();
 
   Store& store() { return *store_; }
-  SetClock& clock() { return clock_; }
+  ManualClock& clock() { return clock_; }
   // Another client of the same store; null if that is impossible.
   std::unique_ptr<Store> another();
   const Capabilities& capabilities() { return store_->capabilities(); }
@@ -85,7 +85,7 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
   std::vector<std::string> listed_ids(const SessionQuery& query = {});
 
  private:
-  SetClock clock_;
+  ManualClock clock_;
   TemporaryFolder folder_;
   std::unique_ptr<Store> store_;
 };

@@ -312,7 +312,7 @@ TEST_F(ConversationE2e, KeepsTheTextThatWasShownBeforeAKill) {
   }  // killed
   ASSERT_FALSE(shown_early.empty());
   const auto store = must(open_store(url()));
-  EXPECT_TRUE(must(settle_interrupted(*store, must(SessionId::parse(kSession)))));
+  EXPECT_TRUE(must(recover_interrupted(*store, must(SessionId::parse(kSession)))));
   const auto cut = record();
   ASSERT_EQ(cut.size(), 2U);
   EXPECT_EQ(cut[1].state, MessageState::incomplete);

@@ -330,7 +330,7 @@ TEST_F(SessionsStore, ASecondStoreBesideItSeesEveryStep) {
 class Listing : public SessionsStore {
  protected:
   SessionInfo from_ends(const fs::path& file) {
-    const store::sessions::Location location = must(store::sessions::Places(root()).location(file));
+    const store::sessions::Location location = must(store::sessions::Layout(root()).location(file));
     return must(read_info(file, location));
   }
   void expect_same(const SessionId& id, const fs::path& file) {
@@ -351,7 +351,7 @@ TEST_F(Listing, OfOurFilesNeedsTheEndsOnly) {
       whole.info.id, {full_message()},
       {.begin_partial = PartialStart{operation_id("answer"), this_process(), "p", "m", at(7)}}));
   expect_same(whole.info.id,
-              must(store::sessions::Places(root()).find(whole.info.id)).value_or("gone"));
+              must(store::sessions::Layout(root()).find(whole.info.id)).value_or("gone"));
 }
 
 TEST_F(Listing, OfALongHistoryOfPromptsReadsMore) {
@@ -396,17 +396,15 @@ TEST_F(Listing, IsNotMisled) {
 
 // In another program's file, prompts may be on lines that look like members.
 TEST_F(Listing, OmitsOnlyTheHistoryOfPrompts) {
-  const std::string members = "{\n  \"closed_at\": null,\n  \"conversation\": [],"
-                              "\n  \"created_at\": \"2020-01-01T00:00:00Z\","
-                              "\n  \"id\": \"x\",\n  \"name\": \"own\","
-                              "\n  \"prompt_history\": ";
+  const std::string members =
+      "{\n  \"closed_at\": null,\n  \"conversation\": [],"
+      "\n  \"created_at\": \"2020-01-01T00:00:00Z\","
+      "\n  \"id\": \"x\",\n  \"name\": \"own\","
+      "\n  \"prompt_history\": ";
   const std::string end = ",\n  \"reprise\": \"{\\\"messages\\\":0}\",\n  \"version\": 1\n}";
   const std::vector<std::string> histories = {
-      "[\n  \"one\",\n  \"name\"\n]",
-      "[\n  \"one\"]",
-      "[{\n  \"name\": \"false\"}]",
-      "[[\n  \"created_at\"], \"x\"]",
-      "\n  \"name\"",
+      "[\n  \"one\",\n  \"name\"\n]",  "[\n  \"one\"]", "[{\n  \"name\": \"false\"}]",
+      "[[\n  \"created_at\"], \"x\"]", "\n  \"name\"",
   };
   for (const std::string& history : histories) {
     put(closed("theirs"), cat(members, history, end));

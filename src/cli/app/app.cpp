@@ -129,7 +129,7 @@ class App {
         open_editor(*edit);
       } else if (std::holds_alternative<Redraw>(effect)) {
         terminal_.redraw();
-      } else if (std::holds_alternative<Ring>(effect)) {
+      } else if (std::holds_alternative<Bell>(effect)) {
         terminal_.ring();
       } else if (const auto* const copied = std::get_if<CopyText>(&effect)) {
         copy(copied->text);

@@ -77,7 +77,7 @@ class Editor {
 // in column `width`.
 struct EditorLines {
   std::vector<std::string> lines;
-  Place cursor;
+  ScreenPosition cursor;
 };
 EditorLines editor_lines(const Editor& editor, std::size_t width);
 

@@ -87,7 +87,7 @@ TEST(Editor, WrapsIntoLines) {
   editor.insert("abcdef\n日本");
   const EditorLines lines = editor_lines(editor, 4);
   EXPECT_EQ(lines.lines, (std::vector<std::string>{"abcd", "ef", "日本"}));
-  EXPECT_EQ(lines.cursor, (Place{2, 4}));
+  EXPECT_EQ(lines.cursor, (ScreenPosition{2, 4}));
 }
 
 }  // namespace

@@ -162,12 +162,12 @@ struct OpenEditor {
   std::string text;
 };
 struct Suspend {};
-struct Ring {};
+struct Bell {};
 struct Redraw {};
 
 using Effect =
     std::variant<OpenEditor, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead, AskAgain,
-                 ContinueTurn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile,
+                 ContinueTurn, Bell, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile,
                  CopyText, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, CancelPending,
                  Suspend, Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored,
                  RestoreStored, RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed,

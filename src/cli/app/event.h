@@ -211,7 +211,7 @@ struct PreviewLoaded {
 };
 // The result of changing a stored session from the picker.
 struct StoredChanged {
-  enum class What : std::uint8_t { trashed, restored, renamed, emptied } what = What::trashed;
+  enum class Kind : std::uint8_t { trashed, restored, renamed, emptied } what = Kind::trashed;
   std::string id;
   std::string title = {};
   std::string failure = {};

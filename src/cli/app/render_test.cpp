@@ -173,7 +173,7 @@ TEST(Render, GrowsTheInputAndScrollsIt) {
   type(state, "last");
   const Screen screen = render(state);
   EXPECT_EQ(rows(screen.text(), 22, 22), "  last\n");
-  EXPECT_EQ(screen.cursor(), (Place{22, 6}));
+  EXPECT_EQ(screen.cursor(), (ScreenPosition{22, 6}));
 }
 
 TEST(Render, ShowsDialogsInsteadOfTheInput) {

@@ -46,7 +46,7 @@ TEST(Resume, KeepsAMessageTypedBeforeTheAnswerToTheOffer) {
     EXPECT_TRUE(key(state, "Backspace").empty());
     const Screen screen = render(state);
     EXPECT_NE(screen.text().find("\n› Why not yet?"), std::string::npos);
-    EXPECT_EQ(screen.cursor(), (Place{22, 14}));
+    EXPECT_EQ(screen.cursor(), (ScreenPosition{22, 14}));
     EXPECT_EQ(key(state, name).size(), 1U);
     EXPECT_EQ(state.status, "");
     EXPECT_EQ(state.input().text(), "Why not yet?");

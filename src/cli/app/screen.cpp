@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kJoinedBytesMax = 64;  // longer than any emoji
 
-void go_to(std::string& out, Place place) {
+void go_to(std::string& out, ScreenPosition place) {
   out += cat("\x1b[", place.row + 1, ";", place.column + 1, "H");
 }
 
@@ -34,7 +34,7 @@ void set_style(std::string& out, const Style& style, bool colours) {
 }
 
 // A cell in the form that ncurses displays.
-void put_plain(std::string& out, const Screen& screen, Place place, bool colours) {
+void put_plain(std::string& out, const Screen& screen, ScreenPosition place, bool colours) {
   const Cell& cell = screen.at(place);
   go_to(out, place);
   set_style(out, cell.style, colours);
@@ -74,7 +74,7 @@ std::string joined_in(const Screen& screen, std::size_t row, bool colours) {
 
 Screen::Screen(Size size) : size_(size), cells_(size.rows * size.columns) {}
 
-void Screen::set(Place place, Cell cell) {
+void Screen::set(ScreenPosition place, Cell cell) {
   Cell& old = cells_[place.row * size_.columns + place.column];
   // Overwriting half of a wide character blanks the other half.
   if (old.columns == 0 && place.column > 0) {
@@ -90,7 +90,7 @@ void Screen::set(Place place, Cell cell) {
   old = std::move(cell);
 }
 
-std::size_t Screen::put(Place place, std::string_view text, Style style, std::size_t end) {
+std::size_t Screen::put(ScreenPosition place, std::string_view text, Style style, std::size_t end) {
   end = std::min(end, size_.columns);
   if (place.row >= size_.rows || place.column >= end) {
     return place.column;
@@ -115,14 +115,14 @@ std::size_t Screen::put(Place place, std::string_view text, Style style, std::si
   return place.column;
 }
 
-std::size_t Screen::put(Place place, const Line& line, std::size_t end) {
+std::size_t Screen::put(ScreenPosition place, const Line& line, std::size_t end) {
   for (const Span& span : line) {
     place.column = put(place, span.text, span.style, end);
   }
   return place.column;
 }
 
-void Screen::fill(Place place, Style style, std::string_view character) {
+void Screen::fill(ScreenPosition place, Style style, std::string_view character) {
   for (; place.row < size_.rows && place.column < size_.columns; ++place.column) {
     set(place, {std::string(character), 1, style});
   }

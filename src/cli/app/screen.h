@@ -29,10 +29,10 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-struct Place {
+struct ScreenPosition {
   std::size_t row = 0;
   std::size_t column = 0;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const ScreenPosition&, const ScreenPosition&) = default;
 };
 
 class Screen {
@@ -40,31 +40,35 @@ class Screen {
   explicit Screen(Size size);
 
   Size size() const { return size_; }
-  const Cell& at(Place place) const { return cells_[place.row * size_.columns + place.column]; }
+  const Cell& at(ScreenPosition place) const {
+    return cells_[place.row * size_.columns + place.column];
+  }
 
   // Writes as much of the text as fits between `place` and column `end` (at most the whole row).
   // Returns the next column. Text outside the screen is ignored.
-  std::size_t put(Place place, std::string_view text, Style style, std::size_t end);
-  std::size_t put(Place place, std::string_view text, Style style) {
+  std::size_t put(ScreenPosition place, std::string_view text, Style style, std::size_t end);
+  std::size_t put(ScreenPosition place, std::string_view text, Style style) {
     return put(place, text, style, size_.columns);
   }
-  std::size_t put(Place place, const Line& line) { return put(place, line, size_.columns); }
-  std::size_t put(Place place, const Line& line, std::size_t end);
+  std::size_t put(ScreenPosition place, const Line& line) {
+    return put(place, line, size_.columns);
+  }
+  std::size_t put(ScreenPosition place, const Line& line, std::size_t end);
   // Fills the rest of the row with blanks (or another character of one column).
-  void fill(Place place, Style style, std::string_view character = " ");
+  void fill(ScreenPosition place, Style style, std::string_view character = " ");
 
-  void set_cursor(Place place) { cursor_ = place; }
-  std::optional<Place> cursor() const { return cursor_; }
+  void set_cursor(ScreenPosition place) { cursor_ = place; }
+  std::optional<ScreenPosition> cursor() const { return cursor_; }
 
   // For tests: the rows without trailing blanks.
   std::string text() const;
 
  private:
-  void set(Place place, Cell cell);
+  void set(ScreenPosition place, Cell cell);
 
   Size size_;
   std::vector<Cell> cells_;
-  std::optional<Place> cursor_;
+  std::optional<ScreenPosition> cursor_;
 };
 
 // ---- A character in the form that ncurses can display, and the characters of several parts

@@ -177,13 +177,13 @@ struct SessionWorker::Performer {
   void operator()(const LoadPreview& request) { worker.load_preview(request); }
   void operator()(const SearchTexts& request) { worker.search_texts(request); }
   void operator()(const TrashStored& request) {
-    change({StoredChanged::What::trashed, request.id}, worker.trash_stored(request.id));
+    change({StoredChanged::Kind::trashed, request.id}, worker.trash_stored(request.id));
   }
   void operator()(const RestoreStored& request) {
-    change({StoredChanged::What::restored, request.id}, worker.restore_stored(request.id));
+    change({StoredChanged::Kind::restored, request.id}, worker.restore_stored(request.id));
   }
   void operator()(const RenameStored& request) {
-    change({StoredChanged::What::renamed, request.id, request.title},
+    change({StoredChanged::Kind::renamed, request.id, request.title},
            worker.rename_stored(request.id, request.title));
   }
   void operator()(const EmptyTrash& request) { worker.empty_trash(request); }

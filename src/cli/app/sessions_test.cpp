@@ -62,7 +62,7 @@ TEST(Sessions, RingsWhenAnAnswerEndsInTheBackground) {
   enter(state, "/new");
   const Effects effects = update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   ASSERT_EQ(effects.size(), 1U);
-  EXPECT_TRUE(std::holds_alternative<Ring>(effects[0]));
+  EXPECT_TRUE(std::holds_alternative<Bell>(effects[0]));
   key(state, "Alt-1");
   enter(state, "another");
   EXPECT_TRUE(update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()}).empty());

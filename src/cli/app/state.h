@@ -157,7 +157,7 @@ struct Frame {
   std::size_t transcript_rows = 0;
   std::size_t transcript_columns = 0;
   std::vector<Line> todos;  // beside the transcript or below it
-  Place todo_place = {};
+  ScreenPosition todo_place = {};
   std::size_t todo_gap = 0;  // empty rows above them
   std::size_t rule_rows = 0;
   std::size_t input_row = 0;

@@ -77,7 +77,7 @@ short colour_number(Colour colour) {
   return -1;
 }
 
-void put(const Cell& cell, Place place, bool colours) {
+void put(const Cell& cell, ScreenPosition place, bool colours) {
   const Glyph glyph = glyph_of(cell.text, cell.columns);
   cchar_t character{};
   const auto pair = static_cast<short>(colours ? static_cast<int>(cell.style.colour) : 0);

@@ -225,7 +225,7 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
   if (&tab == state.tab()) {
     state.status.clear();
   } else {
-    effects.emplace_back(Ring{});
+    effects.emplace_back(Bell{});
   }
   std::vector<Entry> replaced = std::exchange(tab.replaced, {});
   if (!turn.arrived) {

@@ -33,7 +33,7 @@ std::string this_terminal() {
   return cat(session, ":", started_ticks(session).value_or(0));
 }
 
-fs::path file_of(const ListPlace& place, std::string_view terminal) {
+fs::path file_of(const LastListKey& place, std::string_view terminal) {
   const std::uint64_t hash = fnv1a(cat(place.store_url, "\n", place.folder, "\n", terminal));
   std::string name;
   for (int shift = 60; shift >= 0; shift -= 4) {
@@ -78,7 +78,7 @@ bool is_old(const LastList& list, Time now) {
   return age > kAgeMax || age < -kAgeMax;
 }
 
-Result<> save_last_list(const ListPlace& place, const LastList& list) {
+Result<> save_last_list(const LastListKey& place, const LastList& list) {
   const std::string terminal = this_terminal();
   std::string out;
   json::ObjectWriter object(out);
@@ -109,14 +109,14 @@ Result<> save_last_list(const ListPlace& place, const LastList& list) {
   return file.close(path);
 }
 
-std::optional<LastList> load_last_list(const ListPlace& place) {
+std::optional<LastList> load_last_list(const LastListKey& place) {
   const std::string terminal = this_terminal();
   const auto text = read_file(file_of(place, terminal), kFileBytesMax);
   if (!text) {
     return std::nullopt;
   }
   json::Scanner scanner(*text);
-  ListPlace written;
+  LastListKey written;
   std::string written_in;
   std::string shown_at;
   LastList list{};

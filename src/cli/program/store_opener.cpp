@@ -274,16 +274,16 @@ Result<Source*> StoreOpener::source() {
   return reader ? Result<Source*>(*reader) : std::unexpected(std::move(reader).error());
 }
 
-Result<ListPlace> StoreOpener::list_place(const std::optional<std::string>& from) {
+Result<LastListKey> StoreOpener::list_place(const std::optional<std::string>& from) {
   REPRISE_ASSIGN(const Settings* settings, config_.settings());
-  return ListPlace{config_.state_folder(), from.value_or(config_.store_url(*settings)),
-                   config_.project()};
+  return LastListKey{config_.state_folder(), from.value_or(config_.store_url(*settings)),
+                     config_.project()};
 }
 
 Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Use use,
                                         std::vector<SessionState> states,
                                         const std::optional<std::string>& from) {
-  REPRISE_ASSIGN(const ListPlace place, list_place(from));
+  REPRISE_ASSIGN(const LastListKey place, list_place(from));
   const std::optional<LastList> list = load_last_list(place);
   const std::size_t count = list ? list->ids.size() : 0;
   const std::optional<std::size_t> number = parse_number(sel);
@@ -326,7 +326,7 @@ Result<std::vector<SessionInfo>> StoreOpener::select_all(Source& source,
 }
 
 Result<std::vector<SessionId>> StoreOpener::listed_ids() {
-  REPRISE_ASSIGN(const ListPlace place, list_place(std::nullopt));
+  REPRISE_ASSIGN(const LastListKey place, list_place(std::nullopt));
   std::optional<LastList> list = load_last_list(place);
   return list ? std::move(list->ids) : std::vector<SessionId>();
 }
@@ -334,7 +334,7 @@ Result<std::vector<SessionId>> StoreOpener::listed_ids() {
 Result<> StoreOpener::remember_numbers(const std::vector<SessionInfo>& shown) {
   LastList list{.ids = {}, .shown_at = system_clock().now()};
   std::ranges::transform(shown, std::back_inserter(list.ids), &SessionInfo::id);
-  REPRISE_ASSIGN(const ListPlace place, list_place(std::nullopt));
+  REPRISE_ASSIGN(const LastListKey place, list_place(std::nullopt));
   if (const auto saved = save_last_list(place, list); !saved) {
     console_.note(cat("cannot save the numbers of this list: ", saved.error().message));
   }

@@ -132,7 +132,7 @@ class StoreOpener {
   // Whether a store would be created. Prevents a mistyped path from creating folders: except for
   // the default store, the parent folder must exist.
   Result<bool> is_new_place(const std::string& whole) const;
-  Result<ListPlace> list_place(const std::optional<std::string>& from);
+  Result<LastListKey> list_place(const std::optional<std::string>& from);
   void report_outbox(std::string_view store_url);
 
   ProgramConfig& config_;

@@ -54,7 +54,7 @@ inline Message results(std::vector<Block> blocks) {
 std::string spell(const std::vector<Message>& messages);
 
 // Records all events.
-class Listener final : public TurnObserver {
+class RecordingObserver final : public TurnObserver {
  public:
   void on_text(std::string_view piece) override { text += piece; }
   void on_thinking(std::string_view piece) override { thinking += piece; }

@@ -9,7 +9,7 @@ namespace reprise::provider {
 std::vector<std::string> lines_in_all_chunkings(
     const std::function<std::unique_ptr<Codec>()>& codec, const std::string& body) {
   const auto play = [&](std::vector<std::size_t> cuts) {
-    Bench bench(codec(), {{.body = body, .cuts = std::move(cuts)}});
+    ProviderFixture bench(codec(), {{.body = body, .cuts = std::move(cuts)}});
     const auto outcome = bench.ask();
     EXPECT_TRUE(outcome) << outcome.error().message;
     return bench.lines();

@@ -61,7 +61,7 @@ inline RawJson json_of(std::string text) {
 }
 
 // The network's behaviour for one request.
-struct Played {
+struct RecordedResponse {
   int status = 200;
   std::string body = {};
   std::vector<http::Header> headers = {};
@@ -71,7 +71,7 @@ struct Played {
 
 class FakeTransport final : public http::Transport {
  public:
-  explicit FakeTransport(std::vector<Played> script) : script_(std::move(script)) {}
+  explicit FakeTransport(std::vector<RecordedResponse> script) : script_(std::move(script)) {}
 
   Result<> send(const http::Request& request, http::Receiver& receiver,
                 std::stop_token stop) override {
@@ -82,7 +82,7 @@ class FakeTransport final : public http::Transport {
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped");
     }
-    const Played& played = script_.at(std::min(sent.size(), script_.size()) - 1);
+    const RecordedResponse& played = script_.at(std::min(sent.size(), script_.size()) - 1);
     if (played.status != 0) {
       receiver.head({played.status, played.headers});
       play(played, receiver);
@@ -107,7 +107,7 @@ class FakeTransport final : public http::Transport {
     }
   }
 
-  static void play(const Played& played, http::Receiver& receiver) {
+  static void play(const RecordedResponse& played, http::Receiver& receiver) {
     std::size_t from = 0;
     for (std::size_t i = 0; i <= played.cuts.size(); ++i) {
       const std::size_t to = i < played.cuts.size() ? played.cuts[i] : played.body.size();
@@ -122,7 +122,7 @@ class FakeTransport final : public http::Transport {
     }
   }
 
-  std::vector<Played> script_;
+  std::vector<RecordedResponse> script_;
 };
 
 // The events of one answer; consecutive pieces of one block are joined.
@@ -173,21 +173,22 @@ class EventLog {
 };
 
 // A clock stopped at Sun, 06 Nov 1994 08:49:37 GMT.
-class StillClock final : public Clock {
+class FixedClock final : public Clock {
  public:
   Time now() override { return Time(std::chrono::seconds(784111777)); }
 };
 
 // No jitter: backoff() subtracts nothing.
-class NoEntropy final : public Entropy {
+class ZeroEntropy final : public Entropy {
  public:
   void fill(std::span<std::uint8_t> bytes) override { std::ranges::fill(bytes, 0); }
 };
 
 // A provider over a script; records everything.
-class Bench {
+class ProviderFixture {
  public:
-  Bench(std::unique_ptr<Codec> codec, std::vector<Played> script, ProviderOptions options = {}) {
+  ProviderFixture(std::unique_ptr<Codec> codec, std::vector<RecordedResponse> script,
+                  ProviderOptions options = {}) {
     auto transport = std::make_unique<FakeTransport>(std::move(script));
     transport_ = transport.get();
     if (options.base_url.empty()) {
@@ -223,8 +224,8 @@ class Bench {
   bool stop_sleeping = false;
 
  private:
-  StillClock clock_;
-  NoEntropy entropy_;
+  FixedClock clock_;
+  ZeroEntropy entropy_;
   FakeTransport* transport_ = nullptr;
   std::unique_ptr<Provider> provider_;
 };

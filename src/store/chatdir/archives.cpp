@@ -44,7 +44,7 @@ Result<LogPoint> point_of_chat(const fs::path& chat) {
 
 // Moves a session's folder. A chat is locked meanwhile, so that it is not written. A chat without a
 // lock file, on a disk too full to create one, has no writer either.
-Result<> move_session(Chats& chats, const SessionId& id, const Place& from, const fs::path& to) {
+Result<> move_session(Chats& chats, const SessionId& id, const Location& from, const fs::path& to) {
   std::optional<LockFile::Hold> hold;
   if (!from.is_packed()) {
     const auto chat = chats.get(id);
@@ -61,7 +61,7 @@ Result<> move_session(Chats& chats, const SessionId& id, const Place& from, cons
   return move_file(from.folder, to);
 }
 
-Result<Place> find_place(const Chats& chats, const SessionId& id) {
+Result<Location> find_place(const Chats& chats, const SessionId& id) {
   REPRISE_TRY(check_id(id));
   REPRISE_ASSIGN(auto place, chats.layout().find(id));
   if (!place) {
@@ -156,7 +156,7 @@ Result<> ChatdirStore::purge(const SessionId& id) {
 
 Result<> ChatdirStore::trash_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(const Place place, find_place(chats_, id));
+  REPRISE_ASSIGN(const Location place, find_place(chats_, id));
   if (place.is_trashed()) {
     // An earlier attempt may have moved it and failed to sync.
     REPRISE_TRY(sync_folder(chats_.layout().chats()));
@@ -169,7 +169,7 @@ Result<> ChatdirStore::trash_now(const SessionId& id) {
 
 Result<> ChatdirStore::restore(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(const Place place, find_place(chats_, id));
+  REPRISE_ASSIGN(const Location place, find_place(chats_, id));
   if (!place.is_trashed()) {
     return std::unexpected(not_in_trash(id));
   }
@@ -182,7 +182,7 @@ Result<> ChatdirStore::restore(const SessionId& id) {
 Result<> ChatdirStore::purge_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   REPRISE_TRY(check_id(id));
-  REPRISE_ASSIGN(const std::vector<Place> places, chats_.layout().find_all(id));
+  REPRISE_ASSIGN(const std::vector<Location> places, chats_.layout().find_all(id));
   if (places.empty()) {
     return std::unexpected(no_session(id));
   }

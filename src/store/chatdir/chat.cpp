@@ -32,14 +32,14 @@ constexpr int kAttempts = 10;
 
 }  // namespace
 
-Result<std::shared_ptr<Chat>> Chat::open(Layout layout, SessionId id, Place place,
+Result<std::shared_ptr<Chat>> Chat::open(Layout layout, SessionId id, Location place,
                                          ChatSettings settings) {
   REPRISE_ASSIGN(const Identity identity, identity_of(place.folder));
   return std::shared_ptr<Chat>(
       new Chat(std::move(layout), std::move(id), std::move(place), std::move(settings), identity));
 }
 
-Chat::Chat(Layout layout, SessionId id, Place place, ChatSettings settings, Identity identity)
+Chat::Chat(Layout layout, SessionId id, Location place, ChatSettings settings, Identity identity)
     : layout_(std::move(layout)),
       id_(std::move(id)),
       place_(std::move(place)),

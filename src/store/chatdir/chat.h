@@ -24,7 +24,7 @@ class MessageLog;
 // Thread-safe. Returns not_found once its folder has been moved.
 class Chat {
  public:
-  static Result<std::shared_ptr<Chat>> open(Layout layout, SessionId id, Place place,
+  static Result<std::shared_ptr<Chat>> open(Layout layout, SessionId id, Location place,
                                             ChatSettings settings);
 
   // Whether the folder is still in its original place.
@@ -32,7 +32,7 @@ class Chat {
   // Whether an archiving or restoring was interrupted by a crash: lock() refuses the chat until
   // that is finished.
   Result<bool> is_unfinished() const;
-  const Place& place() const { return place_; }
+  const Location& place() const { return place_; }
   const SessionId& id() const { return id_; }
 
   // Loads the session for reading: its todos and its running answer without the text, and with the
@@ -73,7 +73,7 @@ class Chat {
     std::shared_ptr<const Fd> open = {};
   };
 
-  Chat(Layout layout, SessionId id, Place place, ChatSettings settings, Identity identity);
+  Chat(Layout layout, SessionId id, Location place, ChatSettings settings, Identity identity);
 
   std::filesystem::path file(std::string_view name) const { return place_.folder / name; }
   static Result<Identity> identity_of(const std::filesystem::path& folder);
@@ -93,7 +93,7 @@ class Chat {
 
   const Layout layout_;
   const SessionId id_;
-  const Place place_;
+  const Location place_;
   const ChatSettings settings_;
   const Identity identity_;
   std::mutex mutex_;  // guards the members below

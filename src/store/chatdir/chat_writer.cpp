@@ -277,7 +277,7 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
   if (places.empty()) {
     return end;
   }
-  const MessageLog::Place& last = places.front();
+  const MessageLog::LogEntry& last = places.front();
   FileWindow window(log_->fd(), log_->file());
   REPRISE_ASSIGN(const std::string_view bytes,
                  window.view(last.offset, static_cast<std::size_t>(last.length)));

@@ -33,7 +33,7 @@ void Chats::report_progress(std::string_view work, std::int64_t done, std::size_
 
 Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   REPRISE_TRY(check_id(id));
-  REPRISE_ASSIGN(std::optional<Place> place, layout_.find(id));
+  REPRISE_ASSIGN(std::optional<Location> place, layout_.find(id));
   if (!place) {
     return std::unexpected(no_session(id));
   }

@@ -11,9 +11,9 @@
 
 namespace reprise::store::chatdir {
 
-class Cursor {
+class LineParser {
  public:
-  explicit Cursor(std::string_view text) : text_(text) {}
+  explicit LineParser(std::string_view text) : text_(text) {}
 
   // Consumes exactly this text.
   bool eat(std::string_view literal) {

@@ -106,20 +106,20 @@ fs::path Layout::archive(const SessionId& id) const {
   return archives() / archive_name(id).value_or("");
 }
 
-Result<std::optional<Place>> Layout::find(const SessionId& id) const {
-  REPRISE_ASSIGN(std::vector<Place> found, find_all(id, 1));
+Result<std::optional<Location>> Layout::find(const SessionId& id) const {
+  REPRISE_ASSIGN(std::vector<Location> found, find_all(id, 1));
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
-Result<std::vector<Place>> Layout::find_all(const SessionId& id, std::size_t limit) const {
-  std::vector<Place> found;
+Result<std::vector<Location>> Layout::find_all(const SessionId& id, std::size_t limit) const {
+  std::vector<Location> found;
   if (!archive_name(id)) {
     return found;
   }
-  const std::array<Place, 3> places = {Place{chat(id), Area::chats},
-                                       Place{trashed(id), Area::trash},
-                                       Place{archive(id), Area::archive}};
-  for (const Place& place : places) {
+  const std::array<Location, 3> places = {Location{chat(id), Area::chats},
+                                          Location{trashed(id), Area::trash},
+                                          Location{archive(id), Area::archive}};
+  for (const Location& place : places) {
     if (found.size() == limit) {
       break;
     }

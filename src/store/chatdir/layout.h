@@ -29,7 +29,7 @@ inline constexpr std::string_view kZipMetadataFile = "chat.json";
 
 // The kind of place where a session was found.
 enum class Area : std::uint8_t { chats, trash, archive, trashed_archive };
-struct Place {
+struct Location {
   std::filesystem::path folder;
   Area area = Area::chats;
 
@@ -69,14 +69,14 @@ class Layout {
   std::filesystem::path lock_file() const { return chats() / kLockFile; }
 
   // nullopt if there is no such session. A chat hides an archive with the same id.
-  Result<std::optional<Place>> find(const SessionId& id) const;
+  Result<std::optional<Location>> find(const SessionId& id) const;
   // All places of the session, the one that counts first.
-  Result<std::vector<Place>> find_all(const SessionId& id, std::size_t limit = 3) const;
+  Result<std::vector<Location>> find_all(const SessionId& id, std::size_t limit = 3) const;
 
   // The sessions at a area, unordered. Empty if the folder does not exist.
   struct Listed {
     SessionId id;
-    Place place;
+    Location place;
   };
   Result<std::vector<Listed>> list(Area area) const;
 

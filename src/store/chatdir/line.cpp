@@ -305,7 +305,7 @@ Result<> append_line(std::string& out, std::int64_t start, const Message& messag
 std::optional<Line> read_plain_line(std::string_view text, const FoundTrailer* found) {
   Line line;
   std::string_view role;
-  Cursor cursor(text);
+  LineParser cursor(text);
   if (!cursor.eat(R"({"role":)") || !cursor.word(role) || !cursor.eat(R"(,"content":)") ||
       !cursor.rest().starts_with('"')) {
     return std::nullopt;

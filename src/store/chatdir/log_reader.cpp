@@ -26,7 +26,7 @@ class Delivery {
  public:
   explicit Delivery(const MessageSink& sink) : sink_(sink) {}
 
-  Flow operator()(const MessageLog::Place& place, Result<Line> line) {
+  Flow operator()(const MessageLog::LogEntry& place, Result<Line> line) {
     if (!line) {
       add(place, line.error().message);
       return Flow::proceed;
@@ -44,7 +44,7 @@ class Delivery {
   const std::vector<Flaw>& flaws() const { return flaws_; }
 
  private:
-  void add(const MessageLog::Place& place, std::string_view reason) {
+  void add(const MessageLog::LogEntry& place, std::string_view reason) {
     flaws_.push_back({place.offset, place.length, std::string(reason)});
   }
 
@@ -157,7 +157,7 @@ Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
     if (places.empty()) {
       break;
     }
-    for (const MessageLog::Place& place : places) {
+    for (const MessageLog::LogEntry& place : places) {
       REPRISE_ASSIGN(const std::string_view bytes,
                      window.view(place.offset, static_cast<std::size_t>(place.length)));
       if (deliver(place, read_line(bytes)) == Flow::stop) {
@@ -174,7 +174,7 @@ Result<FirstReading> read_first(const std::filesystem::path& file, Seq to, const
                                 std::string_view name, const MessageSink& sink) {
   Delivery deliver(sink);
   FirstReading reading;
-  const auto visit = [&](const MessageLog::Place& place, Result<Line> line) {
+  const auto visit = [&](const MessageLog::LogEntry& place, Result<Line> line) {
     return place.seq < to ? deliver(place, std::move(line)) : Flow::stop;
   };
   REPRISE_ASSIGN(reading.log, MessageLog::open(file, visit));

@@ -168,7 +168,7 @@ Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std:
   }
   const std::size_t unread = places_.size() - (read && shown < places_.size() ? 1 : 0);
   for (; shown < unread; ++shown) {
-    const Place& place = places_[shown];
+    const LogEntry& place = places_[shown];
     REPRISE_ASSIGN(const std::string_view bytes,
                    window.view(place.offset, static_cast<std::size_t>(place.length)));
     if (visit(place, read_line(bytes)) == Flow::stop) {
@@ -261,12 +261,12 @@ LogState MessageLog::state() const {
   return state_;
 }
 
-std::vector<MessageLog::Place> MessageLog::places(Seq from, Seq to, std::size_t count,
-                                                  bool newest_first) const {
+std::vector<MessageLog::LogEntry> MessageLog::places(Seq from, Seq to, std::size_t count,
+                                                     bool newest_first) const {
   const std::lock_guard lock(mutex_);
   const auto end = places_.begin() + static_cast<std::ptrdiff_t>(settled_places_);
-  const auto first = std::ranges::lower_bound(places_.begin(), end, from, {}, &Place::seq);
-  const auto last = std::ranges::lower_bound(first, end, std::max(from, to), {}, &Place::seq);
+  const auto first = std::ranges::lower_bound(places_.begin(), end, from, {}, &LogEntry::seq);
+  const auto last = std::ranges::lower_bound(first, end, std::max(from, to), {}, &LogEntry::seq);
   const auto selected = static_cast<std::ptrdiff_t>(
       std::min(count, static_cast<std::size_t>(std::distance(first, last))));
   if (newest_first) {

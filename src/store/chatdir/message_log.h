@@ -29,7 +29,7 @@ struct Piece;
 class MessageLog {
  public:
   // The position of a message.
-  struct Place {
+  struct LogEntry {
     std::int64_t offset = 0;
     std::int64_t length = 0;
     Seq seq;
@@ -44,7 +44,7 @@ class MessageLog {
   };
 
   // Called with each message of the record.
-  using Visit = std::function<Flow(const Place&, Result<Line>)>;
+  using Visit = std::function<Flow(const LogEntry&, Result<Line>)>;
 
   // not_found if the file does not exist, corrupt if it is not a regular file. The messages are
   // passed to `visit` during the scan, which saves a second read; returns null if `visit` stops.
@@ -59,7 +59,7 @@ class MessageLog {
   LogState state() const;
   // At most `count` messages of [from, to): the first ones, or with `newest_first` the last ones,
   // in reverse order.
-  std::vector<Place> places(Seq from, Seq to, std::size_t count, bool newest_first) const;
+  std::vector<LogEntry> places(Seq from, Seq to, std::size_t count, bool newest_first) const;
   // The damaged spans before messages of [from, to); one after the last message belongs to it.
   std::vector<DamagedSpan> damaged_spans(Seq from, Seq to) const;
   std::optional<AppendResult> find_operation(const OperationId& operation) const;
@@ -106,7 +106,7 @@ class MessageLog {
   timespec changed_{};     // the file's mtime when it was read
   std::int64_t line_ = 1;  // the number of the line that begins at the end
   // Those of the record come first, then those that may be torn.
-  std::vector<Place> places_;
+  std::vector<LogEntry> places_;
   std::vector<DamagedSpan> damaged_spans_;
   std::vector<std::pair<std::shared_ptr<const Trailer>, Seq>>
       trailers_;  // of lines whose batch is not complete yet

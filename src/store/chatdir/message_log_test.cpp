@@ -288,7 +288,7 @@ TEST_F(MessageLogTest, ABatchWithAHoleIsTorn) {
     EXPECT_FALSE(log->find_operation(*OperationId::parse("operation-c"))) << at;
     EXPECT_FALSE(*peek_state(file_)) << at;
     Texts shown;
-    const auto visit = [&shown](const MessageLog::Place&, Result<Line> line) {
+    const auto visit = [&shown](const MessageLog::LogEntry&, Result<Line> line) {
       shown.push_back(line ? plain_text(line->message) : "damage");
       return Flow::proceed;
     };

@@ -256,7 +256,7 @@ Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& f
   return sync_folders(folder);
 }
 
-PackedSession read_packed_session(const SessionId& id, const Place& place) {
+PackedSession read_packed_session(const SessionId& id, const Location& place) {
   const fs::path file = place.folder / kZipMetadataFile;
   const auto bytes = read_file(file, kMetadataBytesMax);
   auto described =
@@ -284,7 +284,7 @@ PackedSession read_packed_session(const SessionId& id, const Place& place) {
 }
 
 Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed(const SessionId& id,
-                                                                      const Place& place) {
+                                                                      const Location& place) {
   REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(place.folder / kZipFile));
   REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
   std::vector<std::pair<std::string, std::int64_t>> files;
@@ -296,7 +296,7 @@ Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed(const Sess
   return files;
 }
 
-Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Place& place,
+Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Location& place,
                                                     std::string_view name) {
   REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(place.folder / kZipFile));
   REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
@@ -314,7 +314,7 @@ Result<std::optional<std::string>> read_packed_file(const SessionId& id, const P
   return bytes;
 }
 
-Result<ReadReport> read_packed(const SessionId& id, const Place& place, const ReadRange& range,
+Result<ReadReport> read_packed(const SessionId& id, const Location& place, const ReadRange& range,
                                const MessageSink& sink) {
   const fs::path zip = place.folder / kZipFile;
   REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(zip));

@@ -95,7 +95,7 @@ Result<> write_messages(const fs::path& from, const fs::path& to) {
       if (places.empty()) {
         break;
       }
-      const MessageLog::Place& place = places.front();
+      const MessageLog::LogEntry& place = places.front();
       REPRISE_ASSIGN(const std::string_view bytes,
                      window.view(place.offset, static_cast<std::size_t>(place.length)));
       REPRISE_TRY(messages.add(bytes));

@@ -123,7 +123,7 @@ Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
   FileWindow window(log.fd(), log.file());
   std::int64_t answers = 0;
   std::vector<Step> added;
-  for (const MessageLog::Place& place :
+  for (const MessageLog::LogEntry& place :
        log.places({}, log.state().head, std::numeric_limits<std::size_t>::max(), false)) {
     REPRISE_ASSIGN(const std::string_view bytes,
                    window.view(place.offset, static_cast<std::size_t>(place.length)));

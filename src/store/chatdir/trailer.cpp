@@ -39,7 +39,7 @@ bool read_time(std::string_view text, Time& time) {
 }
 
 // The members that every trailer of ours begins with.
-bool read_trailer_start(Cursor& cursor, Trailer& trailer) {
+bool read_trailer_start(LineParser& cursor, Trailer& trailer) {
   std::string_view time;
   return cursor.eat(kMarkStart) && cursor.number(trailer.seq.value) && cursor.eat(R"(,"line":)") &&
          cursor.number(trailer.line) && cursor.eat(R"(,"at":)") && cursor.number(trailer.at) &&
@@ -124,7 +124,7 @@ void append_trailer(std::string& out, const Trailer& trailer) {
 }
 
 bool read_written_trailer(std::string_view text, Trailer& trailer) {
-  Cursor cursor(text);
+  LineParser cursor(text);
   std::string_view word;
   if (!read_trailer_start(cursor, trailer) ||
       (cursor.eat(R"(,"batch":[)") &&

@@ -106,7 +106,7 @@ Result<std::unique_ptr<Database>> Database::open(std::string_view url,
   if (options.connections_max < 1) {
     return fail(Code::invalid_argument, "connections_max must be 1 or more");
   }
-  REPRISE_ASSIGN(Place place, parse_url(url));
+  REPRISE_ASSIGN(ConnectionTarget place, parse_url(url));
   std::string tenant = place.tenant;
   std::unique_ptr<Database> database(
       new Database(std::make_shared<Shared>(std::move(place), options), std::move(tenant)));
@@ -127,7 +127,7 @@ Result<Pool::Lease> Database::first_connection() {
   auto connection = shared_->pool.connect(From::primary, deadline);
   const auto is_worth_waiting = [&] {
     return !connection && (is_full(connection.error()) || (connection.error().code == Code::io &&
-                                                           shared_->pool.place().many_servers()));
+                                                           shared_->pool.target().many_servers()));
   };
   for (int attempt = 0; is_worth_waiting() && Clock::now() < deadline; ++attempt) {
     if (attempt == 0 && options().on_warning) {
@@ -153,7 +153,7 @@ Result<> Database::prepare() {
   REPRISE_TRY(check_engine());
   if (!shared_->tables.is_current() && options().on_note) {
     options().on_note(cat(
-        name(), ": ", migration_hint(shared_->pool.place().owner_url, shared_->tables.version)));
+        name(), ": ", migration_hint(shared_->pool.target().owner_url, shared_->tables.version)));
   }
   shared_->pool.release(From::primary, std::move(connection));
   return {};
@@ -211,7 +211,7 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
       add_grant(made.error(), connection.failure());
     } else if (connection.failure().sqlstate == kNoPrivilege || made.error().code == Code::busy) {
       made.error().message +=
-          cat("; ", migration_hint(shared_->pool.place().owner_url, shared_->tables.version));
+          cat("; ", migration_hint(shared_->pool.target().owner_url, shared_->tables.version));
     }
     return std::unexpected(std::move(made).error());
   }

@@ -66,7 +66,7 @@ class Database {
     return std::chrono::steady_clock::now() + shared_->pool.options().busy_timeout;
   }
   const std::string& tenant() const { return tenant_; }
-  const std::string& name() const { return shared_->pool.place().name; }
+  const std::string& name() const { return shared_->pool.target().name; }
   // The version of the tables when they were opened; older ones are read without migration.
   std::int64_t version() const { return shared_->tables.version; }
   bool is_distributed() const { return shared_->engine.is_distributed; }
@@ -76,7 +76,7 @@ class Database {
   bool has_addition(std::int64_t number) const {
     return shared_->tables.additions.contains(number);
   }
-  bool sets_tenant() const { return shared_->pool.place().sets_tenant; }
+  bool sets_tenant() const { return shared_->pool.target().sets_tenant; }
   // A unique name of this object.
   const std::string& client() const { return client_; }
   std::chrono::milliseconds partial_interval() const {
@@ -89,7 +89,7 @@ class Database {
  private:
   // Shared by all tenants.
   struct Shared {
-    Shared(Place place, const StoreOptions& options) : pool(std::move(place), options) {}
+    Shared(ConnectionTarget place, const StoreOptions& options) : pool(std::move(place), options) {}
 
     Pool pool;
     GroupCommit unsynced;

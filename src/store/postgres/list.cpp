@@ -19,7 +19,7 @@ namespace reprise::postgres {
 namespace {
 
 // A position in the list with an unvalidated id.
-struct ListPlace {
+struct ListPosition {
   std::int64_t group;
   std::int64_t updated_us;
   std::string id;
@@ -36,11 +36,11 @@ struct ListQuery {
   Values values;
 };
 
-// The numbers of sessions that one statement scans. With a million sessions, scanning 10,000 takes 2
-// to 3 ms in an index that contains all compared columns. Fetching 500 that the title index finds
+// The numbers of sessions that one statement scans. With a million sessions, scanning 10,000 takes
+// 2 to 3 ms in an index that contains all compared columns. Fetching 500 that the title index finds
 // takes 3 to 7 ms, because each has its pages in two tables. So the title index is used once, when
-// the matches found so far suggest that more than kScanFar sessions would have to be scanned to fill
-// the page.
+// the matches found so far suggest that more than kScanFar sessions would have to be scanned to
+// fill the page.
 constexpr std::size_t kScanFirst = 1000;
 constexpr std::size_t kScanNext = 10'000;
 constexpr std::size_t kScanFar = 40'000;
@@ -81,7 +81,7 @@ std::string grams_of(std::string_view tenant, std::string_view text) {
 }
 
 Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
-                             const std::optional<ListPlace>& after, AccessPath path) {
+                             const std::optional<ListPosition>& after, AccessPath path) {
   const ListShape shape = {.states = states_of(query),
                            .groups = store::groups_of(query),
                            .rows = query.limit + 1,
@@ -183,7 +183,7 @@ Result<bool> has_copies(Database& database, const SessionQuery& query) {
 
 // What a statement found of a page.
 struct Found {
-  std::optional<ListPlace> end = std::nullopt;  // where to continue; nullopt on the last page
+  std::optional<ListPosition> end = std::nullopt;  // where to continue; nullopt on the last page
   bool is_complete = true;  // false when the index has more than a few, of which none was returned
 };
 
@@ -199,8 +199,8 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
       break;
     }
     ++count;
-    found.end = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
-                          rows.text(row, "session_id")};
+    found.end = ListPosition{rows.integer(row, "part"), rows.integer(row, "updated_us"),
+                             rows.text(row, "session_id")};
     if (list.shape.joins_details() && rows.integer(row, "is_match") == 0) {
       continue;  // the last row that was scanned
     }
@@ -223,7 +223,8 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
 }
 
 Result<Found> collect(Database& database, const SessionQuery& query,
-                      const std::optional<ListPlace>& after, AccessPath path, SessionPage& page) {
+                      const std::optional<ListPosition>& after, AccessPath path,
+                      SessionPage& page) {
   REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, path));
   REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
                                       [&](Connection& connection) {
@@ -242,19 +243,19 @@ Result<Found> collect(Database& database, const SessionQuery& query,
   Found found = add_rows(database, list, rows, part + 1, page);
   if (!found.end && page.next.empty()) {
     found.end =
-        ListPlace{part, (rows.integer(0, "cut_slot") << kSlotBits) - 1, std::string(kAfterIds)};
+        ListPosition{part, (rows.integer(0, "cut_slot") << kSlotBits) - 1, std::string(kAfterIds)};
   }
   return found;
 }
 
 // Scans in list order until the page is full, or until the title index has all remaining matches.
 Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
-                              const std::optional<ListPlace>& begin) {
+                              const std::optional<ListPosition>& begin) {
   SessionPage page;
   AccessPath path;
   REPRISE_ASSIGN(path.copies, has_copies(database, query));
   bool may_ask = has_index(database, query);
-  std::optional<ListPlace> after = begin;
+  std::optional<ListPosition> after = begin;
   std::size_t examined = 0;
   while (true) {
     REPRISE_ASSIGN(const Found found, collect(database, query, after, path, page));
@@ -288,10 +289,10 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
   if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {
     return SessionPage();
   }
-  std::optional<ListPlace> after;
+  std::optional<ListPosition> after;
   if (checked.after) {
-    after = ListPlace{checked.after->group, microseconds_of(checked.after->updated_at),
-                      checked.after->id.str()};
+    after = ListPosition{checked.after->group, microseconds_of(checked.after->updated_at),
+                         checked.after->id.str()};
   }
   return scan_list(database, query, after);
 }

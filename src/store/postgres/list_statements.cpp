@@ -14,14 +14,14 @@ namespace {
 constexpr std::int64_t kFirstSlot = std::numeric_limits<std::int64_t>::min() / 2;  // of all times
 
 // The placeholders of a list's parameters, in order; "" for unused ones.
-struct ListPlaces {
+struct ListParameters {
   std::string updated_us, session, folder, mode, prefix_begin, prefix_end, short_begin, short_end,
       short_pattern, title, author, grams;
 };
 
-ListPlaces places_of(const ListShape& shape) {
+ListParameters places_of(const ListShape& shape) {
   Placeholders placeholders(2);
-  ListPlaces at;
+  ListParameters at;
   const auto take = [&placeholders](bool has, std::string_view type,
                                     std::initializer_list<std::string*> places) {
     for (std::string* const place : places) {
@@ -42,7 +42,7 @@ ListPlaces places_of(const ListShape& shape) {
 
 // Finds heads by their ids first, using an index of ids: the order of lists would make the server
 // scan all sessions of the tenant.
-std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
+std::string heads_by_id(const ListShape& shape, const ListParameters& at) {
   if (shape.from_index) {
     return "heads_of_few AS h";
   }
@@ -63,9 +63,9 @@ std::string heads_by_id(const ListShape& shape, const ListPlaces& at) {
                              " OFFSET 0) AS h");
 }
 
-// The condition for a group's sessions of one state from the position on, in the columns of an index
-// of reprise_heads AS `h`.
-std::string scope_of(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+// The condition for a group's sessions of one state from the position on, in the columns of an
+// index of reprise_heads AS `h`.
+std::string scope_of(const ListShape& shape, const ListParameters& at, std::int64_t group,
                      std::int64_t state, std::string_view h) {
   std::string where = cat(" WHERE ", h, ".tenant = $1::text AND ", h, ".state = ", state, " AND ",
                           h, ".state >= 0");  // the indexes' condition
@@ -79,7 +79,7 @@ std::string scope_of(const ListShape& shape, const ListPlaces& at, std::int64_t 
 }
 
 // The condition for the copies of title and mode in reprise_heads AS `h`.
-std::string copies_condition(const ListShape& shape, const ListPlaces& at, std::string_view h) {
+std::string copies_condition(const ListShape& shape, const ListParameters& at, std::string_view h) {
   std::string all = shape.mode ? cat(" AND ", h, ".mode_key = ", at.mode) : "";
   if (shape.title) {
     all += cat(" AND (position(", at.title, " IN ", h, ".title_start) > 0 OR (octet_length(", h,
@@ -99,7 +99,7 @@ std::string group_condition(const ListShape& shape, std::int64_t group, std::str
 
 // The sessions of a part whose copies match, in the order of their slots, from an index that
 // contains all compared columns. Other columns of reprise_heads are read for these only.
-std::string heads_by_copies(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+std::string heads_by_copies(const ListShape& shape, const ListParameters& at, std::int64_t group,
                             std::int64_t state) {
   return cat("(SELECT m.session_id AS id, m.updated_slot AS slot FROM reprise_heads AS m",
              scope_of(shape, at, group, state, "m"), group_condition(shape, group, "m"),
@@ -111,7 +111,7 @@ std::string heads_by_copies(const ListShape& shape, const ListPlaces& at, std::i
 }
 
 // A group's sessions of one state, in list order.
-std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64_t group,
+std::string select_part(const ListShape& shape, const ListParameters& at, std::int64_t group,
                         std::int64_t state) {
   const bool looks = shape.filters_by_copies();
   std::string where =
@@ -137,7 +137,7 @@ std::string select_part(const ListShape& shape, const ListPlaces& at, std::int64
 
 // The slot at which the scan of each group ends: where one of its states has reached
 // `examined_max` sessions. An index alone can tell.
-std::string find_ends(const ListShape& shape, const ListPlaces& at) {
+std::string find_ends(const ListShape& shape, const ListParameters& at) {
   std::string ends;
   for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {
     const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
@@ -156,7 +156,7 @@ std::string find_ends(const ListShape& shape, const ListPlaces& at) {
 }
 
 // The sessions with rows of the author, and those that share these rows; evaluated once.
-std::string find_authored(const ListPlaces& at) {
+std::string find_authored(const ListParameters& at) {
   return cat(
       "WITH RECURSIVE authored(session_id, branch, seq) AS ("
       "SELECT m.session_id, m.branch, min(m.seq) FROM reprise_messages AS m"
@@ -170,7 +170,7 @@ std::string find_authored(const ListPlaces& at) {
 }
 
 // The conditions on columns of reprise_sessions.
-std::string row_condition(const ListShape& shape, const ListPlaces& at) {
+std::string row_condition(const ListShape& shape, const ListParameters& at) {
   std::string all = shape.mode ? cat("s.mode = ", at.mode) : "";
   if (shape.title) {
     all += cat(all.empty() ? "" : " AND ", "position(", at.title, " IN s.title_lower) > 0");
@@ -178,12 +178,12 @@ std::string row_condition(const ListShape& shape, const ListPlaces& at) {
   return all;
 }
 
-// The heads of the sessions that the title index finds, evaluated once for all parts of a list; none
-// if there are more than kFewSessions. The expression for the tenant, which is not a bare column,
-// prevents the server from reading all keys of the tenant in addition to the index. With row-level
-// security the server checks each row before it compares the title, so the index would not help:
-// there the result counts as more than kFewSessions.
-std::string find_few(const ListShape& shape, const ListPlaces& at) {
+// The heads of the sessions that the title index finds, evaluated once for all parts of a list;
+// none if there are more than kFewSessions. The expression for the tenant, which is not a bare
+// column, prevents the server from reading all keys of the tenant in addition to the index. With
+// row-level security the server checks each row before it compares the title, so the index would
+// not help: there the result counts as more than kFewSessions.
+std::string find_few(const ListShape& shape, const ListParameters& at) {
   return cat(
       "WITH found AS MATERIALIZED (SELECT s.session_id FROM reprise_sessions AS s"
       " WHERE s.tenant",
@@ -207,7 +207,7 @@ std::string find_few(const ListShape& shape, const ListPlaces& at) {
 }  // namespace
 
 std::string list_statement(const ListShape& shape) {
-  const ListPlaces at = places_of(shape);
+  const ListParameters at = places_of(shape);
   std::string page;
   std::size_t parts = 0;
   for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {

@@ -27,7 +27,7 @@ Result<> require_server(std::string_view url) {
   return {};
 }
 
-Result<> migrate_at(const Place& place, const StoreOptions& options,
+Result<> migrate_at(const ConnectionTarget& place, const StoreOptions& options,
                     const MigrateOptions& migrate) {
   Pool pool(place, options);
   const store::CallOptions call_options(options);
@@ -100,7 +100,7 @@ Result<std::int64_t> PostgresStore::forget_operations(std::chrono::hours age) {
 Result<> migrate_store(std::string_view url, const StoreOptions& options,
                        const MigrateOptions& migrate) {
   REPRISE_TRY(postgres::require_server(url));
-  REPRISE_ASSIGN(const postgres::Place place, postgres::parse_url(url));
+  REPRISE_ASSIGN(const postgres::ConnectionTarget place, postgres::parse_url(url));
   if (auto done = postgres::migrate_at(place, options, migrate); !done) {
     return fail_with_context(place.name, std::move(done).error());
   }

@@ -29,13 +29,13 @@ constexpr milliseconds kClientGoneMax{1'000};
 
 }  // namespace
 
-Pool::Pool(Place place, const StoreOptions& options)
-    : place_(std::move(place)),
+Pool::Pool(ConnectionTarget target, const StoreOptions& options)
+    : target_(std::move(target)),
       options_(options),
       connections_max_(static_cast<std::size_t>(options.connections_max)) {}
 
 std::size_t Pool::index_of(From from) const {
-  return from == From::list && place_.list_from_standby ? 1 : 0;
+  return from == From::list && target_.list_from_standby ? 1 : 0;
 }
 
 bool Pool::is_inside(std::thread::id thread) const {
@@ -107,21 +107,21 @@ Result<Pool::Lease> Pool::lease(From from, Deadline deadline) {
 }
 
 Result<Pool::Lease> Pool::connect(From from, Deadline deadline) {
-  if (from == From::list && place_.list_from_standby && place_.many_servers()) {
+  if (from == From::list && target_.list_from_standby && target_.many_servers()) {
     if (auto standby = connect_as("standby", deadline); standby) {
       return standby;
     }
   }
   const bool must_write =
-      place_.many_servers() && !place_.names_server && options_.access == Access::write;
+      target_.many_servers() && !target_.names_server && options_.access == Access::write;
   return connect_as(must_write ? "read-write" : "", deadline);
 }
 
 // `session` is libpq's target_session_attrs; "" leaves it to the URL.
 Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline) {
   Result<Lease> connected = fail(Code::io, "no server");
-  std::size_t left = place_.servers.size();
-  for (Parameters server : place_.servers) {
+  std::size_t left = target_.servers.size();
+  for (Parameters server : target_.servers) {
     if (!session.empty()) {
       server.emplace_back("target_session_attrs", session);
     }
@@ -168,8 +168,8 @@ Result<Pool::Lease> Pool::connect_to(const Parameters& server, Deadline deadline
 }
 
 Result<Pool::Lease> Pool::connect_with_password(Parameters server, Deadline deadline) {
-  const bool asks_password = options_.password && !place_.has_password;
-  if ((asks_password || place_.has_password) && !options_.insecure) {
+  const bool asks_password = options_.password && !target_.has_password;
+  if ((asks_password || target_.has_password) && !options_.insecure) {
     REPRISE_TRY(require_tls(server));
   }
   if (!asks_password) {

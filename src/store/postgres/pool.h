@@ -30,7 +30,7 @@ class Pool {
  public:
   using Lease = std::unique_ptr<Connection>;
 
-  Pool(Place place, const StoreOptions& options);
+  Pool(ConnectionTarget target, const StoreOptions& options);
 
   // The right of a thread to use connections, returned by the destructor in the same thread.
   class Permit {
@@ -63,7 +63,7 @@ class Pool {
   // have the named statements.
   void set_prepare(Prepare prepare);
 
-  const Place& place() const { return place_; }
+  const ConnectionTarget& target() const { return target_; }
   const StoreOptions& options() const { return options_; }
 
  private:
@@ -83,7 +83,7 @@ class Pool {
   Result<Lease> connect_with_password(Parameters server, Deadline deadline);
   Result<std::string> password();
 
-  const Place place_;
+  const ConnectionTarget target_;
   const StoreOptions options_;
   const std::size_t connections_max_;
   // The settings that the server accepts when connecting.

@@ -123,7 +123,7 @@ Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
 }
 
 Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_messages(
-    std::span<const Place> places) {
+    std::span<const MessageRef> places) {
   return postgres::find_messages(database_, places);
 }
 

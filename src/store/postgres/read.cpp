@@ -288,14 +288,14 @@ namespace {
 // The sessions and messages of some places, in one round trip.
 class FindingMessages {
  public:
-  using Place = MessageFinder::Place;
+  using MessageRef = MessageFinder::MessageRef;
   using Found = MessageFinder::Found;
-  FindingMessages(Database& database, std::span<const Place> places)
+  FindingMessages(Database& database, std::span<const MessageRef> places)
       : database_(database), places_(places) {}
 
   Result<std::vector<std::optional<Found>>> run() {
     std::vector<Query> queries;
-    for (const Place& place : places_) {
+    for (const MessageRef& place : places_) {
       const Key key{database_.tenant(), place.session};
       if (sessions_.try_emplace(place.session, queries.size()).second) {
         queries.push_back({session_statements(database_.has_additions()).find, values_of(key)});
@@ -306,7 +306,7 @@ class FindingMessages {
       }
     }
     const std::size_t messages = queries.size();
-    for (const Place& place : places_) {
+    for (const MessageRef& place : places_) {
       queries.push_back(
           {kReadOne, values_of({database_.tenant(), place.session}, place.seq.value)});
     }
@@ -338,7 +338,7 @@ class FindingMessages {
   }
 
   Database& database_;
-  std::span<const Place> places_;
+  std::span<const MessageRef> places_;
   std::map<SessionId, std::size_t> sessions_;  // where their results begin
   std::vector<Rows> rows_;
 };
@@ -346,7 +346,7 @@ class FindingMessages {
 }  // namespace
 
 Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
-    Database& database, std::span<const MessageFinder::Place> places) {
+    Database& database, std::span<const MessageFinder::MessageRef> places) {
   constexpr std::size_t kPlacesMax = 64;  // of a round trip
   std::vector<std::optional<MessageFinder::Found>> all;
   while (!places.empty()) {

@@ -22,7 +22,7 @@ Result<std::vector<std::optional<Message>>> read_last_messages(Database& databas
 
 // Like MessageFinder::find_messages(), in a few round trips.
 Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
-    Database& database, std::span<const MessageFinder::Place> places);
+    Database& database, std::span<const MessageFinder::MessageRef> places);
 
 // Like ReplacedReader::read_replaced().
 Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink);

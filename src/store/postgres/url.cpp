@@ -223,16 +223,16 @@ void append_option(Parameters& parameters, std::string_view option) {
   set(parameters, "options", given.empty() ? std::string(option) : cat(given, " ", option));
 }
 
-Result<Place> parse_url(std::string_view url) {
+Result<ConnectionTarget> parse_url(std::string_view url) {
   REPRISE_ASSIGN(const Ours ours, take_ours(url));
   REPRISE_ASSIGN(Parameters parameters, parse_conninfo(ours.rest));
   set(parameters, "client_encoding", "UTF8");
   if (find(parameters, "fallback_application_name").empty()) {
     set(parameters, "fallback_application_name", "reprise");
   }
-  Place place{.tenant = ours.tenant,
-              .list_from_standby = ours.list_from_standby,
-              .sets_tenant = ours.sets_tenant};
+  ConnectionTarget place{.tenant = ours.tenant,
+                         .list_from_standby = ours.list_from_standby,
+                         .sets_tenant = ours.sets_tenant};
   place.names_server = !find(parameters, "target_session_attrs").empty();
   place.has_password = !find(parameters, "password").empty();
   place.owner_url = ours.owner;

@@ -19,7 +19,7 @@ namespace reprise::postgres {
 // The parameters for libpq. May contain a password, so they are never shown.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
-struct Place {
+struct ConnectionTarget {
   std::string tenant = {};
   bool list_from_standby = false;
   bool sets_tenant = false;
@@ -45,6 +45,6 @@ std::string servers_in(std::string_view url);
 Result<> require_tls(Parameters& server);
 
 // invalid_argument if it is not a valid URL.
-Result<Place> parse_url(std::string_view url);
+Result<ConnectionTarget> parse_url(std::string_view url);
 
 }  // namespace reprise::postgres

@@ -50,7 +50,7 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
 
 }  // namespace
 
-fs::path Places::place(const Location& location) const {
+fs::path Layout::place(const Location& location) const {
   const bool is_open = location.is_open();
   const bool is_trashed = location.state == SessionState::trashed;
   for (const Kind& kind : kKinds) {
@@ -62,7 +62,7 @@ fs::path Places::place(const Location& location) const {
   return root_ / cat(location.id.str(), kSuffix);
 }
 
-std::vector<fs::path> Places::folders() const {
+std::vector<fs::path> Layout::folders() const {
   std::vector<fs::path> folders;
   folders.reserve(std::size(kKinds));
   for (const Kind& kind : kKinds) {
@@ -71,7 +71,7 @@ std::vector<fs::path> Places::folders() const {
   return folders;
 }
 
-Result<std::optional<fs::path>> Places::find(const SessionId& id) const {
+Result<std::optional<fs::path>> Layout::find(const SessionId& id) const {
   for (const Kind& kind : kKinds) {
     fs::path file = folder_in(root_, kind) / cat(id.str(), kSuffix);
     REPRISE_ASSIGN(const bool is_here, file_exists(file));
@@ -82,7 +82,7 @@ Result<std::optional<fs::path>> Places::find(const SessionId& id) const {
   return std::nullopt;
 }
 
-Result<Location> Places::location(const fs::path& file) const {
+Result<Location> Layout::location(const fs::path& file) const {
   const std::string name = file.filename().native();
   REPRISE_ASSIGN(SessionId id, SessionId::parse(name.substr(0, name.size() - kSuffix.size())));
   const fs::path parent = file.parent_path();
@@ -94,7 +94,7 @@ Result<Location> Places::location(const fs::path& file) const {
   return fail(Code::invalid_argument, cat(file.native(), " is in no folder of ", root_.native()));
 }
 
-Result<std::vector<fs::path>> Places::files() const {
+Result<std::vector<fs::path>> Layout::files() const {
   std::vector<fs::path> files;
   for (const Kind& kind : kKinds) {
     REPRISE_ASSIGN(const std::vector<std::string> names, names_in(folder_in(root_, kind)));
@@ -107,7 +107,7 @@ Result<std::vector<fs::path>> Places::files() const {
   return files;
 }
 
-Result<std::vector<LocatedFile>> Places::sessions(std::vector<Damage>& damage) const {
+Result<std::vector<LocatedFile>> Layout::sessions(std::vector<Damage>& damage) const {
   REPRISE_ASSIGN(std::vector<fs::path> all, files());
   std::vector<LocatedFile> sessions;
   sessions.reserve(all.size());
@@ -133,7 +133,7 @@ Result<bool> is_sessions_folder(const fs::path& path) {
     return false;
   }
   std::vector<Damage> ignored;
-  REPRISE_ASSIGN(const std::vector<LocatedFile> found, Places(path).sessions(ignored));
+  REPRISE_ASSIGN(const std::vector<LocatedFile> found, Layout(path).sessions(ignored));
   // Conversations that other programs store as JSON have neither a working directory nor a creation
   // time.
   return std::ranges::any_of(found | std::views::take(kLookedAtMax), [](const LocatedFile& one) {

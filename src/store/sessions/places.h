@@ -28,9 +28,9 @@ struct LocatedFile {
 };
 
 // Stateless; all functions read the disk.
-class Places {
+class Layout {
  public:
-  explicit Places(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit Layout(std::filesystem::path root) : root_(std::move(root)) {}
 
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path place(const Location& location) const;

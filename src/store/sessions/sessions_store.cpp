@@ -62,7 +62,7 @@ class SessionsFiles final : public DocumentFormat {
   }
   Result<bool> all_fail(const fs::path& but, std::string_view secret) const;
 
-  Places places_;
+  Layout places_;
 };
 
 Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view bytes) const {

@@ -123,7 +123,7 @@ Result<> SqliteStore::read_blob(const BlobHash& hash,
   std::optional<std::string> row;
   if (!first) {
     REPRISE_ASSIGN(row, database_.read([&](const Database::Reader& reader) {
-      return of_original_.find(*reader, hash);
+      return result_blobs_.find(*reader, hash);
     }));
   }
   const auto find = [&](std::int64_t n) {

@@ -19,7 +19,7 @@ namespace reprise::sqlite {
 namespace {
 
 // A position in the list with an unvalidated id.
-struct Place {
+struct ListPosition {
   std::int64_t group;
   std::int64_t updated_us;
   std::string id;
@@ -80,7 +80,7 @@ struct Part {
 // Selects the part's sessions in order, by an index (then with a single state) unless ids or
 // answers find them faster. `after` is in this group.
 void add_part(Select& select, const SessionQuery& query, const Part& part, Plan plan,
-              const std::optional<Place>& after) {
+              const std::optional<ListPosition>& after) {
   // Few sessions have a flag, and these have their own index by activity.
   const bool by_index = is_by_index(query) && plan == Plan::index && !part.group.group.value;
   const std::string_view plus = by_index ? "" : "+";  // prevents the use of an index
@@ -147,7 +147,7 @@ void add_found_once(Select& select, const SessionQuery& query) {
 }
 
 Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Plan plan,
-                   const std::optional<Place>& after) {
+                   const std::optional<ListPosition>& after) {
   Select select;
   add_found_once(select, query);
   select.sql += cat("SELECT l.part AS part, ", info_select(), " FROM (");
@@ -176,7 +176,7 @@ Select select_page(const SessionQuery& query, std::span<const NumberedGroup> gro
 // The groups from that of `after` on. The group of an unused flag is omitted: checking is cheaper
 // than a part of the statement.
 Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const SessionQuery& query,
-                                               const std::optional<Place>& after) {
+                                               const std::optional<ListPosition>& after) {
   std::vector<NumberedGroup> groups;
   std::int64_t number = 0;
   for (const store::ListGroup& group : store::groups_of(query)) {
@@ -199,8 +199,9 @@ Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const Ses
 
 // Adds the rows after `after` to the page; returns the position of the last one, or nullopt if
 // there are no more.
-Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query, Plan plan,
-                                     const std::optional<Place>& after, SessionPage& page) {
+Result<std::optional<ListPosition>> collect(Connection& connection, const SessionQuery& query,
+                                            Plan plan, const std::optional<ListPosition>& after,
+                                            SessionPage& page) {
   REPRISE_ASSIGN(const auto groups, groups_from(connection, query, after));
   const Select select = select_page(query, groups, plan, after);
   REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
@@ -208,7 +209,7 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
     std::visit([&row](const auto& one) { row.bind(one); }, value);
   }
   const std::string file = connection.name();
-  std::optional<Place> last;
+  std::optional<ListPosition> last;
   std::size_t rows = 0;
   while (true) {
     REPRISE_ASSIGN(const bool more, row.step());
@@ -218,11 +219,11 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
     ++rows;
     InfoRow read = read_info(row, file);
     if (rows > query.limit) {
-      last = Place{row.integer("part"), row.integer("updated_us"), row.text("id")};
+      last = ListPosition{row.integer("part"), row.integer("updated_us"), row.text("id")};
     }
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
-      return std::optional<Place>();
+      return std::optional<ListPosition>();
     }
     if (read.damage) {
       page.damage.push_back(*std::move(read.damage));
@@ -234,7 +235,7 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
 }
 
 Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, Plan plan,
-                            std::optional<Place> after) {
+                            std::optional<ListPosition> after) {
   SessionPage page;
   do {  // repeated only if damaged rows used up the limit
     REPRISE_ASSIGN(after, collect(connection, query, plan, after, page));
@@ -249,10 +250,10 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
   if (query.states.empty() || odd_prefix || !short_id_pattern(query.short_id_prefix, '?')) {
     return SessionPage();
   }
-  std::optional<Place> after;
+  std::optional<ListPosition> after;
   if (checked.after) {
-    after = Place{checked.after->group, microseconds_of(checked.after->updated_at),
-                  checked.after->id.str()};
+    after = ListPosition{checked.after->group, microseconds_of(checked.after->updated_at),
+                         checked.after->id.str()};
   }
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
   connection.set_titles_max(query.working_dir ? Connection::kTitlesAny : kTitlesByIndexMax);

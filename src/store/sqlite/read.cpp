@@ -247,7 +247,7 @@ struct OwnRows {
 
 // The undamaged sessions of the places, in their order.
 Result<std::vector<OwnRows>> find_own_rows(Connection& connection,
-                                           std::span<const MessageFinder::Place> places) {
+                                           std::span<const MessageFinder::MessageRef> places) {
   static const std::string sql =
       cat("SELECT ", info_select(),
           ", CASE WHEN s.base IS NULL THEN 0 ELSE s.base_count END AS own_from, s.head AS own_to"
@@ -274,7 +274,7 @@ Result<std::vector<OwnRows>> find_own_rows(Connection& connection,
 }
 
 Result<std::optional<Message>> find_own_message(Connection& connection, Statement& row,
-                                                const MessageFinder::Place& place,
+                                                const MessageFinder::MessageRef& place,
                                                 std::string_view file) {
   row.restart().bind(place.session.str()).bind(place.seq.value);
   REPRISE_ASSIGN(const bool found, row.step());
@@ -289,7 +289,7 @@ Result<std::optional<Message>> find_own_message(Connection& connection, Statemen
 
 // Of one state of the store.
 Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
-    Connection& connection, std::span<const MessageFinder::Place> places) {
+    Connection& connection, std::span<const MessageFinder::MessageRef> places) {
   static const std::string sql =
       cat("SELECT ", message_select(), " FROM messages WHERE session_id = ? AND seq = ?");
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
@@ -326,7 +326,7 @@ Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
 }  // namespace
 
 Result<std::vector<std::optional<MessageFinder::Found>>> SqliteStore::find_messages(
-    std::span<const Place> places) {
+    std::span<const MessageRef> places) {
   return database_.read(
       [&](const Database::Reader& reader) -> Result<std::vector<std::optional<Found>>> {
         if (reader.is_salvaged()) {

@@ -50,7 +50,8 @@ class SqliteStore final : public Store,
   // read.cpp
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
-  Result<std::vector<std::optional<Found>>> find_messages(std::span<const Place> places) override;
+  Result<std::vector<std::optional<Found>>> find_messages(
+      std::span<const MessageRef> places) override;
 
   // partials.cpp
   Result<> add_partial(const SessionId& id, const OperationId& answer,
@@ -97,7 +98,7 @@ class SqliteStore final : public Store,
 
   const std::unique_ptr<Database> owned_;
   Database& database_ = *owned_;
-  ResultBlobs of_original_;
+  ResultBlobs result_blobs_;
   const Capabilities capabilities_ = store::capabilities_of(*this, {.lists_by_author = true});
 };
 

@@ -164,18 +164,18 @@ TEST(Picker, TrashesAndRestores) {
   State state = picking();
   EXPECT_EQ(only<TrashStored>(key(state, "Delete")).id, "id-1");
   EXPECT_EQ(state.picker->rows.size(), 4U);  // until the operation completes
-  update(state, StoredChanged{StoredChanged::What::trashed, "id-1"});
+  update(state, StoredChanged{StoredChanged::Kind::trashed, "id-1"});
   EXPECT_EQ(state.picker->rows.size(), 3U);
   EXPECT_EQ(state.picker->row()->id, "id-2");
   EXPECT_EQ(only<RestoreStored>(type(state, "u")).id, "id-1");
-  update(state, StoredChanged{StoredChanged::What::restored, "id-1"});
+  update(state, StoredChanged{StoredChanged::Kind::restored, "id-1"});
   EXPECT_EQ(state.picker->rows.front().id, "id-1");
   EXPECT_TRUE(state.picker->trashed.empty());
 }
 
 TEST(Picker, ReportsWhyNothingWasChanged) {
   State state = picking();
-  StoredChanged refused{StoredChanged::What::trashed, "id-1"};
+  StoredChanged refused{StoredChanged::Kind::trashed, "id-1"};
   refused.failure = "an answer is running";
   update(state, refused);
   EXPECT_EQ(state.picker->rows.size(), 4U);
@@ -190,7 +190,7 @@ TEST(Picker, Renames) {
   const auto requested = only<RenameStored>(key(state, "Enter"));
   EXPECT_EQ(requested.id, "id-1");
   EXPECT_EQ(requested.title, "quite new");
-  update(state, StoredChanged{StoredChanged::What::renamed, "id-1", "quite new"});
+  update(state, StoredChanged{StoredChanged::Kind::renamed, "id-1", "quite new"});
   EXPECT_EQ(state.picker->row()->title, "quite new");
   key(state, "F2");
   EXPECT_TRUE(key(state, "Esc").empty());
@@ -214,10 +214,10 @@ TEST(Picker, ShowsTheCursor) {
   type(state, std::string(60, 'x') + "日本");
   EXPECT_NE(shown(state).find("\n› " + std::string(33, 'x') + "日本\n"), std::string::npos)
       << shown(state);
-  EXPECT_EQ(render(state).cursor(), (Place{1, 39}));
+  EXPECT_EQ(render(state).cursor(), (ScreenPosition{1, 39}));
   key(state, "Ctrl-A");
   EXPECT_NE(shown(state).find("\n› " + std::string(38, 'x') + "\n"), std::string::npos);
-  EXPECT_EQ(render(state).cursor(), (Place{1, 2}));
+  EXPECT_EQ(render(state).cursor(), (ScreenPosition{1, 2}));
 }
 
 TEST(Picker, OrdersByCreation) {

@@ -42,7 +42,7 @@ constexpr KeyWords kRenameKeys = {" · Enter renames · Esc keeps the old title"
 struct PickerFrame {
   std::size_t list_rows = 0;
   std::size_t list_columns = 0;
-  Place preview = {};
+  ScreenPosition preview = {};
   std::size_t preview_rows = 0;
 };
 
@@ -74,7 +74,7 @@ std::string fitted(std::string_view text, std::size_t columns) {
 
 // The position of a row, from its first column to `end`.
 struct RowPlace {
-  Place place;
+  ScreenPosition place;
   std::size_t end = 0;
 };
 

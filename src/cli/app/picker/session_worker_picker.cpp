@@ -120,7 +120,7 @@ Result<> SessionWorker::restore_stored(const std::string& text) {
 
 void SessionWorker::empty_trash(const EmptyTrash& request) {
   const auto done = remove_trashed(request);
-  parts_.events.post(StoredChanged{.what = StoredChanged::What::emptied,
+  parts_.events.post(StoredChanged{.what = StoredChanged::Kind::emptied,
                                    .id = {},
                                    .title = done.value_or(""),
                                    .failure = done ? "" : done.error().message});

@@ -83,9 +83,9 @@ void remove_restored_row(const State& state, Picker& picker, const std::string& 
 }  // namespace
 
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
-  using What = StoredChanged::What;
+  using Kind = StoredChanged::Kind;
   for (Tab& tab : state.tabs) {
-    if (changed.what == What::renamed && changed.failure.empty() && tab.metadata.id == changed.id) {
+    if (changed.what == Kind::renamed && changed.failure.empty() && tab.metadata.id == changed.id) {
       tab.metadata.title = changed.title;
     }
   }
@@ -97,16 +97,16 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     picker.note = changed.failure;
     return;
   }
-  if (changed.what == What::emptied) {
+  if (changed.what == Kind::emptied) {
     picker.trashed.clear();
     start_picker_list(state, picker, effects);
     picker.note = changed.title;
     return;
   }
-  if (changed.what == What::restored && picker.trash) {
+  if (changed.what == Kind::restored && picker.trash) {
     return remove_restored_row(state, picker, changed.id, effects);
   }
-  if (changed.what == What::restored) {
+  if (changed.what == Kind::restored) {
     if (picker.trashed.empty() || picker.trashed.back().id != changed.id) {
       return;
     }
@@ -121,7 +121,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     if (row == picker.rows.end()) {
       return;
     }
-    if (changed.what == What::renamed) {
+    if (changed.what == Kind::renamed) {
       rename(*row, changed.title);
     } else {
       picker.note = cat("in the trash, u restores it: '", row->title, "'");

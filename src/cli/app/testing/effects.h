@@ -39,7 +39,7 @@ struct EffectWords {
   std::string operator()(const ContinueTurn& one) const {
     return cat("ContinueTurn", tab_words(one.tab));
   }
-  std::string operator()(const Ring&) const { return "Ring"; }
+  std::string operator()(const Bell&) const { return "Ring"; }
   std::string operator()(const StopTurn& one) const { return cat("StopTurn", tab_words(one.tab)); }
   std::string operator()(const RunSlash& one) const {
     return cat("RunSlash", tab_words(one.tab), " ", static_cast<int>(one.slash.verb), " '",
