@@ -60,9 +60,12 @@ std::string request_id_of_session(std::string_view tool, std::string_view id) {
 }
 
 bool is_unchanged_since(const Session& session, const Origin& origin) {
-  const SessionInfo& info = session.info;
-  return origin.head > Seq{} && info.head == origin.head && info.updated_at == origin.updated_at &&
-         info.title == origin.title;
+  return has_unchanged_messages(session, origin) && session.info.title == origin.title;
+}
+
+bool has_unchanged_messages(const Session& session, const Origin& origin) {
+  return origin.head > Seq{} && session.info.head == origin.head &&
+         session.info.updated_at == origin.updated_at;
 }
 
 bool has_ended_elsewhere(const Session& session) {

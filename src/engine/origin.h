@@ -33,6 +33,8 @@ std::string request_id_of_session(std::string_view tool, std::string_view id);
 std::optional<Origin> origin_of(const Session& session);
 void set_origin(Extra& extra, const Origin& origin);
 bool is_unchanged_since(const Session& session, const Origin& origin);
+// The same, for a session that may have been renamed.
+bool has_unchanged_messages(const Session& session, const Origin& origin);
 
 // Whether it ends with a message of its own tool, which may still be answering it.
 bool has_ended_elsewhere(const Session& session);

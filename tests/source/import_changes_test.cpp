@@ -1,0 +1,108 @@
+// Imports of sessions that have changed, and of those that fail.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "source/import_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::imports {
+namespace {
+
+const std::string kSession = "projects/x/0a1b2c3d-0000-4000-8000-000000000001";
+
+std::string claude_line(std::string_view type, std::string_view uuid, std::string_view parent,
+                        std::string_view more) {
+  return cat("{'type':'", type, "','uuid':'", uuid,
+             "','parentUuid':", parent.empty() ? "null" : cat("'", parent, "'"),
+             ",'sessionId':'s','timestamp':'2026-11-20T10:00:00.000Z',", more, "}");
+}
+std::string question(std::string_view uuid, std::string_view parent) {
+  return claude_line("user", uuid, parent, cat("'message':{'content':'", uuid, "'}"));
+}
+std::string call(std::string_view uuid, std::string_view parent, std::string_view answer) {
+  return claude_line(
+      "assistant", uuid, parent,
+      cat("'requestId':'r", answer, "','message':{'id':'", answer,
+          "','model':'x','content':[{'type':'tool_use','id':'", uuid,
+          "','name':'Bash','input':{}}],'usage':{'input_tokens':1,'output_tokens':1}}"));
+}
+std::string result(std::string_view uuid, std::string_view parent, std::string_view of) {
+  return claude_line("user", uuid, parent,
+                     cat("'message':{'content':[{'type':'tool_result','tool_use_id':'", of,
+                         "','content':'", uuid, "'}]}"));
+}
+
+class ChangesTest : public ImportTest {
+ protected:
+  // The number of blocks of each message.
+  std::vector<std::size_t> blocks_of(const SessionInfo& info) {
+    std::vector<std::size_t> counts;
+    for (const Message& message : must(read_all(*store_, info.id))) {
+      counts.push_back(message.blocks.size());
+    }
+    return counts;
+  }
+  std::vector<SessionInfo> sessions_that_are(SessionState state) {
+    return must(store_->list({.states = {state}})).sessions;
+  }
+};
+
+// The results of parallel calls come between the pieces of an answer.
+TEST_F(ChangesTest, AnAnswerBeforeAResultGrows) {
+  const std::string file = kSession + ".jsonl";
+  write(file, {question("q", ""), call("a1", "q", "m1"), result("r1", "a1", "a1")});
+  open("claude");
+  EXPECT_EQ(import_all(), Lines{"copied 3"});
+  write(file, {call("a2", "r1", "m1")});
+  EXPECT_EQ(import_all(), Lines{"continued 2"});
+  write(file, {call("a3", "a2", "m1")});
+  EXPECT_EQ(import_all(), Lines{"continued 2"});
+  write(file, {result("r2", "a3", "a2"), result("r3", "r2", "a3"), call("b", "r3", "m2")});
+  EXPECT_EQ(import_all(), Lines{"continued 3"});
+  const auto active = sessions_that_are(SessionState::active);
+  ASSERT_EQ(active.size(), 1U);
+  EXPECT_EQ(blocks_of(active[0]), (std::vector<std::size_t>{1, 3, 1, 1, 1, 1}));
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+}
+
+TEST_F(ChangesTest, AnAnswerBeforeAResultGrowsInALongSubAgent) {
+  constexpr int kRounds = 800;
+  const std::string file = kSession + "/subagents/agent-7.jsonl";
+  write(kSession + ".jsonl", {question("q", "")});
+  write(file, {question("q1", ""), call("a0", "q1", "m0"), result("r0", "a0", "a0")});
+  open("claude");
+  import_all();
+  Lines more = {call("again", "r0", "m0")};
+  std::string last = "again";
+  for (int i = 1; i < kRounds; ++i) {
+    more.push_back(call(cat("a", i), last, cat("m", i)));
+    last = cat("r", i);
+    more.push_back(result(last, cat("a", i), cat("a", i)));
+  }
+  write(file, more);
+  import_all();
+  const auto archived = sessions_that_are(SessionState::archived);
+  ASSERT_EQ(archived.size(), 1U);
+  const std::vector<std::size_t> blocks = blocks_of(archived[0]);
+  EXPECT_EQ(blocks.size(), 1U + 2 * kRounds);
+  EXPECT_EQ(blocks.at(1), 2U);
+}
+
+TEST_F(ChangesTest, AnAnswerThatGrowsIsNotTakenOverWhereTheSessionWentOn) {
+  const std::string file = kSession + ".jsonl";
+  write(file, {question("q", ""), call("a1", "q", "m1"), result("r1", "a1", "a1")});
+  open("claude");
+  import_all();
+  const SessionId id = sessions_that_are(SessionState::active).at(0).id;
+  must(store_->append(id, {{.role = "user", .blocks = {text_block("Here")}}}, {}));
+  write(file, {call("a2", "r1", "m1")});
+  EXPECT_EQ(import_all(), Lines{"forked 2"});
+  EXPECT_EQ(plain_text(must(read_all(*store_, id)).back()), "Here");
+}
+
+}  // namespace
+}  // namespace reprise::test::imports
