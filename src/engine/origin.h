@@ -2,7 +2,7 @@
 
 // The origin of an imported session, in the extra field "origin". The tool's own files are stored
 // as artefacts of step 0 whose names start with kOriginalsFolder, in pieces that are compressed if
-// that makes them smaller.
+// that makes them smaller. Pieces that are not needed any more are empty.
 
 #include "reprise/session.h"
 

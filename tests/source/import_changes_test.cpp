@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "export/exported.h"
 #include "reprise/capabilities.h"
 #include "source/import_fixture.h"
 #include "support/must.h"
@@ -102,6 +104,23 @@ TEST_F(ChangesTest, AnAnswerThatGrowsIsNotTakenOverWhereTheSessionWentOn) {
   write(file, {call("a2", "r1", "m1")});
   EXPECT_EQ(import_all(), Lines{"forked 2"});
   EXPECT_EQ(plain_text(must(read_all(*store_, id)).back()), "Here");
+}
+
+TEST_F(ChangesTest, AnOriginalThatBecameShorterIsExportedAsItIs) {
+  const std::string file = kSession + ".jsonl";
+  const Lines lines = {question("q", ""), question("again", "q")};
+  write(file, {claude_line("api-request-shape", "shape", "",
+                           cat("'shape':'", std::string(std::size_t{6} << 20U, 'x'), "'"))});
+  write(file, lines);
+  open("claude");
+  SessionInfo info = must(source().list({})).sessions.at(0);
+  const SessionId id = must(import_session(source(), "claude", *store_, info)).id;
+  std::filesystem::remove(place() / file);
+  write(file, lines);
+  info = must(source().list({})).sessions.at(0);
+  EXPECT_EQ(must(import_session(source(), "claude", *store_, info)).outcome,
+            CopyOutcome::unchanged);
+  EXPECT_TRUE(exported_as("claude", *store_, id.str()).text == must(read_file(place() / file)));
 }
 
 }  // namespace
