@@ -123,5 +123,21 @@ TEST_F(ChangesTest, AnOriginalThatBecameShorterIsExportedAsItIs) {
   EXPECT_TRUE(exported_as("claude", *store_, id.str()).text == must(read_file(place() / file)));
 }
 
+TEST_F(ChangesTest, ANameOutsideTheSessionsFileIsTakenOver) {
+  const std::string id = "019a0000-0000-7000-8000-000000000001";
+  write(cat("sessions/2026/11/20/rollout-2026-11-20T10-00-00-", id, ".jsonl"),
+        {cat("{'timestamp':'2026-11-20T10:00:00.000Z','type':'session_meta','payload':{'id':'", id,
+             "','cwd':'/x'}}"),
+         "{'timestamp':'2026-11-20T10:00:01.000Z','type':'response_item','payload':"
+         "{'type':'message','role':'user','content':[{'type':'input_text','text':'Go'}],"
+         "'internal_chat_message_metadata_passthrough':{'content_item_kinds':['user.text']}}}"});
+  open("codex");
+  import_all();
+  EXPECT_EQ(sessions_that_are(SessionState::active).at(0).title, "Go");
+  write("session_index.jsonl", {cat("{'id':'", id, "','thread_name':'Named'}")});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  EXPECT_EQ(sessions_that_are(SessionState::active).at(0).title, "Named");
+}
+
 }  // namespace
 }  // namespace reprise::test::imports
