@@ -142,6 +142,8 @@ class ImportView final : public Source, public TodoReader {
   SourceCapabilities holds_;
 };
 
+using SessionIds = std::set<std::string_view>;
+
 class Import {
  public:
   Import(Source& source, std::string_view tool, Store& target, const SessionInfo& info,
@@ -153,12 +155,13 @@ class Import {
         stop_(std::move(stop)),
         view_(source, tool, target, info.id) {}
 
-  // With the branches. The session is finished last, so that an interrupted import is repeated.
-  Result<ImportedSession> run_with_branches() {
+  // With the branches, except those that `listed` imports on their own. The session is finished
+  // last, so that an interrupted import is repeated.
+  Result<ImportedSession> run_with_branches(const SessionIds& listed) {
     REPRISE_ASSIGN(ImportedSession imported, copy());
     if (imported.was_read) {
       const ImportedSession own = imported;
-      REPRISE_TRY(add_branches(imported));
+      REPRISE_TRY(add_branches(imported, listed));
       REPRISE_TRY(finish(own));
     }
     return imported;
@@ -241,7 +244,7 @@ class Import {
   }
 
   // Imports what the tool lists as its branches, and the sub-agents in the same file.
-  Result<> add_branches(ImportedSession& imported) {
+  Result<> add_branches(ImportedSession& imported, const SessionIds& listed) {
     SessionQuery query{
         .states = {SessionState::active, SessionState::closed, SessionState::archived},
         .id_prefix = cat(info_.id.str(), ":")};
@@ -252,6 +255,9 @@ class Import {
     }
     std::set<std::string> reported(imported.damage.begin(), imported.damage.end());
     for (const SessionInfo& branch : found.sessions) {
+      if (is_part_of(listed, branch.id)) {
+        continue;
+      }
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
       REPRISE_ASSIGN(ImportedSession one, import.run());
@@ -263,6 +269,15 @@ class Import {
       }
     }
     return {};
+  }
+
+  // Whether it is one of these sessions, or a branch of one, other than of this session.
+  bool is_part_of(const SessionIds& listed, const SessionId& branch) const {
+    std::string_view id = branch.str();
+    while (id.size() > info_.id.str().size() && !listed.contains(id)) {
+      id = id.substr(0, id.rfind(':'));
+    }
+    return id.size() > info_.id.str().size();
   }
 
   bool is_seen(const Session& present) const {
@@ -431,6 +446,17 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
                          .was_read = true};
 }
 
+// The sessions `listed` are imported on their own.
+Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds& listed,
+                                   Store& target, const SessionInfo& info,
+                                   const std::stop_token& stop) {
+  if (all.tool == kOwnExports) {
+    return copy_own(all.source, target, info.id, stop);
+  }
+  Import import(all.source, all.tool, target, info, stop);
+  return import.run_with_branches(listed);
+}
+
 // A fork created by an earlier attempt that failed.
 Result<std::optional<SessionId>> find_unused_fork(Store& store, const SessionId& parent) {
   REPRISE_ASSIGN(const Session session, get(store, parent));
@@ -490,11 +516,7 @@ Result<Seq> count_imported(Source& store, std::string_view tool, const SessionId
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop) {
-  if (tool == kOwnExports) {
-    return copy_own(source, target, info.id, stop);
-  }
-  Import import(source, tool, target, info, stop);
-  return import.run_with_branches();
+  return import_one({source, tool, {}}, {}, target, info, stop);
 }
 
 void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
@@ -503,6 +525,10 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     const SessionInfo* info;
     std::future<Result<ImportedSession>> imported;
   };
+  SessionIds listed;
+  for (const SessionInfo& info : all.sessions) {
+    listed.insert(info.id.str());
+  }
   std::deque<Running> running;
   const std::size_t at_once = all.source.capabilities().parallel_reads ? kImportsAtOnce : 1;
   const auto wait_for_first = [&] {
@@ -523,7 +549,7 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     }
     // Deferred where no thread can be created.
     running.push_back({&info, std::async(std::launch::async | std::launch::deferred, [&] {
-                         return import_session(all.source, all.tool, target, info, stop);
+                         return import_one(all, listed, target, info, stop);
                        })});
   }
   while (!running.empty()) {

@@ -56,7 +56,8 @@ struct ForeignSessions {
   std::string_view tool;
   std::span<const SessionInfo> sessions;
 };
-// Calls import_session() for each, a fork after all sessions listed before it. Three in parallel if
+// Calls import_session() for each, a fork after all sessions listed before it; sub-agents that are
+// among them are not imported with their sessions. Three in parallel if
 // the source has parallel_reads: others are read while one is written.
 void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
                      const std::stop_token& stop = {});

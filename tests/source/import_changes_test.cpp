@@ -1,6 +1,6 @@
 // Imports of sessions that have changed, and of those that fail.
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <filesystem>
 
@@ -51,6 +51,12 @@ class ChangesTest : public ImportTest {
   std::vector<SessionInfo> sessions_that_are(SessionState state) {
     return must(store_->list({.states = {state}})).sessions;
   }
+  std::string new_chats(std::string_view options = "") {
+    return cat("chatdir:", (own_.path() / cat("chats", chats_++)).native(), options);
+  }
+
+ private:
+  int chats_ = 0;
 };
 
 // The results of parallel calls come between the pieces of an answer.
@@ -104,6 +110,32 @@ TEST_F(ChangesTest, AnAnswerThatGrowsIsNotTakenOverWhereTheSessionWentOn) {
   write(file, {call("a2", "r1", "m1")});
   EXPECT_EQ(import_all(), Lines{"forked 2"});
   EXPECT_EQ(plain_text(must(read_all(*store_, id)).back()), "Here");
+}
+
+// Several sessions are imported at the same time.
+TEST_F(ChangesTest, SubAgentsWithFilesOfTheirOwnAreImportedOnce) {
+  constexpr int kRounds = 10;
+  write(kSession + ".jsonl", {question("q", ""), question("left", "q"), question("used", "q")});
+  write(kSession + "/subagents/agent-00.jsonl", {question("q0", ""), question("q1", "q0")});
+  write(kSession + "/subagents/agent-01.jsonl",
+        {question("q2", ""), question("q3", "q2"), question("q4", "q2")});
+  open("claude");
+  SessionQuery query;
+  query.children = true;
+  const std::vector<SessionInfo> listed = must(source().list(query)).sessions;
+  ASSERT_EQ(listed.size(), 3U);
+  for (int round = 0; round < kRounds; ++round) {
+    store_ = must(open_store(new_chats()));
+    std::vector<std::int64_t> counts;
+    import_sessions({source(), "claude", listed}, *store_,
+                    [&](const SessionInfo& /*info*/, const Result<ImportedSession>& imported) {
+                      ASSERT_TRUE(works(imported));
+                      counts.push_back(imported->messages);
+                    });
+    ASSERT_THAT(counts, testing::UnorderedElementsAre(4, 2, 4)) << round;
+    ASSERT_EQ(sessions_that_are(SessionState::active).size(), 1U);
+    ASSERT_EQ(sessions_that_are(SessionState::archived).size(), 4U);
+  }
 }
 
 TEST_F(ChangesTest, AnOriginalThatBecameShorterIsExportedAsItIs) {
