@@ -30,6 +30,7 @@ std::optional<Origin> origin_of(const Session& session) {
                 .head = Seq{json["messages"].count()},
                 .updated_at = time("updated_at"),
                 .title = json["title"].text(),
+                .is_archived = json["archived"].raw() == "true",
                 .usage = json["usage"] && usage ? std::optional(*std::move(usage)) : std::nullopt};
 }
 
@@ -47,6 +48,9 @@ void set_origin(Extra& extra, const Origin& origin) {
     object.field("messages", origin.head.value)
         .field("updated_at", format_time(origin.updated_at))
         .field("title", origin.title);
+  }
+  if (origin.is_archived) {
+    object.field("archived", true);
   }
   if (origin.usage) {
     object.raw("usage", usage_to_json(*origin.usage));

@@ -21,6 +21,8 @@ struct Origin {
   Seq head = {};
   Time updated_at = {};
   std::string title = {};
+  // It was archived by an import. Else an import that was killed may have left it active.
+  bool is_archived = false;
   // What the tool stores for the session beyond the usage of its messages; its request id is
   // derived from tool and id.
   std::optional<Usage> usage = {};

@@ -158,6 +158,13 @@ class Import {
   // With the branches, except those that `listed` imports on their own. The session is finished
   // last, so that an interrupted import is repeated.
   Result<ImportedSession> run_with_branches(const SessionIds& listed) {
+    auto imported = copy_with_branches(listed);
+    archive_again(imported.has_value());
+    return imported;
+  }
+
+ private:
+  Result<ImportedSession> copy_with_branches(const SessionIds& listed) {
     REPRISE_ASSIGN(ImportedSession imported, copy());
     if (imported.was_read) {
       const ImportedSession own = imported;
@@ -167,8 +174,13 @@ class Import {
     return imported;
   }
 
- private:
   Result<ImportedSession> run() {
+    auto imported = copy_and_finish();
+    archive_again(imported.has_value());
+    return imported;
+  }
+
+  Result<ImportedSession> copy_and_finish() {
     REPRISE_ASSIGN(ImportedSession imported, copy());
     REPRISE_TRY(imported.was_read ? finish(imported) : Result<>());
     return imported;
@@ -185,17 +197,23 @@ class Import {
     if (present && present->info.state == SessionState::trashed) {
       return imported;  // trashed by the user
     }
-    if (present && is_seen(*present)) {
+    const Origin origin = present ? origin_of(*present).value_or(Origin{}) : Origin{};
+    // Left active by an import that was killed.
+    const bool is_to_be_archived = origin.is_archived &&
+                                   present->info.state != SessionState::archived &&
+                                   target_.capabilities().archives != nullptr;
+    if (present && is_seen(*present) && !is_to_be_archived) {
       return imported;
     }
     imported.was_read = true;
     if (present) {
-      const Origin origin = origin_of(*present).value_or(Origin{});
-      if (origin.seen_at != Time{} || !origin.revision.empty()) {
+      if (is_to_be_archived) {
+        view_.set_state(SessionState::archived);
+      } else if (origin.seen_at != Time{} || !origin.revision.empty()) {
         view_.set_state(present->info.state);  // unless the first import was interrupted
       }
       if (present->info.state == SessionState::archived) {
-        REPRISE_TRY(target_.capabilities().archives->unarchive(id));  // may be read-only
+        REPRISE_TRY(unarchive(*present));
       }
     } else {
       REPRISE_ASSIGN(is_shared_, share(id));
@@ -228,6 +246,24 @@ class Import {
     return imported;
   }
 
+  // It may be read-only while it is archived.
+  Result<> unarchive(const Session& present) {
+    const SessionId& id = present.info.id;
+    REPRISE_TRY(target_.capabilities().archives->unarchive(id));
+    unarchived_ = id;
+    const auto origin = origin_of(present);
+    return origin && origin->is_archived
+               ? Result<>()
+               : change_origin(id, [](Origin& noted) { noted.is_archived = true; });
+  }
+
+  void archive_again(bool is_finished) {
+    if (!is_finished && unarchived_) {
+      // If this fails, too, the next import archives it.
+      (void)target_.capabilities().archives->archive(*unarchived_, info_.updated_at);
+    }
+  }
+
   // Notes that the session was imported, and archives it.
   Result<> finish(const ImportedSession& imported) {
     if (is_shared_) {
@@ -239,8 +275,10 @@ class Import {
     if (archives == nullptr || !view_.is_archived()) {
       return {};
     }
-    REPRISE_TRY(archives->archive(id, info_.updated_at));
-    return imported.id == id ? Result<>() : archives->archive(imported.id, info_.updated_at);
+    if (imported.id != id) {
+      REPRISE_TRY(archives->archive(imported.id, info_.updated_at));
+    }
+    return archives->archive(id, info_.updated_at);  // last: see copy()
   }
 
   // Imports what the tool lists as its branches, and the sub-agents in the same file.
@@ -350,6 +388,7 @@ class Import {
     Origin origin = origin_of(present).value_or(Origin{});
     origin.tool = tool_;
     origin.id = info_.id.str();
+    origin.is_archived = view_.is_archived();
     change(origin);
     Extra extra = present.extra;
     set_origin(extra, origin);
@@ -431,7 +470,8 @@ class Import {
   const SessionInfo& info_;
   std::stop_token stop_;
   ImportView view_;
-  bool is_shared_ = false;         // another session has all of its messages
+  bool is_shared_ = false;  // another session has all of its messages
+  std::optional<SessionId> unarchived_;
   std::vector<SessionId> stored_;  // the stored copies of the tool's session: itself, and its forks
 };
 
@@ -555,6 +595,19 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
   while (!running.empty()) {
     wait_for_first();
   }
+}
+
+Result<> restore_archived(Store& store, const SessionId& id) {
+  REPRISE_TRY(store.capabilities().archives->unarchive(id));
+  REPRISE_ASSIGN(const Session session, get(store, id));
+  std::optional<Origin> origin = origin_of(session);
+  if (!origin || !origin->is_archived) {
+    return {};
+  }
+  origin->is_archived = false;
+  Extra extra = session.extra;
+  set_origin(extra, *origin);
+  return store.update(id, {.extra = std::move(extra)});
 }
 
 Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,

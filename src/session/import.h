@@ -62,6 +62,9 @@ struct ForeignSessions {
 void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
                      const std::stop_token& stop = {});
 
+// Restores an archived session to active or closed. Later imports do not archive it again.
+Result<> restore_archived(Store& store, const SessionId& id);
+
 struct ContinuedSession {
   SessionId id;  // of the fork
   std::vector<std::string> damage;

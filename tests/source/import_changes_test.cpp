@@ -1,6 +1,7 @@
 // Imports of sessions that have changed, and of those that fail.
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -8,7 +9,9 @@
 #include "base/text.h"
 #include "export/exported.h"
 #include "reprise/capabilities.h"
+#include "reprise/open_source.h"
 #include "source/import_fixture.h"
+#include "support/child.h"
 #include "support/must.h"
 
 namespace reprise::test::imports {
@@ -153,6 +156,101 @@ TEST_F(ChangesTest, AnOriginalThatBecameShorterIsExportedAsItIs) {
   EXPECT_EQ(must(import_session(source(), "claude", *store_, info)).outcome,
             CopyOutcome::unchanged);
   EXPECT_TRUE(exported_as("claude", *store_, id.str()).text == must(read_file(place() / file)));
+}
+
+// A source whose reader does something else first.
+class Intercepted final : public Source {
+ public:
+  Intercepted(Source& source, std::function<void()> before)
+      : source_(source), before_(std::move(before)) {}
+  Result<std::optional<Session>> find(const SessionId& id) override { return source_.find(id); }
+  Result<SessionPage> list(const SessionQuery& query) override { return source_.list(query); }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    before_();
+    return source_.read(id, range, sink);
+  }
+  const SourceCapabilities& capabilities() const override { return source_.capabilities(); }
+
+ private:
+  Source& source_;
+  std::function<void()> before_;
+};
+
+// A sub-agent whose session was archived.
+class ArchivedTest : public ChangesTest {
+ protected:
+  static constexpr std::string_view kLimit = "?messages=4";
+
+  void import_first(const std::string& url) {
+    write(kSession + ".jsonl", {question("q", "")});
+    write(file_, {question("q1", ""), question("q2", "q1"), question("q3", "q2")});
+    open("claude");
+    store_ = must(open_store(url));
+    EXPECT_EQ(import_agent().value().messages, 3);
+    expect_archived(3);
+  }
+  void grow() { write(file_, {question("q4", "q3"), question("q5", "q4"), question("q6", "q5")}); }
+  SessionInfo agent() {
+    SessionQuery query{.id_prefix = "0a1b2c3d-0000-4000-8000-000000000001:"};
+    query.children = true;
+    return must(source().list(query)).sessions.at(0);
+  }
+  Result<ImportedSession> import_agent() {
+    return import_session(source(), "claude", *store_, agent());
+  }
+  void expect_archived(int messages) {
+    EXPECT_TRUE(sessions_that_are(SessionState::active).empty());
+    const auto archived = sessions_that_are(SessionState::archived);
+    ASSERT_EQ(archived.size(), 1U);
+    EXPECT_EQ(archived[0].head, Seq{messages});
+  }
+
+  const std::string file_ = kSession + "/subagents/agent-7.jsonl";
+};
+
+TEST_F(ArchivedTest, StaysArchivedIfAnImportFails) {
+  const std::string url = new_chats();
+  import_first(cat(url, kLimit));
+  grow();
+  EXPECT_FALSE(import_agent());
+  expect_archived(3);
+  store_ = must(open_store(url));
+  EXPECT_EQ(must(import_agent()).messages, 3);
+  expect_archived(6);
+}
+
+TEST_F(ArchivedTest, IsArchivedByTheNextImportIfOneIsKilled) {
+  const std::string url = new_chats();
+  import_first(url);
+  grow();
+  const SessionInfo info = agent();
+  const pid_t child = in_child([&] {
+    const auto claude = must(open_source(cat("claude:", place().native())));
+    const auto store = must(open_store(url));
+    Intercepted intercepted(*claude, [] { ::_exit(7); });
+    return import_session(intercepted, "claude", *store, info) ? 0 : 1;
+  });
+  EXPECT_EQ(exit_code_of(child), 7);
+  store_ = must(open_store(url));
+  EXPECT_EQ(sessions_that_are(SessionState::active).size(), 1U);
+  EXPECT_EQ(must(import_agent()).messages, 3);
+  expect_archived(6);
+}
+
+TEST_F(ArchivedTest, IsArchivedByTheNextImportIfOneIsKilledBeforeItArchives) {
+  import_first(new_chats());
+  must(store_->capabilities().archives->unarchive(sessions_that_are(SessionState::archived)[0].id));
+  EXPECT_EQ(must(import_agent()).messages, 0);
+  expect_archived(3);
+}
+
+TEST_F(ArchivedTest, StaysRestoredIfAPersonRestoredIt) {
+  import_first(new_chats());
+  must(restore_archived(*store_, sessions_that_are(SessionState::archived).at(0).id));
+  EXPECT_FALSE(must(import_agent()).was_read);
+  grow();
+  EXPECT_EQ(must(import_agent()).messages, 3);
+  EXPECT_EQ(sessions_that_are(SessionState::active).size(), 1U);
 }
 
 TEST_F(ChangesTest, ANameOutsideTheSessionsFileIsTakenOver) {
