@@ -34,6 +34,15 @@ std::string stored_title(const SessionInfo& info, std::string_view title) {
   return cat(title, is_branch(info) && !title.empty() ? " (fork)" : "");
 }
 
+// Whether it was imported in this state.
+bool is_seen(const Session& present, const SessionInfo& info) {
+  const auto origin = origin_of(present);
+  if (!origin || !info.revision.empty()) {
+    return origin && origin->revision == info.revision;
+  }
+  return origin->seen_at != Time{} && origin->seen_at == info.updated_at;
+}
+
 bool is_of_sub_agent(const Session& session) {
   return json::find_field(session.extra, kParentField) != nullptr;
 }
@@ -49,6 +58,32 @@ Result<SessionId> id_in(Source& target, std::string_view tool, std::string_view 
     }
   }
   return imported_id(tool, id, new_ids);
+}
+
+// The number of leading messages that are equal in a session of the store and in the tool's.
+template <class Equal>
+Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
+                        const SessionId& foreign, const Equal& is_equal) {
+  Seq same;
+  bool differs = false;
+  while (!differs && same < present.head) {
+    const ReadRange range{.from = same, .to = std::min(present.head, same.next(kComparedAtOnce))};
+    REPRISE_ASSIGN(const std::vector<Message> ours, read_all(store, present.id, range));
+    REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(source, foreign, range));
+    const auto end = std::ranges::mismatch(ours, theirs, is_equal).in1 - ours.begin();
+    differs = end < range.to.value - range.from.value;
+    same = same.next(end);
+  }
+  return same;
+}
+
+// Whether an imported message is this one. Its images are stored as blobs.
+bool is_copy(const Message& ours, const Message& theirs) {
+  return ours.role == theirs.role && ours.created_at == theirs.created_at &&
+         std::ranges::equal(ours.blocks, theirs.blocks, [](const Block& our, const Block& their) {
+           return our == their || (std::holds_alternative<ImageBlock>(our) &&
+                                   std::holds_alternative<ImageBlock>(their));
+         });
 }
 
 // A session of a tool in the form in which it is stored: with its id there, and images as blobs.
@@ -202,7 +237,7 @@ class Import {
     const bool is_to_be_archived = origin.is_archived &&
                                    present->info.state != SessionState::archived &&
                                    target_.capabilities().archives != nullptr;
-    if (present && is_seen(*present) && !is_to_be_archived) {
+    if (present && is_seen(*present, info_) && !is_to_be_archived) {
       return imported;
     }
     imported.was_read = true;
@@ -318,14 +353,6 @@ class Import {
     return id.size() > info_.id.str().size();
   }
 
-  bool is_seen(const Session& present) const {
-    const auto origin = origin_of(present);
-    if (!origin || !info_.revision.empty()) {
-      return origin && origin->revision == info_.revision;
-    }
-    return origin->seen_at != Time{} && origin->seen_at == info_.updated_at;
-  }
-
   void note_seen_in(Origin& origin) const {
     origin.seen_at = info_.updated_at;
     origin.revision = info_.revision;
@@ -426,18 +453,7 @@ class Import {
   Result<Seq> count_shared(const SessionId& there) {
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(there));
     const bool exists = present && present->info.state != SessionState::trashed;
-    const Seq head = exists ? present->info.head : Seq{};
-    Seq same;
-    bool differs = false;
-    while (!differs && same < head) {
-      const ReadRange range{.from = same, .to = std::min(head, same.next(kComparedAtOnce))};
-      REPRISE_ASSIGN(const std::vector<Message> ours, read_all(target_, there, range));
-      REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(view_, info_.id, range));
-      const auto end = std::ranges::mismatch(ours, theirs).in1 - ours.begin();
-      differs = end < range.to.value - range.from.value;
-      same = same.next(end);
-    }
-    return same;
+    return exists ? count_equal(target_, present->info, view_, info_.id, std::equal_to()) : Seq{};
   }
 
   // Derived from the first message after the fork: a different message gives a different fork.
@@ -548,10 +564,27 @@ bool is_imported_id(const SessionId& id) {
           (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
 }
 
-Result<Seq> count_imported(Source& store, std::string_view tool, const SessionId& id) {
+Result<Seq> count_imported(Source& store, std::string_view tool, Source& source,
+                           const SessionId& id) {
   REPRISE_ASSIGN(const SessionId imported, id_in(store, tool, id.str()));
   REPRISE_ASSIGN(const std::optional<Session> present, store.find(imported));
-  return present && present->info.state != SessionState::trashed ? present->info.head : Seq{};
+  if (!present || present->info.state == SessionState::trashed) {
+    return Seq{};
+  }
+  const std::optional<Origin> origin = origin_of(*present);
+  if (origin && has_unchanged_messages(*present, *origin)) {
+    SessionQuery query{
+        .states = {SessionState::active, SessionState::closed, SessionState::archived},
+        .id_prefix = id.str()};
+    query.children = true;
+    query.branches = id.str().contains(':');
+    REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(source, std::move(query)));
+    const auto info = std::ranges::find(found.sessions, id, &SessionInfo::id);
+    if (info != found.sessions.end() && is_seen(*present, *info)) {
+      return present->info.head;
+    }
+  }
+  return count_equal(store, present->info, source, id, is_copy);
 }
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,

@@ -45,9 +45,10 @@ struct ImportedSession {
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
 
-// The number of messages of a tool's session that were imported into the store and are not in its
-// trash.
-Result<Seq> count_imported(Source& store, std::string_view tool, const SessionId& id);
+// The number of first messages of a tool's session that its imported copy has, too; 0 if that is in
+// the store's trash.
+Result<Seq> count_imported(Source& store, std::string_view tool, Source& source,
+                           const SessionId& id);
 
 // Called for each session in order, on the importing thread, until stopped.
 using ImportSink = std::function<void(const SessionInfo&, const Result<ImportedSession>&)>;
