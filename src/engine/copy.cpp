@@ -11,6 +11,7 @@
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
 #include "engine/lease.h"
+#include "engine/origin.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
@@ -30,11 +31,16 @@ constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
 constexpr std::string_view kKeepsResponses = "openai-responses";
 
-Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count,
-                                  std::string_view what) {
+// `replaced` is where the messages replace others.
+Result<OperationId> operation_for(const SessionId& id, Seq at, const std::vector<Message>& messages,
+                                  std::optional<Seq> replaced) {
   // Ids may be longer than an operation id, so a prefix and a hash are used.
-  return OperationId::parse(cat("copy:", id.str().substr(0, kNameMax), ":", fnv1a(id.str()), ":",
-                                at.value, ":", count, what));
+  std::string operation = cat("copy:", id.str().substr(0, kNameMax), ":", fnv1a(id.str()), ":",
+                              at.value, ":", messages.size());
+  if (replaced) {  // which may happen again at the same head
+    operation += cat(":grown:", replaced->value, ":", fnv1a(message_to_json(messages.front())));
+  }
+  return OperationId::parse(operation);
 }
 
 // The only ids that the program of a store with such ids accepts.
@@ -82,6 +88,8 @@ class Copy {
       copied_.outcome = CopyOutcome::copied;
     } else {
       target_head_ = present->info.head;
+      const std::optional<Origin> origin = origin_of(*present);
+      is_as_imported_ = origin && has_unchanged_messages(*present, *origin);
     }
     if (can_.messages) {
       REPRISE_TRY(messages(session.info.head));
@@ -179,8 +187,9 @@ class Copy {
       for (Message& message : batch) {
         message = reduce(std::move(message), can_, losses_);
       }
-      const auto there = static_cast<std::size_t>(
-          std::clamp<std::int64_t>(target_head_.value - at_target.value, 0, std::ssize(batch)));
+      const std::int64_t more = grown_from_ ? 0 : target_head_.value - at_target.value;
+      const auto there =
+          static_cast<std::size_t>(std::clamp<std::int64_t>(more, 0, std::ssize(batch)));
       REPRISE_ASSIGN(const std::size_t same, count_same(batch, at_target, there));
       if (same < there && !grown_from_) {
         return {};
@@ -202,7 +211,8 @@ class Copy {
   }
 
   // Counts how many of the first `count` messages are equal in the target. A difference is a
-  // conflict, except at the end of the target: an incomplete answer that has grown.
+  // conflict, except for an answer that has grown: at the end of the target, or anywhere in a
+  // session that is as it was imported, since a tool's results come between parts of an answer.
   Result<std::size_t> count_same(const std::vector<Message>& batch, Seq at_target,
                                  std::size_t count) {
     if (count == 0) {
@@ -220,7 +230,8 @@ class Copy {
         continue;
       }
       const Seq differs = at_target.next(static_cast<std::int64_t>(i));
-      if (i < there.size() && differs.next() == target_head_ && has_grown(there[i], batch[i])) {
+      const bool may_grow = is_as_imported_ || differs.next() == target_head_;
+      if (i < there.size() && may_grow && has_grown(there[i], batch[i])) {
         grown_from_ = differs;
       } else {
         copied_.outcome = CopyOutcome::conflict;
@@ -317,8 +328,7 @@ class Copy {
       REPRISE_TRY(blobs_of(message));
     }
     const std::optional<Seq> from = std::exchange(grown_from_, std::nullopt);
-    REPRISE_ASSIGN(const OperationId operation,
-                   operation_for(id_, target_head_, batch.size(), from ? ":grown" : ""));
+    REPRISE_ASSIGN(const OperationId operation, operation_for(id_, target_head_, batch, from));
     copied_.messages += std::ssize(batch);
     const AppendOptions options = {
         .expected_head = target_head_, .operation = operation, .durability = durability};
@@ -518,7 +528,8 @@ class Copy {
   Seq shared_;                     // messages before it are shared with the parent, in the source
   Seq shared_target_;              // the same in the target
   std::optional<Message> cut_;     // the source's last message, made from its unfinished answer
-  std::optional<Seq> grown_from_;  // the target's incomplete answer, to be replaced
+  std::optional<Seq> grown_from_;  // the target's messages from here on are to be replaced
+  bool is_as_imported_ = false;    // the target's messages are those of another tool's session
   bool has_started_ = false;       // created, but not yet synced
   bool is_ahead_ = false;          // the target has messages that the source lacks
   CopiedSession copied_;

@@ -30,6 +30,7 @@ std::optional<Origin> origin_of(const Session& session) {
                 .head = Seq{json["messages"].count()},
                 .updated_at = time("updated_at"),
                 .title = json["title"].text(),
+                .is_archived = json["archived"].raw() == "true",
                 .usage = json["usage"] && usage ? std::optional(*std::move(usage)) : std::nullopt};
 }
 
@@ -48,6 +49,9 @@ void set_origin(Extra& extra, const Origin& origin) {
         .field("updated_at", format_time(origin.updated_at))
         .field("title", origin.title);
   }
+  if (origin.is_archived) {
+    object.field("archived", true);
+  }
   if (origin.usage) {
     object.raw("usage", usage_to_json(*origin.usage));
   }
@@ -60,9 +64,12 @@ std::string request_id_of_session(std::string_view tool, std::string_view id) {
 }
 
 bool is_unchanged_since(const Session& session, const Origin& origin) {
-  const SessionInfo& info = session.info;
-  return origin.head > Seq{} && info.head == origin.head && info.updated_at == origin.updated_at &&
-         info.title == origin.title;
+  return has_unchanged_messages(session, origin) && session.info.title == origin.title;
+}
+
+bool has_unchanged_messages(const Session& session, const Origin& origin) {
+  return origin.head > Seq{} && session.info.head == origin.head &&
+         session.info.updated_at == origin.updated_at;
 }
 
 bool has_ended_elsewhere(const Session& session) {

@@ -2,7 +2,7 @@
 
 // The origin of an imported session, in the extra field "origin". The tool's own files are stored
 // as artefacts of step 0 whose names start with kOriginalsFolder, in pieces that are compressed if
-// that makes them smaller.
+// that makes them smaller. Pieces that are not needed any more are empty.
 
 #include "reprise/session.h"
 
@@ -21,6 +21,8 @@ struct Origin {
   Seq head = {};
   Time updated_at = {};
   std::string title = {};
+  // It was archived by an import. Else an import that was killed may have left it active.
+  bool is_archived = false;
   // What the tool stores for the session beyond the usage of its messages; its request id is
   // derived from tool and id.
   std::optional<Usage> usage = {};
@@ -33,6 +35,8 @@ std::string request_id_of_session(std::string_view tool, std::string_view id);
 std::optional<Origin> origin_of(const Session& session);
 void set_origin(Extra& extra, const Origin& origin);
 bool is_unchanged_since(const Session& session, const Origin& origin);
+// The same, for a session that may have been renamed.
+bool has_unchanged_messages(const Session& session, const Origin& origin);
 
 // Whether it ends with a message of its own tool, which may still be answering it.
 bool has_ended_elsewhere(const Session& session);

@@ -115,7 +115,8 @@ Result<std::optional<Original>> find_original(Source& source, const Session& ses
   REPRISE_ASSIGN(const auto entries, artefacts->list_artefacts(session.info.id));
   Original original{origin->id, {}, {}};
   for (const ArtefactReader::Entry& entry : entries) {
-    if (entry.step != Step{0} || !entry.name.starts_with(kOriginalsFolder)) {
+    const bool is_piece = entry.step == Step{0} && entry.name.starts_with(kOriginalsFolder);
+    if (!is_piece || entry.bytes == 0) {
       continue;
     }
     const std::string_view file = file_of(entry.name);

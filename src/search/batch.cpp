@@ -16,12 +16,12 @@ constexpr int kLogPagesMax = 1000;  // then they are checkpointed
 
 }  // namespace
 
-void Batch::add(Entry entry, Time created_at) {
+void Batch::add(Entry entry, const Tail& tail) {
   if (!entries_.empty() && entries_.back().session != entry.session) {
     note_reached();
   }
   bytes_ += entry.texts.bytes() + sizeof(Entry) + entry.attributes.size();
-  last_created_at_ = created_at;
+  tail_ = tail;
   entries_.push_back(std::move(entry));
 }
 
@@ -35,7 +35,7 @@ void Batch::note_reached() {
     reached_pending_[{last.session, *pending_last_}] = last.seq.next();
     return;
   }
-  reached_[last.session] = {last.seq.next().value, fingerprint(last_created_at_, last.texts)};
+  reached_[last.session] = {last.seq.next().value, tail_};
 }
 
 void Batch::set_pending(std::optional<Seq> last) {
@@ -90,8 +90,9 @@ Result<> Batch::merge_large() {
 Result<> Batch::write_progress() {
   sqlite::Connection& db = index_.db();
   for (const auto& [session, reached] : reached_) {
-    REPRISE_TRY(db.run("UPDATE sessions SET next = ?, fingerprint = ? WHERE key = ?", reached.next,
-                       reached.fingerprint, session));
+    REPRISE_TRY(db.run("UPDATE sessions SET next = ?, tail = ?, fingerprint = ? WHERE key = ?",
+                       reached.next, reached.tail.first.value_or(Seq{}).value,
+                       reached.tail.fingerprint, session));
   }
   for (const Finished& done : finished_) {
     REPRISE_TRY(db.run("UPDATE sessions SET head = ?, updated_us = ?, revision = ? WHERE key = ?",

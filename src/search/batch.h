@@ -19,8 +19,8 @@ class Batch {
   // Both must outlive this. `source` is the source's row.
   Batch(IndexFile& index, std::int64_t source) : index_(index), writer_(index.db(), source) {}
 
-  // Adds a message; messages of a session must be added in order.
-  void add(Entry entry, Time created_at);
+  // Adds a message; messages of a session must be added in order. `tail` ends with it.
+  void add(Entry entry, const Tail& tail);
   bool is_full() const { return bytes_ >= kBytesMax || entries_.size() >= kEntriesMax; }
 
   // A completely indexed session, and its state in the list.
@@ -48,7 +48,7 @@ class Batch {
 
   struct Reached {
     std::int64_t next = 0;
-    std::int64_t fingerprint = 0;
+    Tail tail = {};
   };
   struct Range {
     std::int64_t session;
@@ -64,7 +64,7 @@ class Batch {
   ShardWriter writer_;
   std::vector<Entry> entries_;
   std::size_t bytes_ = 0;
-  Time last_created_at_ = {};
+  Tail tail_;
   std::optional<Seq> pending_last_;
   std::map<std::int64_t, Reached> reached_;
   std::vector<Finished> finished_;

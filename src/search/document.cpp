@@ -156,12 +156,15 @@ WordEntry entry_of(const Message& message) {
   return entry;
 }
 
-std::int64_t fingerprint(Time created_at, const Texts& texts) {
-  std::uint64_t hash = fnv1a(std::to_string(created_at.time_since_epoch().count()));
+void Tail::add(const Message& message, const Texts& texts) {
+  const bool is_continued = first && message.role == role::kTool;
+  std::uint64_t hash = is_continued ? static_cast<std::uint64_t>(fingerprint) : kFnvOffset;
+  hash = fnv1a(std::to_string(message.created_at.time_since_epoch().count()), hash);
   for (const std::string& part : texts.parts) {
     hash = fnv1a(part, hash);
   }
-  return static_cast<std::int64_t>(hash);
+  first = is_continued ? first : message.seq;
+  fingerprint = static_cast<std::int64_t>(hash);
 }
 
 }  // namespace reprise::search

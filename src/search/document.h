@@ -36,7 +36,14 @@ std::string attributes_of(const Message& message, std::int64_t session,
 // For stores that index words themselves, and know sessions and folders.
 WordEntry entry_of(const Message& message);
 
-// Distinguishes messages at the same position before and after a rewind.
-std::int64_t fingerprint(Time created_at, const Texts& texts);
+// The last indexed messages of a session, from which it is seen that it was rewound or that an
+// answer has grown: a tool's results may come between the parts of an answer, so these are the last
+// message that is no result, and the results after it.
+struct Tail {
+  std::optional<Seq> first = std::nullopt;
+  std::int64_t fingerprint = 0;
+
+  void add(const Message& message, const Texts& texts);
+};
 
 }  // namespace reprise::search

@@ -4,8 +4,8 @@
 //
 //  sources   indexed sources, by URL; `mark` is the change mark and `position` the position of the
 //            ChangeReader when all of it was indexed
-//  sessions  of a source, with the indexed range of messages [first, next); `origin` is the session
-//            that it was forked from
+//  sessions  of a source, with the indexed range of messages [first, next), of which `fingerprint`
+//            covers those from `tail` on; `origin` is the session that it was forked from
 //  shards    parts of the index, each with an FTS5 table (words_N): a shard with words of a purged
 //            session is dropped and rebuilt. vocabulary_N lists the words in it
 //  docs      the messages in them: the id consists of the shard's number and the row in its FTS5

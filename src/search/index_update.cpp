@@ -175,7 +175,8 @@ Result<> IndexUpdate::add_session(const Listed& session, std::int64_t first) {
   sqlite::Connection& db = index_.db();
   REPRISE_TRY(
       db.run("INSERT INTO sessions(source, id, short_id, origin, head, updated_us, first, next,"
-             " fingerprint, folder, hidden, revision) VALUES(?, ?, ?, ?, -1, 0, ?, ?, 0, ?, ?, 0)",
+             " tail, fingerprint, folder, hidden, revision)"
+             " VALUES(?, ?, ?, ?, -1, 0, ?, ?, 0, 0, ?, ?, 0)",
              source_row_, session.id.str(), short_id(session.id),
              session.forked_from ? session.forked_from->session.str() : std::string(), first, first,
              session.folder, std::int64_t{session.hidden ? 1 : 0}));
@@ -283,17 +284,19 @@ Result<bool> IndexUpdate::read_messages(const Task& task) {
   const Row& row = task.row;
   bool is_checked = row.next <= row.first;
   last_time_ = task.session->created_at;
+  tail_ = {};
   const auto sink = [&](Message&& message) {
     if (is_checked) {
       return take(task, std::move(message));
     }
-    is_checked = message.seq.value + 1 == row.next &&
-                 fingerprint(message.created_at, texts_of(message)) == row.fingerprint;
+    tail_.add(message, texts_of(message));
     last_time_ = std::max(last_time_, message.created_at);
-    return is_checked ? Flow::proceed : Flow::stop;
+    const std::int64_t next = message.seq.value + 1;
+    is_checked = next == row.next && tail_.fingerprint == row.fingerprint;
+    return is_checked || next < row.next ? Flow::proceed : Flow::stop;
   };
   REPRISE_TRY(
-      source_.read(task.session->id, {.from = Seq{is_checked ? row.next : row.next - 1}}, sink));
+      source_.read(task.session->id, {.from = Seq{is_checked ? row.next : row.tail}}, sink));
   return is_checked;
 }
 
@@ -302,12 +305,14 @@ Flow IndexUpdate::take(const Task& task, Message&& message) {
     last_time_ = message.created_at;
   }
   std::string attributes = attributes_of(message, task.row.key, task.session->folder_token);
+  Texts texts = texts_of(message);
+  tail_.add(message, texts);
   batch().add({.session = task.row.key,
                .seq = message.seq,
                .time_ms = millis(last_time_),
                .attributes = std::move(attributes),
-               .texts = texts_of(message)},
-              message.created_at);
+               .texts = std::move(texts)},
+              tail_);
   ++done_;
   if (batch().is_full()) {
     failure_ = batch().write();

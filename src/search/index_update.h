@@ -7,6 +7,7 @@
 
 #include "reprise/search.h"       // IWYU pragma: export
 #include "reprise/source.h"       // IWYU pragma: export
+#include "search/document.h"      // IWYU pragma: export
 #include "search/session_list.h"  // IWYU pragma: export
 
 namespace reprise::search {
@@ -70,6 +71,7 @@ class IndexUpdate {
   std::optional<SessionList> sessions_;  // likewise
   std::vector<Task> tasks_;
   Time last_time_ = {};
+  Tail tail_;  // of the session that is being indexed
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
   bool stopped_ = false;

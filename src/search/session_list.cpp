@@ -17,7 +17,7 @@ namespace reprise::search {
 namespace {
 
 constexpr std::string_view kSelectRows =
-    "SELECT id, key, head, updated_us, first, next, fingerprint, folder, hidden,"
+    "SELECT id, key, head, updated_us, first, next, tail, fingerprint, folder, hidden,"
     " revision FROM sessions"
     " WHERE source = ?";
 
@@ -27,6 +27,7 @@ Row row_of(const sqlite::Statement& row) {
           .updated_us = row.integer("updated_us"),
           .first = row.integer("first"),
           .next = row.integer("next"),
+          .tail = row.integer("tail"),
           .fingerprint = row.integer("fingerprint"),
           .folder = row.integer("folder"),
           .hidden = row.integer("hidden") != 0,

@@ -31,6 +31,7 @@ struct Row {
   std::int64_t updated_us = 0;
   std::int64_t first = 0;
   std::int64_t next = 0;
+  std::int64_t tail = 0;
   std::int64_t fingerprint = 0;
   std::int64_t folder = 0;
   bool hidden = false;

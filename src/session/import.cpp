@@ -34,6 +34,15 @@ std::string stored_title(const SessionInfo& info, std::string_view title) {
   return cat(title, is_branch(info) && !title.empty() ? " (fork)" : "");
 }
 
+// Whether it was imported in this state.
+bool is_seen(const Session& present, const SessionInfo& info) {
+  const auto origin = origin_of(present);
+  if (!origin || !info.revision.empty()) {
+    return origin && origin->revision == info.revision;
+  }
+  return origin->seen_at != Time{} && origin->seen_at == info.updated_at;
+}
+
 bool is_of_sub_agent(const Session& session) {
   return json::find_field(session.extra, kParentField) != nullptr;
 }
@@ -49,6 +58,32 @@ Result<SessionId> id_in(Source& target, std::string_view tool, std::string_view 
     }
   }
   return imported_id(tool, id, new_ids);
+}
+
+// The number of leading messages that are equal in a session of the store and in the tool's.
+template <class Equal>
+Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
+                        const SessionId& foreign, const Equal& is_equal) {
+  Seq same;
+  bool differs = false;
+  while (!differs && same < present.head) {
+    const ReadRange range{.from = same, .to = std::min(present.head, same.next(kComparedAtOnce))};
+    REPRISE_ASSIGN(const std::vector<Message> ours, read_all(store, present.id, range));
+    REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(source, foreign, range));
+    const auto end = std::ranges::mismatch(ours, theirs, is_equal).in1 - ours.begin();
+    differs = end < range.to.value - range.from.value;
+    same = same.next(end);
+  }
+  return same;
+}
+
+// Whether an imported message is this one. Its images are stored as blobs.
+bool is_copy(const Message& ours, const Message& theirs) {
+  return ours.role == theirs.role && ours.created_at == theirs.created_at &&
+         std::ranges::equal(ours.blocks, theirs.blocks, [](const Block& our, const Block& their) {
+           return our == their || (std::holds_alternative<ImageBlock>(our) &&
+                                   std::holds_alternative<ImageBlock>(their));
+         });
 }
 
 // A session of a tool in the form in which it is stored: with its id there, and images as blobs.
@@ -142,6 +177,8 @@ class ImportView final : public Source, public TodoReader {
   SourceCapabilities holds_;
 };
 
+using SessionIds = std::set<std::string_view>;
+
 class Import {
  public:
   Import(Source& source, std::string_view tool, Store& target, const SessionInfo& info,
@@ -153,19 +190,32 @@ class Import {
         stop_(std::move(stop)),
         view_(source, tool, target, info.id) {}
 
-  // With the branches. The session is finished last, so that an interrupted import is repeated.
-  Result<ImportedSession> run_with_branches() {
+  // With the branches, except those that `listed` imports on their own. The session is finished
+  // last, so that an interrupted import is repeated.
+  Result<ImportedSession> run_with_branches(const SessionIds& listed) {
+    auto imported = copy_with_branches(listed);
+    archive_again(imported.has_value());
+    return imported;
+  }
+
+ private:
+  Result<ImportedSession> copy_with_branches(const SessionIds& listed) {
     REPRISE_ASSIGN(ImportedSession imported, copy());
     if (imported.was_read) {
       const ImportedSession own = imported;
-      REPRISE_TRY(add_branches(imported));
+      REPRISE_TRY(add_branches(imported, listed));
       REPRISE_TRY(finish(own));
     }
     return imported;
   }
 
- private:
   Result<ImportedSession> run() {
+    auto imported = copy_and_finish();
+    archive_again(imported.has_value());
+    return imported;
+  }
+
+  Result<ImportedSession> copy_and_finish() {
     REPRISE_ASSIGN(ImportedSession imported, copy());
     REPRISE_TRY(imported.was_read ? finish(imported) : Result<>());
     return imported;
@@ -182,17 +232,23 @@ class Import {
     if (present && present->info.state == SessionState::trashed) {
       return imported;  // trashed by the user
     }
-    if (present && is_seen(*present)) {
+    const Origin origin = present ? origin_of(*present).value_or(Origin{}) : Origin{};
+    // Left active by an import that was killed.
+    const bool is_to_be_archived = origin.is_archived &&
+                                   present->info.state != SessionState::archived &&
+                                   target_.capabilities().archives != nullptr;
+    if (present && is_seen(*present, info_) && !is_to_be_archived) {
       return imported;
     }
     imported.was_read = true;
     if (present) {
-      const Origin origin = origin_of(*present).value_or(Origin{});
-      if (origin.seen_at != Time{} || !origin.revision.empty()) {
+      if (is_to_be_archived) {
+        view_.set_state(SessionState::archived);
+      } else if (origin.seen_at != Time{} || !origin.revision.empty()) {
         view_.set_state(present->info.state);  // unless the first import was interrupted
       }
       if (present->info.state == SessionState::archived) {
-        REPRISE_TRY(target_.capabilities().archives->unarchive(id));  // may be read-only
+        REPRISE_TRY(unarchive(*present));
       }
     } else {
       REPRISE_ASSIGN(is_shared_, share(id));
@@ -225,6 +281,24 @@ class Import {
     return imported;
   }
 
+  // It may be read-only while it is archived.
+  Result<> unarchive(const Session& present) {
+    const SessionId& id = present.info.id;
+    REPRISE_TRY(target_.capabilities().archives->unarchive(id));
+    unarchived_ = id;
+    const auto origin = origin_of(present);
+    return origin && origin->is_archived
+               ? Result<>()
+               : change_origin(id, [](Origin& noted) { noted.is_archived = true; });
+  }
+
+  void archive_again(bool is_finished) {
+    if (!is_finished && unarchived_) {
+      // If this fails, too, the next import archives it.
+      (void)target_.capabilities().archives->archive(*unarchived_, info_.updated_at);
+    }
+  }
+
   // Notes that the session was imported, and archives it.
   Result<> finish(const ImportedSession& imported) {
     if (is_shared_) {
@@ -236,12 +310,14 @@ class Import {
     if (archives == nullptr || !view_.is_archived()) {
       return {};
     }
-    REPRISE_TRY(archives->archive(id, info_.updated_at));
-    return imported.id == id ? Result<>() : archives->archive(imported.id, info_.updated_at);
+    if (imported.id != id) {
+      REPRISE_TRY(archives->archive(imported.id, info_.updated_at));
+    }
+    return archives->archive(id, info_.updated_at);  // last: see copy()
   }
 
   // Imports what the tool lists as its branches, and the sub-agents in the same file.
-  Result<> add_branches(ImportedSession& imported) {
+  Result<> add_branches(ImportedSession& imported, const SessionIds& listed) {
     SessionQuery query{
         .states = {SessionState::active, SessionState::closed, SessionState::archived},
         .id_prefix = cat(info_.id.str(), ":")};
@@ -252,6 +328,9 @@ class Import {
     }
     std::set<std::string> reported(imported.damage.begin(), imported.damage.end());
     for (const SessionInfo& branch : found.sessions) {
+      if (is_part_of(listed, branch.id)) {
+        continue;
+      }
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
       REPRISE_ASSIGN(ImportedSession one, import.run());
@@ -265,12 +344,13 @@ class Import {
     return {};
   }
 
-  bool is_seen(const Session& present) const {
-    const auto origin = origin_of(present);
-    if (!origin || !info_.revision.empty()) {
-      return origin && origin->revision == info_.revision;
+  // Whether it is one of these sessions, or a branch of one, other than of this session.
+  bool is_part_of(const SessionIds& listed, const SessionId& branch) const {
+    std::string_view id = branch.str();
+    while (id.size() > info_.id.str().size() && !listed.contains(id)) {
+      id = id.substr(0, id.rfind(':'));
     }
-    return origin->seen_at != Time{} && origin->seen_at == info_.updated_at;
+    return id.size() > info_.id.str().size();
   }
 
   void note_seen_in(Origin& origin) const {
@@ -335,6 +415,7 @@ class Import {
     Origin origin = origin_of(present).value_or(Origin{});
     origin.tool = tool_;
     origin.id = info_.id.str();
+    origin.is_archived = view_.is_archived();
     change(origin);
     Extra extra = present.extra;
     set_origin(extra, origin);
@@ -372,18 +453,7 @@ class Import {
   Result<Seq> count_shared(const SessionId& there) {
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(there));
     const bool exists = present && present->info.state != SessionState::trashed;
-    const Seq head = exists ? present->info.head : Seq{};
-    Seq same;
-    bool differs = false;
-    while (!differs && same < head) {
-      const ReadRange range{.from = same, .to = std::min(head, same.next(kComparedAtOnce))};
-      REPRISE_ASSIGN(const std::vector<Message> ours, read_all(target_, there, range));
-      REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(view_, info_.id, range));
-      const auto end = std::ranges::mismatch(ours, theirs).in1 - ours.begin();
-      differs = end < range.to.value - range.from.value;
-      same = same.next(end);
-    }
-    return same;
+    return exists ? count_equal(target_, present->info, view_, info_.id, std::equal_to()) : Seq{};
   }
 
   // Derived from the first message after the fork: a different message gives a different fork.
@@ -416,7 +486,8 @@ class Import {
   const SessionInfo& info_;
   std::stop_token stop_;
   ImportView view_;
-  bool is_shared_ = false;         // another session has all of its messages
+  bool is_shared_ = false;  // another session has all of its messages
+  std::optional<SessionId> unarchived_;
   std::vector<SessionId> stored_;  // the stored copies of the tool's session: itself, and its forks
 };
 
@@ -429,6 +500,17 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
                          .id = id,
                          .damage = std::move(copied.damage),
                          .was_read = true};
+}
+
+// The sessions `listed` are imported on their own.
+Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds& listed,
+                                   Store& target, const SessionInfo& info,
+                                   const std::stop_token& stop) {
+  if (all.tool == kOwnExports) {
+    return copy_own(all.source, target, info.id, stop);
+  }
+  Import import(all.source, all.tool, target, info, stop);
+  return import.run_with_branches(listed);
 }
 
 // A fork created by an earlier attempt that failed.
@@ -482,19 +564,32 @@ bool is_imported_id(const SessionId& id) {
           (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
 }
 
-Result<Seq> count_imported(Source& store, std::string_view tool, const SessionId& id) {
+Result<Seq> count_imported(Source& store, std::string_view tool, Source& source,
+                           const SessionId& id) {
   REPRISE_ASSIGN(const SessionId imported, id_in(store, tool, id.str()));
   REPRISE_ASSIGN(const std::optional<Session> present, store.find(imported));
-  return present && present->info.state != SessionState::trashed ? present->info.head : Seq{};
+  if (!present || present->info.state == SessionState::trashed) {
+    return Seq{};
+  }
+  const std::optional<Origin> origin = origin_of(*present);
+  if (origin && has_unchanged_messages(*present, *origin)) {
+    SessionQuery query{
+        .states = {SessionState::active, SessionState::closed, SessionState::archived},
+        .id_prefix = id.str()};
+    query.children = true;
+    query.branches = id.str().contains(':');
+    REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(source, std::move(query)));
+    const auto info = std::ranges::find(found.sessions, id, &SessionInfo::id);
+    if (info != found.sessions.end() && is_seen(*present, *info)) {
+      return present->info.head;
+    }
+  }
+  return count_equal(store, present->info, source, id, is_copy);
 }
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop) {
-  if (tool == kOwnExports) {
-    return copy_own(source, target, info.id, stop);
-  }
-  Import import(source, tool, target, info, stop);
-  return import.run_with_branches();
+  return import_one({source, tool, {}}, {}, target, info, stop);
 }
 
 void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
@@ -503,6 +598,10 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     const SessionInfo* info;
     std::future<Result<ImportedSession>> imported;
   };
+  SessionIds listed;
+  for (const SessionInfo& info : all.sessions) {
+    listed.insert(info.id.str());
+  }
   std::deque<Running> running;
   const std::size_t at_once = all.source.capabilities().parallel_reads ? kImportsAtOnce : 1;
   const auto wait_for_first = [&] {
@@ -523,12 +622,25 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     }
     // Deferred where no thread can be created.
     running.push_back({&info, std::async(std::launch::async | std::launch::deferred, [&] {
-                         return import_session(all.source, all.tool, target, info, stop);
+                         return import_one(all, listed, target, info, stop);
                        })});
   }
   while (!running.empty()) {
     wait_for_first();
   }
+}
+
+Result<> restore_archived(Store& store, const SessionId& id) {
+  REPRISE_TRY(store.capabilities().archives->unarchive(id));
+  REPRISE_ASSIGN(const Session session, get(store, id));
+  std::optional<Origin> origin = origin_of(session);
+  if (!origin || !origin->is_archived) {
+    return {};
+  }
+  origin->is_archived = false;
+  Extra extra = session.extra;
+  set_origin(extra, *origin);
+  return store.update(id, {.extra = std::move(extra)});
 }
 
 Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,

@@ -45,9 +45,10 @@ struct ImportedSession {
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
 
-// The number of messages of a tool's session that were imported into the store and are not in its
-// trash.
-Result<Seq> count_imported(Source& store, std::string_view tool, const SessionId& id);
+// The number of first messages of a tool's session that its imported copy has, too; 0 if that is in
+// the store's trash.
+Result<Seq> count_imported(Source& store, std::string_view tool, Source& source,
+                           const SessionId& id);
 
 // Called for each session in order, on the importing thread, until stopped.
 using ImportSink = std::function<void(const SessionInfo&, const Result<ImportedSession>&)>;
@@ -56,10 +57,14 @@ struct ForeignSessions {
   std::string_view tool;
   std::span<const SessionInfo> sessions;
 };
-// Calls import_session() for each, a fork after all sessions listed before it. Three in parallel if
+// Calls import_session() for each, a fork after all sessions listed before it; sub-agents that are
+// among them are not imported with their sessions. Three in parallel if
 // the source has parallel_reads: others are read while one is written.
 void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
                      const std::stop_token& stop = {});
+
+// Restores an archived session to active or closed. Later imports do not archive it again.
+Result<> restore_archived(Store& store, const SessionId& id);
 
 struct ContinuedSession {
   SessionId id;  // of the fork

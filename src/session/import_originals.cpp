@@ -1,4 +1,4 @@
-#include <set>
+#include <map>
 
 #include "base/zstd_library.h"
 #include "engine/origin.h"
@@ -19,9 +19,11 @@ Result<> import_originals(Source& source, const SessionId& foreign, Store& targe
   REPRISE_ASSIGN(const std::vector<ArtefactReader::Entry> present, to->list_artefacts(id));
   // As for messages (CopyOptions): the caller's next write makes them durable.
   const bool is_synced_later = target.capabilities().beginning != nullptr;
-  std::set<std::string_view> names;
+  std::map<std::string_view, std::int64_t> unused;  // bytes of the stored pieces, by their names
   for (const ArtefactReader::Entry& entry : present) {
-    names.insert(entry.name);
+    if (entry.step == Step{0} && entry.name.starts_with(kOriginalsFolder)) {
+      unused.emplace(entry.name, entry.bytes);
+    }
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::int64_t number = 0;
@@ -31,7 +33,7 @@ Result<> import_originals(Source& source, const SessionId& foreign, Store& targe
                      from->read_original(foreign, i, at, kOriginalPieceBytes));
       const std::string piece = zstd_packed(bytes);
       const std::string name = original_piece_name(files[i].name, number++);
-      if (!names.contains(name)) {
+      if (unused.erase(name) == 0) {
         REPRISE_TRY(is_synced_later ? to->append_artefact(id, Step{0}, name, piece)
                                     : to->save_artefact(id, Step{0}, name, piece));
         continue;
@@ -41,6 +43,9 @@ Result<> import_originals(Source& source, const SessionId& foreign, Store& targe
         REPRISE_TRY(to->save_artefact(id, Step{0}, name, piece));
       }
     }
+  }
+  for (const auto& [name, bytes] : unused) {  // of a file that became shorter, or has gone
+    REPRISE_TRY(bytes == 0 ? Result<>() : to->save_artefact(id, Step{0}, name, ""));
   }
   return {};
 }

@@ -22,26 +22,40 @@
 namespace reprise::source {
 namespace {
 
-// The index of a session, valid while its files are unchanged.
+// What is known of a session from outside its files.
+struct ListedMetadata {
+  std::string title;
+  std::string working_dir;
+  bool is_archived = false;
+  friend bool operator==(const ListedMetadata&, const ListedMetadata&) = default;
+};
+
+ListedMetadata metadata_of(const Located& located) {
+  return {located.title, located.working_dir, located.is_archived};
+}
+
+// The index of a session, valid while its files and the metadata are unchanged.
 struct Indexed {
   Transcript transcript;
+  ListedMetadata metadata;
   std::vector<FileState> states;
   Branch used;  // the current branch
   NamedBranches branches;
   std::map<std::string, std::shared_ptr<const Indexed>, std::less<>> agents;  // in the same files
 };
 
-std::shared_ptr<const Indexed> make_indexed(Transcript transcript, std::vector<FileState> states) {
+std::shared_ptr<const Indexed> make_indexed(Transcript transcript, ListedMetadata metadata,
+                                            std::vector<FileState> states) {
   std::map<std::string, std::shared_ptr<const Indexed>, std::less<>> agents;
   for (auto& [name, agent] : std::exchange(transcript.agents, {})) {
-    agents.emplace(name, make_indexed(std::move(*agent), states));
+    agents.emplace(name, make_indexed(std::move(*agent), metadata, states));
   }
   const auto leaf = transcript.tree.leaf();
   Branch used = leaf ? transcript.tree.branch(*leaf) : Branch{};
   NamedBranches branches(transcript.tree);
-  return std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(states),
-                                                 std::move(used), std::move(branches),
-                                                 std::move(agents)});
+  return std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(metadata),
+                                                 std::move(states), std::move(used),
+                                                 std::move(branches), std::move(agents)});
 }
 
 Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
@@ -470,12 +484,13 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (auto loaded = find_loaded(located, states)) {
       return loaded;
     }
+    ListedMetadata metadata = metadata_of(located);
     REPRISE_ASSIGN(Transcript transcript,
                    read_index(*tool_, std::move(located), Records::retained));
     for (Damage& damage : report.damage) {
       add_damage(transcript.report, std::move(damage));
     }
-    auto indexed = make_indexed(std::move(transcript), std::move(states));
+    auto indexed = make_indexed(std::move(transcript), std::move(metadata), std::move(states));
     const std::lock_guard lock(mutex_);
     std::erase_if(loaded_, [&](const auto& older) {
       return older->transcript.session.info.id == indexed->transcript.session.info.id;
@@ -493,7 +508,7 @@ class TranscriptSource final : public Source, public OriginalReader {
       const bool is_same_fork =
           !located.copied_from || transcript.fork_of == located.copied_from->session;
       return transcript.session.info.id == located.id && states == indexed->states &&
-             is_same_fork &&
+             indexed->metadata == metadata_of(located) && is_same_fork &&
              std::ranges::equal(located.parts, transcript.parts, {}, &FilePart::file,
                                 &FilePart::file);
     });

@@ -642,6 +642,28 @@ TEST_F(SearchToolTest, FindsWhatIsAddedWithoutANewTime) {
   EXPECT_EQ(find_in_tool("third").size(), 1U);
 }
 
+// The results of parallel calls come between the pieces of an answer.
+TEST_F(SearchToolTest, FindsWhatIsAddedToAnAnswerBeforeAResult) {
+  const auto piece = [](std::string_view uuid, std::string_view parent, std::string_view more) {
+    return cat(R"({"uuid":")", uuid, R"(","parentUuid":")", parent,
+               R"(","timestamp":"2026-11-20T10:00:00.000Z",)", more, "}\n");
+  };
+  const auto call = [&](std::string_view uuid, std::string_view parent, std::string_view word) {
+    return piece(
+        uuid, parent,
+        cat(R"("type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":")", uuid,
+            R"(","name":"Bash","input":{"command":")", word, "\"}}]}"));
+  };
+  const std::string result =
+      R"("type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a1","content":"x"}]})";
+  write("a.jsonl", line("u1", "", "go") + call("a1", "u1", "one") + piece("r1", "a1", result));
+  EXPECT_EQ(find_in_tool("one"), (Places{"a#1"}));
+  write("a.jsonl", call("a2", "r1", "two"));
+  EXPECT_EQ(find_in_tool("two"), (Places{"a#1"}));
+  write("a.jsonl", call("a3", "a2", "three"));
+  EXPECT_EQ(find_in_tool("one two three"), (Places{"a#1"}));
+}
+
 // Also in branches that were left, and in the sessions of sub-agents.
 TEST_F(SearchToolTest, FindsWhatIsNotListed) {
   write("a.jsonl",

@@ -5,6 +5,7 @@
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/removal.h"
+#include "session/import.h"
 
 namespace reprise::cli {
 namespace {
@@ -120,9 +121,8 @@ class Restore final : public Command {
 
  private:
   static Result<> restore(Store& store, const SessionInfo& info) {
-    Archives* const archives = store.capabilities().archives;
-    if (info.state == SessionState::archived && archives != nullptr) {
-      return archives->unarchive(info.id);
+    if (info.state == SessionState::archived && store.capabilities().archives != nullptr) {
+      return restore_archived(store, info.id);
     }
     REPRISE_ASSIGN(Trash* const trash, offered(store.capabilities().trash, "restore sessions"));
     return trash->restore(info.id);

@@ -138,8 +138,8 @@ class SearchMessages final : public Command {
           source_names_.push_back(history.url);
           if (own != nullptr) {
             const std::string tool = history.url.substr(0, history.url.find(':'));
-            sources_.back().copied = [own, tool](const SessionId& id) {
-              return count_imported(*own, tool, id);
+            sources_.back().copied = [own, tool, &source = *history.source](const SessionId& id) {
+              return count_imported(*own, tool, source, id);
             };
           }
         }
