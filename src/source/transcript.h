@@ -56,6 +56,8 @@ struct Transcript {
   std::vector<FilePart> parts = {};
   std::vector<std::optional<FileState>> states = {};  // of the parts' files before they were read
   std::vector<Usage> usages = {};
+  // Requests without a message: the indexes of their usage, from 1, by the nodes that they follow.
+  std::multimap<std::uint32_t, std::uint32_t> other_usages = {};
   Tree tree = {};
   ReadReport report = {};
   bool is_child = false;
