@@ -268,11 +268,10 @@ class Copilot final : public JsonlTool {
   }
 
   // A name set by the user is in a YAML file of one level beside the events.
-  Result<> resolve(Located& located, ReadReport& /*report*/) const override {
-    REPRISE_ASSIGN(const auto metadata,
-                   if_exists(read_file(sidecar_files(located).front(), kMetadataBytesMax)));
+  Result<> resolve(Located& located, ReadReport& report) const override {
     constexpr std::string_view kName = "\nname:";
-    const std::string text = cat("\n", metadata.value_or(""));
+    const std::string text =
+        cat("\n", read_sibling(sidecar_files(located).front(), kMetadataBytesMax, report));
     const std::size_t at = text.find(kName);
     if (at == std::string::npos) {
       return {};
