@@ -450,13 +450,13 @@ std::uint32_t name_number(Transcript& transcript, std::string_view name) {
   if (name.empty()) {
     return 0;
   }
-  auto& [list, numbers] = *transcript.names;
-  if (const auto known = numbers.find(name); known != numbers.end()) {
+  Names& names = *transcript.names;
+  if (const auto known = names.numbers.find(name); known != names.numbers.end()) {
     return known->second;
   }
-  list.emplace_back(name);
-  const auto number = static_cast<std::uint32_t>(list.size());
-  numbers.emplace(name, number);
+  names.list.emplace_back(name);
+  const auto number = static_cast<std::uint32_t>(names.list.size());
+  names.numbers.emplace(name, number);
   return number;
 }
 

@@ -49,6 +49,8 @@ struct Located {
 struct Names {
   std::vector<std::string> list;
   std::map<std::string, std::uint32_t, std::less<>> numbers;  // in `list`, from 1
+  // The records with attached files, by the names that messages have for them.
+  std::map<std::string, Node, std::less<>> attachments = {};
 };
 
 struct Transcript {
