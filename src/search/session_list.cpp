@@ -1,5 +1,6 @@
 #include "search/session_list.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <set>
@@ -46,9 +47,15 @@ Listed listed_of(const SessionInfo& info) {
           .forked_from = info.forked_from};
 }
 
-// The session of a branch "ID:NAME"; other ids unchanged.
-std::string_view whole_of(std::string_view id) {
-  return id.substr(0, id.rfind(':'));
+// The id, and those of the sessions that "ID:NAME" may be a branch or sub-agent of: the name of a
+// sub-agent may have colons, too.
+std::vector<std::string_view> wholes_of(std::string_view id) {
+  std::vector<std::string_view> all = {id};
+  for (std::size_t colon = id.find(':'); colon != std::string_view::npos;
+       colon = id.find(':', colon + 1)) {
+    all.push_back(id.substr(0, colon));
+  }
+  return all;
 }
 
 std::string branch_prefix(const SessionId& id) {
@@ -90,7 +97,9 @@ Result<> SessionList::load_branches() {
   std::set<std::string, std::less<>> incomplete;  // sessions with branches that are
   for (const auto& [id, row] : rows_) {
     if (row.head < 0 && !row.hidden) {
-      incomplete.emplace(whole_of(id));
+      for (const std::string_view session : wholes_of(id)) {
+        incomplete.emplace(session);
+      }
     }
   }
   const std::size_t count = listed_.size();
@@ -138,7 +147,9 @@ Result<> SessionList::load_row(const SessionId& id) {
 Result<std::vector<std::int64_t>> SessionList::gone() {
   std::vector<std::int64_t> keys;
   for (const auto& [id, row] : rows_) {
-    if (by_id_.contains(id) || with_same_branches_.contains(whole_of(id))) {
+    if (by_id_.contains(id) || std::ranges::any_of(wholes_of(id), [this](std::string_view session) {
+          return with_same_branches_.contains(session);
+        })) {
       continue;
     }
     REPRISE_ASSIGN(const SessionId session, SessionId::parse(id));

@@ -8,8 +8,8 @@
 #include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "source/branches.h"
 #include "source/list_cache.h"
+#include "source/values.h"
 
 namespace reprise::source {
 namespace {
@@ -99,10 +99,9 @@ class DocumentTool final : public Tool {
     files_.clear();
     for (const fs::path& file : form_.files(place_, report)) {
       const SessionId id = form_.id_of(file);
-      if (!files_.try_emplace(id, file).second) {
-        const std::string folder = file.parent_path().native();
-        const auto other = SessionId::parse(cat(id.str(), "@", hex_of(node_id(folder))));
-        files_.try_emplace(other.value_or(id), file);
+      const bool is_unique = form_.has_unique_id == nullptr || form_.has_unique_id(file, place_);
+      if (!is_unique || !files_.try_emplace(id, file).second) {
+        files_.try_emplace(session_id_in_folder(id.str(), file), file);
       }
     }
   }

@@ -20,6 +20,10 @@ struct DocumentForm {
   Result<std::shared_ptr<OpenSession>> (*open)(const std::filesystem::path& file);
   // Other files that open() reads, whether or not they exist. Null if there are none.
   std::vector<std::filesystem::path> (*sidecar_files)(const std::filesystem::path& file) = nullptr;
+  // Whether no session in another folder of the place can have the same id; null if that holds for
+  // all. The ids of the others name the folder, too.
+  bool (*has_unique_id)(const std::filesystem::path& file,
+                        const std::filesystem::path& place) = nullptr;
 };
 
 // `options` are the ones that the source was opened with.

@@ -181,11 +181,7 @@ void count_messages(Transcript& transcript) {
     transcript.session.info.forked_from = ForkOrigin{*transcript.fork_of, Seq{inherited}};
   }
   std::map<std::string, const Usage*> by_request;
-  for (const std::uint32_t place : branch.nodes) {
-    const std::uint32_t usage = transcript.tree.nodes()[place].usage;
-    if (usage == 0 || transcript.tree.nodes()[place].is_inherited) {
-      continue;
-    }
+  const auto count = [&](std::uint32_t usage) {
     const Usage& one = transcript.usages[usage - 1];
     const Usage*& counted = by_request[one.request_id];
     if (one.request_id.empty()) {
@@ -193,6 +189,14 @@ void count_messages(Transcript& transcript) {
     } else if (counted == nullptr || counted->output <= one.output) {
       counted = &one;
     }
+  };
+  for (const std::uint32_t place : branch.nodes) {
+    const Node& node = transcript.tree.nodes()[place];
+    if (node.usage != 0 && !node.is_inherited) {
+      count(node.usage);
+    }
+    const auto [first, last] = transcript.other_usages.equal_range(place);
+    std::ranges::for_each(first, last, [&](const auto& other) { count(other.second); });
   }
   for (const auto& [id, usage] : by_request) {
     if (usage != nullptr) {
@@ -446,13 +450,13 @@ std::uint32_t name_number(Transcript& transcript, std::string_view name) {
   if (name.empty()) {
     return 0;
   }
-  auto& [list, numbers] = *transcript.names;
-  if (const auto known = numbers.find(name); known != numbers.end()) {
+  Names& names = *transcript.names;
+  if (const auto known = names.numbers.find(name); known != names.numbers.end()) {
     return known->second;
   }
-  list.emplace_back(name);
-  const auto number = static_cast<std::uint32_t>(list.size());
-  numbers.emplace(name, number);
+  names.list.emplace_back(name);
+  const auto number = static_cast<std::uint32_t>(names.list.size());
+  names.numbers.emplace(name, number);
   return number;
 }
 

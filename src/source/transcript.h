@@ -49,6 +49,8 @@ struct Located {
 struct Names {
   std::vector<std::string> list;
   std::map<std::string, std::uint32_t, std::less<>> numbers;  // in `list`, from 1
+  // The records with attached files, by the names that messages have for them.
+  std::map<std::string, Node, std::less<>> attachments = {};
 };
 
 struct Transcript {
@@ -56,6 +58,8 @@ struct Transcript {
   std::vector<FilePart> parts = {};
   std::vector<std::optional<FileState>> states = {};  // of the parts' files before they were read
   std::vector<Usage> usages = {};
+  // Requests without a message: the indexes of their usage, from 1, by the nodes that they follow.
+  std::multimap<std::uint32_t, std::uint32_t> other_usages = {};
   Tree tree = {};
   ReadReport report = {};
   bool is_child = false;

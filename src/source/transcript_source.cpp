@@ -204,9 +204,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     auto listing = std::make_shared<Listing>(Listing{tool_->locate(report)});
     for (Located& located : listing->sessions) {
       if (listing->by_id.contains(located.id.str())) {
-        const std::string folder = located.parts.front().file.parent_path().native();
-        auto id = SessionId::parse(cat(located.id.str(), "@", hex_of(node_id(folder))));
-        located.id = std::move(id).value_or(located.id);
+        located.id = session_id_in_folder(located.id.str(), located.parts.front().file);
       }
       listing->by_id.insert_or_assign(located.id.str(), &located);
     }

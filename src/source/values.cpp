@@ -73,6 +73,10 @@ SessionId session_id_of(std::string_view foreign) {
   return *std::move(id);  // has only valid characters
 }
 
+SessionId session_id_in_folder(std::string_view name, const std::filesystem::path& file) {
+  return session_id_of(cat(name, "@", hex_of(node_id(file.parent_path().native()))));
+}
+
 bool is_generated_id(const SessionId& id) {
   return id.str().starts_with('x');
 }

@@ -2,7 +2,8 @@
 
 // Values as other tools write them.
 
-#include <chrono>  // IWYU pragma: export
+#include <chrono>      // IWYU pragma: export
+#include <filesystem>  // IWYU pragma: export
 #include <span>
 
 #include "base/json_view.h"   // IWYU pragma: export
@@ -20,6 +21,8 @@ std::optional<Time> sniffed_time(std::string_view text);
 // The tool's id. Bytes that are invalid in our ids become '-', and a hash of the whole is appended
 // to keep different ids different.
 SessionId session_id_of(std::string_view foreign);
+// The id of a session whose name is unique only in its folder: the name with a hash of the folder.
+SessionId session_id_in_folder(std::string_view name, const std::filesystem::path& file);
 // Whether the id may be such a replacement.
 bool is_generated_id(const SessionId& id);
 

@@ -15,6 +15,7 @@
 #include "reprise/open_source.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
+#include "store/sqlite/connection.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -679,6 +680,38 @@ TEST_F(SearchToolTest, FindsWhatIsNotListed) {
   write("a.jsonl", line("u4", "u2", "resumed"));
   EXPECT_EQ(find_in_tool("continued").size(), 1U);
   EXPECT_EQ(find_in_tool("resumed"), (Places{"a#2"}));
+}
+
+// A process that is killed leaves sessions whose rows say that they are not indexed.
+TEST_F(SearchToolTest, FindsSubAgentsWhoseIndexingWasInterrupted) {
+  for (const std::string_view name : {"ab", "a:b", "a:b:c", "a:"}) {
+    const auto event = [](std::string_view id, std::string_view text, std::string_view agent) {
+      return cat(R"({"type":"user.message","id":")", id, R"(","data":{"content":")", text, "\"}",
+                 agent.empty() ? "" : cat(R"(,"agentId":")", agent, "\""), "}\n");
+    };
+    const std::string id = cat("s", name.size(), name.contains(':') ? "c" : "");
+    const std::filesystem::path session = folder_.path() / "copilot/session-state" / id;
+    std::filesystem::create_directories(session);
+    std::ofstream(session / "events.jsonl")
+        << R"({"type":"session.start","id":"e0","data":{"sessionId":"x"}})" << "\n"
+        << event("e1", "whole", "") << event("e2", "delegated", name);
+  }
+  const auto find_delegated = [&] {
+    const std::string url = cat("copilot:", (folder_.path() / "copilot").native());
+    const auto tool = must(open_source(url));
+    const SearchSource all[] = {{url, tool.get()}};
+    EXPECT_TRUE(must(index_->update_index(all[0])));
+    return places(must(index_->search(all, {.terms = must(parse_search("delegated"))}))).size();
+  };
+  EXPECT_EQ(find_delegated(), 4U);
+  {
+    const auto db = must(sqlite::Connection::open(file(), sqlite::OpenMode::write, {}));
+    constexpr std::string_view kAgents = "(SELECT key FROM sessions WHERE id LIKE '%:%')";
+    must(db->run(cat("UPDATE docs SET seq = -1 - seq WHERE session IN ", kAgents)));
+    must(db->run(cat("UPDATE sessions SET head = -1, next = 0 WHERE key IN ", kAgents)));
+    must(db->run("UPDATE sources SET mark = ''"));
+  }
+  EXPECT_EQ(find_delegated(), 4U);
 }
 
 TEST_F(SearchToolTest, LeavesOutWhatAnotherSourceHas) {

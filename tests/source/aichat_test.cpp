@@ -1,3 +1,5 @@
+#include <map>
+
 #include "base/text.h"
 #include "source/source_fixture.h"
 #include "support/must.h"
@@ -108,6 +110,39 @@ TEST_F(AichatTest, WhatWasAskedWithoutASessionIsOne) {
                                       "user: Show a\nheading", "assistant: # CHAT: no time",
                                       "user: Cut"}));
   EXPECT_EQ(format_time(session("messages").info.created_at), "2026-11-20T09:00:00Z");
+}
+
+TEST_F(AichatTest, SessionsOfTheSameNameLeaveIdsUnchanged) {
+  const auto add = [this](const std::string& file) {
+    append(file, file.ends_with(".md")
+                     ? cat("# CHAT: Hm [2026-11-20T11:00:00+01:00]\n", file, "\n--------\n")
+                     : cat("model: a:b\nmessages:\n- role: user\n  content: ", file, "\n"));
+  };
+  add("agents/coder/sessions/work.yaml");
+  add("agents/coder/messages.md");
+  add("sessions/team/work.yaml");
+  open("aichat");
+  const auto transcripts = [this] {
+    std::map<std::string, Lines> all;
+    for (const SessionInfo& info : must(source().list({})).sessions) {
+      all.emplace(info.id.str(), transcript(info.id.str()));
+    }
+    return all;
+  };
+  const auto before = transcripts();
+  EXPECT_EQ(before.size(), 3U);
+  add("agents/adviser/sessions/work.yaml");
+  add("agents/adviser/messages.md");
+  add("sessions/other/work.yaml");
+  add("sessions/work.yaml");
+  add("messages.md");
+  const auto now = transcripts();
+  EXPECT_EQ(now.size(), 8U);
+  for (const auto& [id, lines] : before) {
+    EXPECT_EQ(now.at(id), lines) << id;
+  }
+  EXPECT_EQ(now.at("work"), Lines{"user: sessions/work.yaml"});
+  EXPECT_EQ(now.at("messages"), Lines{"user: messages.md"});
 }
 
 }  // namespace

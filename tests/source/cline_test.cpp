@@ -54,5 +54,21 @@ TEST_F(ClineTest, WithoutItsOtherFileTheFirstQuestionIsTheTitle) {
   EXPECT_EQ(must(source_kind_of(place().native()))->name, "cline");
 }
 
+TEST_F(ClineTest, AnOtherFileThatCannotBeReadIsDamage) {
+  write(cat(kFolder, "s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});
+  append("meta.json", "{}");
+  std::filesystem::create_symlink(place() / "meta.json", place() / kFolder / "s1.json");
+  write("data/sessions/2_t/t.messages.json",
+        {"{'messages':[{'id':'m1','role':'user','content':'So?'}]}"});
+  write("data/sessions/2_t/t.json", {"{'cwd':'/home"});
+  open("cline");
+  EXPECT_EQ(sessions().size(), 2U);
+  EXPECT_EQ(session("s1").info.title, "Why?");
+  EXPECT_EQ(transcript("s1"), Lines{"user: Why?"});
+  EXPECT_EQ(damage("s1").size(), 1U);
+  EXPECT_EQ(damage("t").size(), 1U);
+}
+
 }  // namespace
 }  // namespace reprise::test::cline_history

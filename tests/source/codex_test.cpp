@@ -285,5 +285,66 @@ TEST_F(CodexTest, ReadsTheDocumentsOfTheFirstVersion) {
   EXPECT_NE(session(kThread).info.updated_at, Time{});
 }
 
+std::string usage_line(int at, std::string_view response, int input, int output) {
+  return line(at, "token_usage_record",
+              cat("{'response_id':'", response, "','usage':{'input_tokens':", input,
+                  ",'output_tokens':", output, "}}"));
+}
+
+std::string total_line(int at, int input, int output) {
+  return line(at, "event_msg",
+              cat("{'type':'token_count','info':{'total_token_usage':{'input_tokens':", input,
+                  ",'output_tokens':", output, "}}}"));
+}
+
+// "INPUT/OUTPUT (REQUEST)" of the messages with usage.
+Lines usages(Source& source, std::string_view id) {
+  Lines all;
+  for (const Message& message : must(read_all(source, must(SessionId::parse(id))))) {
+    if (const auto& usage = message.usage) {
+      all.push_back(
+          cat(usage->input.value, "/", usage->output.value, " (", usage->request_id, ")"));
+    }
+  }
+  return all;
+}
+
+TEST_F(CodexTest, CountsEveryRequestOnce) {
+  write(file_of(kThread),
+        {meta(kThread), prompt_line(1, "One"), message_line(2, "assistant", "1"),
+         usage_line(3, "resp_1", 1000, 100), usage_line(4, "resp_2", 20, 2),
+         line(5, "compacted", "{'message':'In short','replacement_history':[]}"),
+         prompt_line(6, "Two"), message_line(7, "assistant", "So"),
+         usage_line(8, "resp_3", 300, 30), message_line(9, "assistant", "2"),
+         usage_line(10, "resp_4", 4, 4), usage_line(11, "resp_4", 4, 4), total_line(12, 9, 9)});
+  open("codex");
+  EXPECT_EQ(session(kThread).usage.input.value, 1324);
+  EXPECT_EQ(session(kThread).usage.output.value, 136);
+  EXPECT_EQ(usages(source(), kThread), (Lines{"1000/100 (resp_1)", "304/34 (resp_4)"}));
+}
+
+TEST_F(CodexTest, CountsRequestsWithoutAnAnswer) {
+  write(file_of(kThread),
+        {meta(kThread), prompt_line(1, "One"), message_line(2, "assistant", "1"),
+         line(3, "event_msg", "{'type':'task_started'}"), usage_line(4, "resp_1", 20, 2)});
+  write(file_of(kOther, "2026-11-20T10-01-00"),
+        {meta(kOther), message_line(1, "user", "Two"), message_line(2, "assistant", "2"),
+         total_line(3, 10, 2), total_line(4, 15, 3), total_line(5, 15, 3)});
+  open("codex");
+  EXPECT_EQ(session(kThread).usage.input.value, 20);
+  EXPECT_EQ(usages(source(), kThread), Lines());
+  EXPECT_EQ(session(kOther).usage.input.value, 15);
+  EXPECT_EQ(session(kOther).usage.output.value, 3);
+  EXPECT_EQ(usages(source(), kOther).size(), 1U);
+}
+
+TEST_F(CodexTest, ARecordReplacesTheTotalOfTheSameRequest) {
+  write(file_of(kThread), {meta(kThread), prompt_line(1, "One"), message_line(2, "assistant", "1"),
+                           total_line(3, 10, 2), usage_line(4, "resp_1", 10, 2)});
+  open("codex");
+  EXPECT_EQ(session(kThread).usage.input.value, 10);
+  EXPECT_EQ(usages(source(), kThread), Lines{"10/2 (resp_1)"});
+}
+
 }  // namespace
 }  // namespace reprise::test::codex

@@ -147,5 +147,40 @@ TEST_F(CopilotTest, AttachedImagesComeWithTheirQuestion) {
                                     "assistant: A dot."}));
 }
 
+TEST_F(CopilotTest, IdsOfAssetsAreNotTakenForPositions) {
+  const std::string image = "'data':'iVBORw0KGgo='";
+  write(kFile,
+        {start(),
+         event(1, "user.message",
+               "'content':'What?','attachments':[{'assetId':'x'},{'assetId':'y 1'}]"),
+         event(2, "session.binary_asset", cat("'assetId':'x 0 9999999999999999999',", image)),
+         event(3, "session.binary_asset", cat("'assetId':'y 1',", image)),
+         event(4, "assistant.message", "'content':'A dot.'")});
+  write("session-state/other/events.jsonl",
+        {start(), event(1, "user.message", "'content':'Why?'")});
+  open("copilot");
+  EXPECT_EQ(sessions(), (Lines{cat(kId, " What? (2)"), "other Why? (1)"}));
+  EXPECT_EQ(transcript(kId), (Lines{"user: What? | [image/png data:image/png;base64,iVBORw0KGgo=]",
+                                    "assistant: A dot."}));
+  EXPECT_EQ(transcript("other"), Lines{"user: Why?"});
+}
+
+TEST_F(CopilotTest, AFileWithTheNameThatCannotBeReadIsDamage) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Why?'")});
+  append(cat("session-state/", kId, "/workspace.yaml"), std::string((1 << 20) + 1, '\n'));
+  write("session-state/other/events.jsonl", {start(), event(1, "user.message", "'content':'So?'")});
+  append("names", "name: x\n");
+  std::filesystem::create_symlink(place() / "names",
+                                  place() / "session-state/other/workspace.yaml");
+  open("copilot");
+  EXPECT_EQ(sessions().size(), 2U);
+  EXPECT_EQ(must(source().list({})).damage.size(), 2U);
+  EXPECT_EQ(session(kId).info.title, "Why?");
+  for (const std::string_view id : {kId, std::string_view("other")}) {
+    EXPECT_EQ(transcript(id).size(), 1U);
+    EXPECT_EQ(damage(id).size(), 1U);
+  }
+}
+
 }  // namespace
 }  // namespace reprise::test::copilot

@@ -28,7 +28,15 @@ std::string set(std::string_view messages) {
 
 const std::string kContext = message("ctx", "user", "<session_context>here</session_context>");
 
-class GeminiTest : public SourceTest {};
+class GeminiTest : public SourceTest {
+ protected:
+  // Of the only session.
+  std::string only_id() {
+    const std::vector<SessionInfo> all = must(source().list({})).sessions;
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? "" : all.front().id.str();
+  }
+};
 
 TEST_F(GeminiTest, ACallAndItsResultAreThereOnce) {
   write(kFile,
@@ -146,14 +154,24 @@ TEST_F(GeminiTest, ReadsCheckpoints) {
   write("tmp/x/checkpoint-gr%C3%BCn.json",
         {"{'history':[{'role':'user','parts':[{'text':'Why?'}]},",
          "{'role':'model','parts':[{'text':'So.'}]}],'authType':'gemini-api-key'}"});
-  write("tmp/y/checkpoint-gr%C3%BCn.json",
-        {"{'history':[{'role':'user','parts':[{'text':'Else?'}]}],'authType':'x'}"});
   open("gemini");
+  const std::string id = only_id();
+  EXPECT_TRUE(id.starts_with("checkpoint-gr_C3_BCn@")) << id;
+  EXPECT_EQ(transcript(id), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_EQ(session(id).info.title, "Why?");
+  EXPECT_EQ(session(id).info.working_dir, "/home/a/x");
+  EXPECT_NE(session(id).info.updated_at, Time{});
+}
+
+TEST_F(GeminiTest, ACheckpointWithTheSameTagInAnotherFolderLeavesIdsUnchanged) {
+  write("tmp/b/checkpoint-save.json",
+        {"{'history':[{'role':'user','parts':[{'text':'Why?'}]}],'authType':'x'}"});
+  open("gemini");
+  const std::string id = only_id();
+  write("tmp/a/checkpoint-save.json",
+        {"{'history':[{'role':'user','parts':[{'text':'Else?'}]}],'authType':'x'}"});
   EXPECT_EQ(sessions().size(), 2U);
-  EXPECT_EQ(transcript("checkpoint-gr_C3_BCn"), (Lines{"user: Why?", "assistant: So."}));
-  EXPECT_EQ(session("checkpoint-gr_C3_BCn").info.title, "Why?");
-  EXPECT_EQ(session("checkpoint-gr_C3_BCn").info.working_dir, "/home/a/x");
-  EXPECT_NE(session("checkpoint-gr_C3_BCn").info.updated_at, Time{});
+  EXPECT_EQ(transcript(id), Lines{"user: Why?"});
 }
 
 // Those of older versions have only the messages.
@@ -161,9 +179,10 @@ TEST_F(GeminiTest, ReadsOlderCheckpoints) {
   write("tmp/x/checkpoint-one.json", {"[{'role':'user','parts':[{'text':'Why?'}]},",
                                       "{'role':'model','parts':[{'text':'So.'}]}]"});
   open("gemini");
-  EXPECT_EQ(sessions(), Lines{"checkpoint-one Why? (2)"});
-  EXPECT_EQ(transcript("checkpoint-one"), (Lines{"user: Why?", "assistant: So."}));
-  EXPECT_TRUE(damage("checkpoint-one").empty());
+  const std::string id = only_id();
+  EXPECT_EQ(sessions(), Lines{cat(id, " Why? (2)")});
+  EXPECT_EQ(transcript(id), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_TRUE(damage(id).empty());
 }
 
 }  // namespace

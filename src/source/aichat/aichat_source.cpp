@@ -202,6 +202,13 @@ SessionId aichat_id(const fs::path& file) {
   return session_id_of(file.stem().native());
 }
 
+// Names that the user chose are unique in the folder of sessions, and the log's in the tool's.
+bool has_unique_aichat_id(const fs::path& file, const fs::path& place) {
+  const fs::path folder = file.parent_path();
+  return file == place || folder == place || folder == place / "sessions" ||
+         time_in_name(file.stem().native());
+}
+
 struct AichatMessages {
   RawJson json;
   std::vector<JsonView> messages;
@@ -287,7 +294,11 @@ std::vector<fs::path> aichat_files(const fs::path& place, ReadReport& report) {
   return files;
 }
 
-constexpr DocumentForm kAichatForm = {"aichat", aichat_files, aichat_id, open_aichat_file};
+constexpr DocumentForm kAichatForm = {.name = "aichat",
+                                      .files = aichat_files,
+                                      .id_of = aichat_id,
+                                      .open = open_aichat_file,
+                                      .has_unique_id = has_unique_aichat_id};
 
 }  // namespace
 

@@ -137,12 +137,16 @@ std::vector<fs::path> cline_sidecar_files(const fs::path& messages) {
 }
 
 // Reads that file, which may be missing.
-Result<> take_meta(const fs::path& messages, Session& session) {
-  REPRISE_ASSIGN(const auto text, if_exists(read_document(cline_sidecar_files(messages).front())));
-  if (!text || !is_json_object(**text)) {
-    return {};
+void take_meta(const fs::path& messages, Session& session, ReadReport& report) {
+  const fs::path file = cline_sidecar_files(messages).front();
+  const std::string text = read_sibling(file, kDocumentBytesMax, report);
+  if (text.empty()) {
+    return;
   }
-  const JsonView json(**text);
+  if (!is_json_object(text)) {
+    return add_damage(report, {file.native(), "not a JSON object", ""});
+  }
+  const JsonView json(text);
   session.info.title = title_of(json["metadata"]["title"].text());
   if (session.info.title.empty()) {
     session.info.title = title_of(unwrapped(json["prompt"].text()));
@@ -152,7 +156,6 @@ Result<> take_meta(const fs::path& messages, Session& session) {
     session.usage = *usage;
   }
   add_extra(session.extra, kCline, raw_of(json));
-  return {};
 }
 
 void take_message(JsonView message, std::string_view text, OpenSession& open) {
@@ -186,7 +189,7 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
   auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   open->report = std::move(report);
   if (file.native().ends_with(kMessagesSuffix)) {
-    REPRISE_TRY(take_meta(file, open->session));
+    take_meta(file, open->session, open->report);
   }
   open->session.system_prompt = json["system_prompt"].text();
   json["messages"].each([&](JsonView message) { take_message(message, *text, *open); });

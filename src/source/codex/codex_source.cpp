@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "source/codex/codex_files.h"
 #include "source/codex/codex_item.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "store/usage_sum.h"
 
 namespace reprise::source {
 namespace {
@@ -223,10 +226,27 @@ class CodexIndexer final : public Indexer {
   }
 
   void take_usage(JsonView used, const std::string& response) {
-    has_usage_records_ = true;
-    if (last_answer_ && used) {
-      into_.tree.node(*last_answer_).usage =
-          note_usage(into_.usages, codex::usage_of(used, response));
+    const bool has_total = !std::exchange(has_usage_records_, true) && last_answer_ &&
+                           into_.tree.nodes()[*last_answer_].usage != 0;
+    if (!used) {
+      return;
+    }
+    if (has_total) {  // of the same request
+      into_.usages[into_.tree.nodes()[*last_answer_].usage - 1] = codex::usage_of(used, response);
+      responses_.insert(response);
+    } else if (response.empty() || responses_.insert(response).second) {
+      add_usage(codex::usage_of(used, response));
+    }
+  }
+
+  // An answer has the usage of one request. A compaction is another one.
+  void add_usage(Usage usage) {
+    const bool is_inherited = into_.parts[part_].is_inherited || is_copied();
+    const auto end = into_.tree.end();
+    if (last_answer_ && into_.tree.nodes()[*last_answer_].usage == 0) {
+      into_.tree.node(*last_answer_).usage = note_usage(into_.usages, std::move(usage));
+    } else if (end && !is_inherited) {
+      into_.other_usages.emplace(*end, note_usage(into_.usages, std::move(usage)));
     }
   }
 
@@ -246,9 +266,9 @@ class CodexIndexer final : public Indexer {
     }
     total_ = now;
     const bool is_new = spent.input.value > 0 || spent.output.value > 0;
-    if (is_new && last_answer_ && into_.tree.nodes()[*last_answer_].usage == 0) {
+    if (is_new) {
       spent.request_id = cat(into_.session.info.id.str(), "#", into_.usages.size());
-      into_.tree.node(*last_answer_).usage = note_usage(into_.usages, spent);
+      add_usage(std::move(spent));
     }
   }
 
@@ -260,6 +280,7 @@ class CodexIndexer final : public Indexer {
   bool has_items_ = false;
   bool has_confirmed_ = false;
   bool has_usage_records_ = false;
+  std::set<std::string> responses_;  // whose usage is known
   std::string model_;
   std::string name_;
   std::string first_;
@@ -306,9 +327,12 @@ class Codex final : public JsonlTool {
       message.model = name_of(transcript, pieces.front().node.detail & ~codex::kCutBit);
     }
     for (const Piece& piece : pieces) {
-      if (piece.node.usage != 0) {
-        message.usage = transcript.usages[piece.node.usage - 1];
+      if (piece.node.usage == 0) {
+        continue;
       }
+      const Usage& usage = transcript.usages[piece.node.usage - 1];
+      const Usage before = std::exchange(message.usage, usage).value_or(Usage{});
+      store::add_usage(*message.usage, before);
     }
     return message;
   }

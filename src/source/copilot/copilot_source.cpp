@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <initializer_list>
 #include <unordered_map>
 #include <utility>
@@ -51,33 +50,19 @@ bool is_message_event(std::string_view type) {
   return std::ranges::find(kMessages, type) != kMessages.end();
 }
 
-// The location of an attached file, stored among the transcript's names: "ID OFFSET BYTES".
-std::string asset_name(std::string_view id, const Node& node) {
-  return cat(id, " ", node.at, " ", node.bytes);
-}
-
 // The event with an attached file; "" if it is gone.
 Result<std::string> find_asset(const Transcript& transcript, std::string_view id) {
-  const std::string begin = cat(id, " ");
-  const auto& names = transcript.names->numbers;
-  const auto found = names.lower_bound(begin);
-  if (id.empty() || found == names.end() || !found->first.starts_with(begin)) {
+  const auto& attachments = transcript.names->attachments;
+  const auto found = attachments.find(id);
+  if (id.empty() || found == attachments.end()) {
     return "";
   }
-  const std::string& name = found->first;
-  std::int64_t at = 0;
-  std::size_t bytes = 0;
-  const char* const end = name.data() + name.size();
-  const auto [space, wrong] = std::from_chars(name.data() + begin.size(), end, at);
-  if (wrong != std::errc{} || space == end ||
-      std::from_chars(space + 1, end, bytes).ec != std::errc{}) {
-    return "";
-  }
-  const fs::path& file = transcript.parts.front().file;
+  const Node& node = found->second;
+  const fs::path& file = transcript.parts[node.file].file;
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
-  std::string event(bytes, '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), event, at, file));
-  return got == bytes && is_json_object(event) ? event : "";
+  std::string event(static_cast<std::size_t>(node.bytes), '\0');
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), event, node.at, file));
+  return got == event.size() && is_json_object(event) ? event : "";
 }
 
 // Detects the media type from the first base64 characters.
@@ -138,7 +123,7 @@ class CopilotIndexer final : public Indexer {
       }
     }
     if (event.kind == "session.binary_asset") {
-      name_number(into_, asset_name(data["assetId"].text(), node));
+      into_.names->attachments.try_emplace(data["assetId"].text(), node);
     }
   }
 
@@ -268,11 +253,10 @@ class Copilot final : public JsonlTool {
   }
 
   // A name set by the user is in a YAML file of one level beside the events.
-  Result<> resolve(Located& located, ReadReport& /*report*/) const override {
-    REPRISE_ASSIGN(const auto metadata,
-                   if_exists(read_file(sidecar_files(located).front(), kMetadataBytesMax)));
+  Result<> resolve(Located& located, ReadReport& report) const override {
     constexpr std::string_view kName = "\nname:";
-    const std::string text = cat("\n", metadata.value_or(""));
+    const std::string text =
+        cat("\n", read_sibling(sidecar_files(located).front(), kMetadataBytesMax, report));
     const std::size_t at = text.find(kName);
     if (at == std::string::npos) {
       return {};

@@ -82,7 +82,9 @@ class Gemini final : public JsonlTool {
       const std::string whole = is_checkpoint(file) ? file.native() : session;
       const auto [place, is_new] = known.emplace(whole, all.size());
       if (is_new) {
-        all.push_back({.id = *id, .parts = {}});
+        // A tag of the user is unique in a project.
+        all.push_back(
+            {.id = is_checkpoint(file) ? session_id_in_folder(session, file) : *id, .parts = {}});
         all.back().working_dir = root_of(file, report);
         all.back().is_child = file.parent_path().filename() != "chats" &&
                               file.parent_path().parent_path().filename() == "chats";
