@@ -170,8 +170,11 @@ bool has_folder(const fs::path& folder, ReadReport& report) {
   return exists && *exists;
 }
 
-std::string read_sibling(const fs::path& file, std::int64_t bytes_max, ReadReport& report) {
+Result<std::string> read_sibling(const fs::path& file, std::int64_t bytes_max, ReadReport& report) {
   auto bytes = if_exists(read_file(file, bytes_max));
+  if (!bytes && bytes.error().code == Code::io && bytes.error().os_errno != EACCES) {
+    return std::unexpected(std::move(bytes).error());
+  }
   if (!bytes) {
     add_damage(report, {file.native(), bytes.error().message, ""});
     return "";

@@ -41,10 +41,11 @@ Result<> check_exists(const std::filesystem::path& place);
 // damage.
 bool has_folder(const std::filesystem::path& folder, ReadReport& report);
 
-// The bytes of a file that a session may have beside its messages: "" if it is missing. One that
-// cannot be read, or is larger, is damage.
-std::string read_sibling(const std::filesystem::path& file, std::int64_t bytes_max,
-                         ReadReport& report);
+// The bytes of a file that a session may have beside its messages: "" if it is missing. One that is
+// larger, a link or not readable for this user is damage; other errors, which may be gone with the
+// next attempt, are returned.
+Result<std::string> read_sibling(const std::filesystem::path& file, std::int64_t bytes_max,
+                                 ReadReport& report);
 
 // The regular files in a folder and at most `depth` levels of subfolders whose path `is_match`
 // accepts, sorted. Does not follow links. What cannot be listed is damage; a missing folder is

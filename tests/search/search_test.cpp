@@ -15,6 +15,7 @@
 #include "reprise/open_source.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
+#include "search/search_fixture.h"
 #include "store/sqlite/connection.h"
 #include "support/build.h"
 #include "support/child.h"
@@ -29,58 +30,11 @@ using test::assistant;
 using test::at;
 using test::fails;
 using test::must;
+using test::Places;
+using test::SearchBase;
+using test::SearchFileTest;
 using test::user;
 using test::works;
-using Places = std::vector<std::string>;
-
-// A store, and an index of it.
-class SearchBase {
- protected:
-  SearchBase(std::string url, std::unique_ptr<Store> store)
-      : url_(std::move(url)), store_(std::move(store)) {
-    index_ = must(SearchIndex::open(file()));
-  }
-
-  std::filesystem::path file() const { return folder_.path() / "state" / "search.db"; }
-  SearchSource source() { return {url_, store_.get()}; }
-
-  void add(std::string_view id, std::vector<Message> messages) {
-    const SessionId session = test::session_id(id);
-    if (!must(store_->find(session))) {
-      must(store_->create(test::session(id)));
-    }
-    must(store_->append(session, std::move(messages), {}));
-  }
-
-  SearchPage page(SearchQuery query) {
-    const SearchSource all[] = {source()};
-    EXPECT_TRUE(must(index_->update_index(source())));
-    return must(index_->search(all, query));
-  }
-  // "ID#SEQ" of the matches.
-  Places find(SearchQuery query) { return places(page(std::move(query))); }
-  Places find(std::string_view words) { return find({.terms = must(parse_search(words))}); }
-  static Places places(const SearchPage& page) {
-    Places out;
-    for (const SearchHit& hit : page.hits) {
-      out.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
-    }
-    return out;
-  }
-  // The bytes of all files of the index.
-  std::string bytes() const {
-    std::string all;
-    for (const auto& entry : std::filesystem::directory_iterator(file().parent_path())) {
-      all += must(read_file(entry.path()));
-    }
-    return all;
-  }
-
-  test::TemporaryFolder folder_;
-  std::string url_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<SearchIndex> index_;
-};
 
 // For a store that the index covers, and one that indexes its words itself.
 class SearchTest : public SearchBase, public testing::TestWithParam<std::string> {
@@ -93,12 +47,6 @@ class SearchTest : public SearchBase, public testing::TestWithParam<std::string>
   static std::string new_postgres_url() {
     return test::postgres_url(make_session_id(system_clock(), system_entropy()).str());
   }
-};
-
-// The file of the index.
-class SearchFileTest : public SearchBase, public testing::Test {
- protected:
-  SearchFileTest() : SearchBase("memory:test", open_memory_store()) {}
 };
 
 TEST_P(SearchTest, AllWordsInAnyOrder) {
@@ -605,124 +553,6 @@ TEST_P(SearchTest, QueriesAreNoSyntax) {
   EXPECT_EQ(find("{text}:col"), Places{});
   EXPECT_EQ(find("text^ \"not"), (Places{"a#0"}));
   EXPECT_EQ(find("text' ;drop"), Places{});
-}
-
-// Another tool's history is searched in place.
-class SearchToolTest : public SearchFileTest {
- protected:
-  std::filesystem::path history() const { return folder_.path() / "tool"; }
-  void write(std::string_view name, std::string_view lines) const {
-    const std::filesystem::path path = history() / "projects/-x" / name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::app) << lines;
-  }
-  static std::string line(std::string_view uuid, std::string_view parent, std::string_view text,
-                          std::string_view more = "") {
-    return cat(R"({"type":"user","uuid":")", uuid, R"(","parentUuid":)",
-               parent.empty() ? "null" : cat("\"", parent, "\""),
-               R"(,"sessionId":"s","timestamp":"2026-11-20T10:00:00.000Z","message":{"content":")",
-               text, "\"}", more, "}\n");
-  }
-  Places find_in_tool(std::string_view words) {
-    const std::string url = cat("claude:", history().native());
-    const auto tool = must(open_source(url));
-    const SearchSource all[] = {{url, tool.get()}};
-    EXPECT_TRUE(must(index_->update_index(all[0])));
-    return places(must(index_->search(all, {.terms = must(parse_search(words))})));
-  }
-};
-
-TEST_F(SearchToolTest, FindsWhatIsAddedWithoutANewTime) {
-  const std::string snapshot =
-      line("s1", "u1", "", R"(,"isMeta":true,"x":")" + std::string(110'000, 'x') + "\"");
-  write("a.jsonl", line("u1", "", "first") + snapshot);
-  EXPECT_EQ(find_in_tool("first"), (Places{"a#0"}));
-  write("a.jsonl", line("u2", "s1", "second") + snapshot);
-  EXPECT_EQ(find_in_tool("second"), (Places{"a#2"}));
-  write("a.jsonl", line("u3", "s1", "third") + snapshot);
-  EXPECT_EQ(find_in_tool("third").size(), 1U);
-}
-
-// The results of parallel calls come between the pieces of an answer.
-TEST_F(SearchToolTest, FindsWhatIsAddedToAnAnswerBeforeAResult) {
-  const auto piece = [](std::string_view uuid, std::string_view parent, std::string_view more) {
-    return cat(R"({"uuid":")", uuid, R"(","parentUuid":")", parent,
-               R"(","timestamp":"2026-11-20T10:00:00.000Z",)", more, "}\n");
-  };
-  const auto call = [&](std::string_view uuid, std::string_view parent, std::string_view word) {
-    return piece(
-        uuid, parent,
-        cat(R"("type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":")", uuid,
-            R"(","name":"Bash","input":{"command":")", word, "\"}}]}"));
-  };
-  const std::string result =
-      R"("type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a1","content":"x"}]})";
-  write("a.jsonl", line("u1", "", "go") + call("a1", "u1", "one") + piece("r1", "a1", result));
-  EXPECT_EQ(find_in_tool("one"), (Places{"a#1"}));
-  write("a.jsonl", call("a2", "r1", "two"));
-  EXPECT_EQ(find_in_tool("two"), (Places{"a#1"}));
-  write("a.jsonl", call("a3", "a2", "three"));
-  EXPECT_EQ(find_in_tool("one two three"), (Places{"a#1"}));
-}
-
-// Also in branches that were left, and in the sessions of sub-agents.
-TEST_F(SearchToolTest, FindsWhatIsNotListed) {
-  write("a.jsonl",
-        line("u1", "", "first") + line("u2", "u1", "abandoned") + line("u3", "u1", "continued"));
-  write("a/subagents/agent-7.jsonl", line("u9", "", "delegated", R"(,"isSidechain":true)"));
-  EXPECT_EQ(find_in_tool("first"), (Places{"a#0"}));
-  const Places branch = find_in_tool("abandoned");
-  ASSERT_EQ(branch.size(), 1U);
-  EXPECT_TRUE(branch[0].starts_with("a:") && branch[0].ends_with("#1")) << branch[0];
-  EXPECT_EQ(find_in_tool("delegated"), (Places{"a:agent-7#0"}));
-  // They stay when nothing has changed, and when others are added.
-  EXPECT_EQ(find_in_tool("abandoned"), branch);
-  write("a.jsonl", line("u4", "u2", "resumed"));
-  EXPECT_EQ(find_in_tool("continued").size(), 1U);
-  EXPECT_EQ(find_in_tool("resumed"), (Places{"a#2"}));
-}
-
-// A process that is killed leaves sessions whose rows say that they are not indexed.
-TEST_F(SearchToolTest, FindsSubAgentsWhoseIndexingWasInterrupted) {
-  for (const std::string_view name : {"ab", "a:b", "a:b:c", "a:"}) {
-    const auto event = [](std::string_view id, std::string_view text, std::string_view agent) {
-      return cat(R"({"type":"user.message","id":")", id, R"(","data":{"content":")", text, "\"}",
-                 agent.empty() ? "" : cat(R"(,"agentId":")", agent, "\""), "}\n");
-    };
-    const std::string id = cat("s", name.size(), name.contains(':') ? "c" : "");
-    const std::filesystem::path session = folder_.path() / "copilot/session-state" / id;
-    std::filesystem::create_directories(session);
-    std::ofstream(session / "events.jsonl")
-        << R"({"type":"session.start","id":"e0","data":{"sessionId":"x"}})" << "\n"
-        << event("e1", "whole", "") << event("e2", "delegated", name);
-  }
-  const auto find_delegated = [&] {
-    const std::string url = cat("copilot:", (folder_.path() / "copilot").native());
-    const auto tool = must(open_source(url));
-    const SearchSource all[] = {{url, tool.get()}};
-    EXPECT_TRUE(must(index_->update_index(all[0])));
-    return places(must(index_->search(all, {.terms = must(parse_search("delegated"))}))).size();
-  };
-  EXPECT_EQ(find_delegated(), 4U);
-  {
-    const auto db = must(sqlite::Connection::open(file(), sqlite::OpenMode::write, {}));
-    constexpr std::string_view kAgents = "(SELECT key FROM sessions WHERE id LIKE '%:%')";
-    must(db->run(cat("UPDATE docs SET seq = -1 - seq WHERE session IN ", kAgents)));
-    must(db->run(cat("UPDATE sessions SET head = -1, next = 0 WHERE key IN ", kAgents)));
-    must(db->run("UPDATE sources SET mark = ''"));
-  }
-  EXPECT_EQ(find_delegated(), 4U);
-}
-
-TEST_F(SearchToolTest, LeavesOutWhatAnotherSourceHas) {
-  write("a.jsonl", line("u1", "", "same") + line("u2", "u1", "same"));
-  const std::string url = cat("claude:", history().native());
-  const auto tool = must(open_source(url));
-  const SearchSource all[] = {
-      {url, tool.get(), [](const SessionId& /*id*/) -> Result<Seq> { return Seq{1}; }}};
-  EXPECT_TRUE(must(index_->update_index(all[0])));
-  EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("same"))}))),
-            (Places{"a#1"}));
 }
 
 TEST_P(SearchTest, CallsThatTheProviderRan) {

@@ -137,14 +137,15 @@ std::vector<fs::path> cline_sidecar_files(const fs::path& messages) {
 }
 
 // Reads that file, which may be missing.
-void take_meta(const fs::path& messages, Session& session, ReadReport& report) {
+Result<> take_meta(const fs::path& messages, Session& session, ReadReport& report) {
   const fs::path file = cline_sidecar_files(messages).front();
-  const std::string text = read_sibling(file, kDocumentBytesMax, report);
+  REPRISE_ASSIGN(const std::string text, read_sibling(file, kDocumentBytesMax, report));
   if (text.empty()) {
-    return;
+    return {};
   }
   if (!is_json_object(text)) {
-    return add_damage(report, {file.native(), "not a JSON object", ""});
+    add_damage(report, {file.native(), "not a JSON object", ""});
+    return {};
   }
   const JsonView json(text);
   session.info.title = title_of(json["metadata"]["title"].text());
@@ -156,6 +157,7 @@ void take_meta(const fs::path& messages, Session& session, ReadReport& report) {
     session.usage = *usage;
   }
   add_extra(session.extra, kCline, raw_of(json));
+  return {};
 }
 
 void take_message(JsonView message, std::string_view text, OpenSession& open) {
@@ -189,7 +191,7 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
   auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   open->report = std::move(report);
   if (file.native().ends_with(kMessagesSuffix)) {
-    take_meta(file, open->session, open->report);
+    REPRISE_TRY(take_meta(file, open->session, open->report));
   }
   open->session.system_prompt = json["system_prompt"].text();
   json["messages"].each([&](JsonView message) { take_message(message, *text, *open); });

@@ -255,8 +255,9 @@ class Copilot final : public JsonlTool {
   // A name set by the user is in a YAML file of one level beside the events.
   Result<> resolve(Located& located, ReadReport& report) const override {
     constexpr std::string_view kName = "\nname:";
-    const std::string text =
-        cat("\n", read_sibling(sidecar_files(located).front(), kMetadataBytesMax, report));
+    REPRISE_ASSIGN(const std::string metadata,
+                   read_sibling(sidecar_files(located).front(), kMetadataBytesMax, report));
+    const std::string text = cat("\n", metadata);
     const std::size_t at = text.find(kName);
     if (at == std::string::npos) {
       return {};

@@ -85,7 +85,11 @@ class Gemini final : public JsonlTool {
         // A tag of the user is unique in a project.
         all.push_back(
             {.id = is_checkpoint(file) ? session_id_in_folder(session, file) : *id, .parts = {}});
-        all.back().working_dir = root_of(file, report);
+        if (auto root = root_of(file, report); root) {
+          all.back().working_dir = *std::move(root);
+        } else {
+          add_damage(report, {file.native(), root.error().message, ""});
+        }
         all.back().is_child = file.parent_path().filename() != "chats" &&
                               file.parent_path().parent_path().filename() == "chats";
       }
@@ -105,17 +109,18 @@ class Gemini final : public JsonlTool {
 
  private:
   // The project of a file's folder.
-  static std::string root_of(const fs::path& file, ReadReport& report) {
+  static Result<std::string> root_of(const fs::path& file, ReadReport& report) {
     constexpr std::int64_t kPathBytesMax = 64 << 10;
     for (fs::path folder = file.parent_path(); folder.has_relative_path();
          folder = folder.parent_path()) {
       if (folder.filename() == "chats" || is_checkpoint(file)) {
         const fs::path project = is_checkpoint(file) ? folder : folder.parent_path();
-        const std::string root = read_sibling(project / ".project_root", kPathBytesMax, report);
+        REPRISE_ASSIGN(const std::string root,
+                       read_sibling(project / ".project_root", kPathBytesMax, report));
         return std::string(trimmed(root));
       }
     }
-    return "";
+    return std::string();
   }
 
   fs::path place_;

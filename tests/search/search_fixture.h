@@ -1,0 +1,73 @@
+#pragma once
+
+// A store, an index of it, and searches in both.
+
+#include <gtest/gtest.h>
+
+#include "base/testing/temporary_folder.h"
+#include "base/text.h"
+#include "reprise/open_store.h"
+#include "reprise/search.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+
+using Places = std::vector<std::string>;
+
+// A store, and an index of it.
+class SearchBase {
+ protected:
+  SearchBase(std::string url, std::unique_ptr<Store> store)
+      : url_(std::move(url)), store_(std::move(store)) {
+    index_ = must(SearchIndex::open(file()));
+  }
+
+  std::filesystem::path file() const { return folder_.path() / "state" / "search.db"; }
+  SearchSource source() { return {url_, store_.get()}; }
+
+  void add(std::string_view id, std::vector<Message> messages) {
+    const SessionId session = test::session_id(id);
+    if (!must(store_->find(session))) {
+      must(store_->create(test::session(id)));
+    }
+    must(store_->append(session, std::move(messages), {}));
+  }
+
+  SearchPage page(SearchQuery query) {
+    const SearchSource all[] = {source()};
+    EXPECT_TRUE(must(index_->update_index(source())));
+    return must(index_->search(all, query));
+  }
+  // "ID#SEQ" of the matches.
+  Places find(SearchQuery query) { return places(page(std::move(query))); }
+  Places find(std::string_view words) { return find({.terms = must(parse_search(words))}); }
+  static Places places(const SearchPage& page) {
+    Places out;
+    for (const SearchHit& hit : page.hits) {
+      out.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
+    }
+    return out;
+  }
+  // The bytes of all files of the index.
+  std::string bytes() const {
+    std::string all;
+    for (const auto& entry : std::filesystem::directory_iterator(file().parent_path())) {
+      all += must(read_file(entry.path()));
+    }
+    return all;
+  }
+
+  test::TemporaryFolder folder_;
+  std::string url_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<SearchIndex> index_;
+};
+
+// The file of the index.
+class SearchFileTest : public SearchBase, public testing::Test {
+ protected:
+  SearchFileTest() : SearchBase("memory:test", open_memory_store()) {}
+};
+
+}  // namespace reprise::test
