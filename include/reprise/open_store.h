@@ -72,6 +72,9 @@ struct StoreKind {
   std::string_view provider = {};  // the default for its sessions; "" for any
   // Whether a file or folder is of this kind, detected by content. Null: never found at a path.
   Result<bool> (*is_at)(const std::filesystem::path& place) = nullptr;
+  // `place`, see below, without parameters; invalid_argument for unknown ones. Null: there are
+  // none.
+  Result<std::string_view> (*without_parameters)(std::string_view place) = nullptr;
   // `place` is what follows "NAME:" in a URL.
   Result<std::unique_ptr<Store>> (*open)(std::string_view place, const StoreOptions& options);
 };
@@ -84,6 +87,10 @@ const StoreKind* find_store_kind(std::string_view url);
 // The URL of a store of that kind in a folder, under its default name ("sqlite:/tmp/a/reprise.db").
 // "" for a kind without a place in a folder.
 std::string url_in_folder(const StoreKind& kind, const std::filesystem::path& folder);
+
+// The file or folder of a store's URL, without parameters; "" for a store without one, and for a
+// URL without a known scheme. invalid_argument for invalid parameters.
+Result<std::string> store_path(std::string_view url);
 
 // invalid_argument, listing the known kinds, for an unknown URL.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});

@@ -195,7 +195,8 @@ Error error_of(const Transfer& transfer, CURLcode code) {
   switch (code) {
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
-      return {Code::invalid_argument, cat("not an http:// or https:// URL: ", host)};
+      return {Code::invalid_argument,
+              cat("not an http:// or https:// URL: ", http::masked_url(transfer.request.url))};
     case CURLE_COULDNT_RESOLVE_PROXY:
       return {Code::io, "cannot find the proxy: check HTTPS_PROXY", EHOSTUNREACH};
     case CURLE_COULDNT_RESOLVE_HOST:

@@ -144,9 +144,9 @@ Error LockFile::held_by_other() const {
   const ssize_t got = ::pread(fd_.get(), text.data(), text.size(), kPidAt);
   const std::string_view pid =
       trimmed(std::string_view(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
-  return {Code::busy, cat(path_.string(), " is held by ",
+  return {Code::busy, cat(path_.string(), " has been held by ",
                           pid.empty() ? "another process" : cat("process ", pid),
-                          " for too long: wait for it or end it, then try again")};
+                          " for too long: wait for the process or end it, then try again")};
 }
 
 }  // namespace reprise

@@ -112,14 +112,14 @@ Result<> check_id(std::string_view text) {
 Result<Author> Author::parse(std::string_view name) {
   if (name.empty() || name.size() > kAuthorBytesMax || !utf8::is_valid(name)) {
     return fail(Code::invalid_argument,
-                cat("not an author: use a name of 1 to ", kAuthorBytesMax, " bytes of UTF-8"));
+                cat("an author must be a name of 1 to ", kAuthorBytesMax, " bytes of UTF-8"));
   }
   for (std::string_view rest = name; !rest.empty();) {
     const auto [code_point, bytes] = utf8::decode(rest);
     const bool is_control = code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
     if (is_control || code_point == 0x2028 || code_point == 0x2029) {
       return fail(Code::invalid_argument,
-                  "not an author: use a name without control characters or line ends");
+                  "an author must not contain control characters or line ends");
     }
     rest.remove_prefix(bytes);
   }

@@ -78,7 +78,7 @@ class Copy {
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, can_, losses_);
     if (session.info.state == SessionState::archived && can_.archives == nullptr) {
-      losses_.emplace("that it was archived");
+      losses_.emplace("the state archived");
     }
     if (!can_.messages) {
       REPRISE_TRY(add_responses(reduced, session.info.head));
@@ -386,19 +386,19 @@ class Copy {
     note(from.provider == to.provider, "the provider");
     note(from.model == to.model, "the model");
     note(from.working_dir == to.working_dir, "the folder");
-    note(from.created_at == to.created_at, "when it was created");
-    note(is_ahead_ || from.updated_at == to.updated_at, "when it was last active");
-    note(from.closed_at == to.closed_at, "when it was closed");
-    note(from.forked_from == to.forked_from, "that it is a fork");
-    note(from.state != SessionState::active || to.state == from.state, "that it was active");
-    note(from.state != SessionState::closed || to.state == from.state, "that it was closed");
+    note(from.created_at == to.created_at, "the creation time");
+    note(is_ahead_ || from.updated_at == to.updated_at, "the time of the last activity");
+    note(from.closed_at == to.closed_at, "the closing time");
+    note(from.forked_from == to.forked_from, "the link to the session it was forked from");
+    note(from.state != SessionState::active || to.state == from.state, "the state active");
+    note(from.state != SessionState::closed || to.state == from.state, "the state closed");
     note(source.system_prompt == there.system_prompt, "the system prompt");
     note(source.config == there.config, "the session's settings");
-    note(is_ahead_ || source.usage == there.usage, "the sums of usage");
+    note(is_ahead_ || source.usage == there.usage, "the total usage");
     note(source.prompt_history == there.prompt_history, "the prompt history");
     note(source.extra == there.extra, "fields of other programs");
     note(can_.new_ids != UuidVersion::v4 || is_version_4(id_),
-         "that the original program can resume it: its id is not of version 4");
+         "resuming in the original program, which needs an id of version 4");
     return {};
   }
 

@@ -108,7 +108,7 @@ Session reduce(Session session, const SourceCapabilities& holds, Losses& losses)
     info.state = SessionState::closed;
   } else if (info.state == SessionState::trashed) {
     info.state = SessionState::closed;
-    losses.emplace("that it was in the trash");
+    losses.emplace("the state trashed");
   }
   return session;
 }
@@ -126,7 +126,7 @@ Message reduce(Message message, const SourceCapabilities& holds, Losses& losses)
       losses.emplace("the messages' usage");
     }
     if (std::exchange(message.state, MessageState::complete) == MessageState::incomplete) {
-      losses.emplace("that answers were cut off");
+      losses.emplace("whether answers are incomplete");
     }
   }
   if (!holds.blocks) {

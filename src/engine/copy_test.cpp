@@ -432,8 +432,8 @@ TEST_F(Copying, ListsWhatTheTargetChanged) {
   const auto inside = open_memory_store();
   Forgetful target(*inside);
   EXPECT_THAT(copy(target).losses,
-              ElementsAre("fields of other programs", "the prompt history", "the title",
-                          "when it was closed", "when it was created"));
+              ElementsAre("fields of other programs", "the closing time", "the creation time",
+                          "the prompt history", "the title"));
   EXPECT_EQ(get(target, id_)->info.updated_at, Time(std::chrono::seconds(1'700'000'005)))
       << "messages without a time leave it as it is";
 }
@@ -582,7 +582,7 @@ TEST_F(CopyingForks, AreCopiedWholeIfTheirParentDiffersOrIsMissing) {
     }
     const auto copied = copy_session(*source_, *target_, fork_);
     ASSERT_TRUE(copied);
-    EXPECT_THAT(copied->losses, ElementsAre("the sums of usage"));
+    EXPECT_THAT(copied->losses, ElementsAre("the total usage"));
     EXPECT_EQ(*read_all(*target_, fork_), *read_all(*source_, fork_));
   }
 }

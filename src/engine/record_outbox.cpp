@@ -18,7 +18,7 @@ bool begins_character(char c) {
 
 void Record::failed(const Error& error) {
   saved_ = false;
-  warn(cat("not saved: ", error.message, "; the conversation continues in memory"));
+  warn(cat("not saved: ", error.message, "; the session continues in memory"));
   move_to_outbox();
 }
 

@@ -31,12 +31,18 @@ Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) 
                                "; name one by its id")};
 }
 
-Error in_other_state(const SessionInfo& info) {
+Error in_other_state(const SessionInfo& info, const Selection& how) {
   const std::string brief = short_id(info.id);
-  const bool is_away = info.state == SessionState::archived || info.state == SessionState::trashed;
+  const bool is_trashed = info.state == SessionState::trashed;
+  const bool is_away = info.state == SessionState::archived || is_trashed;
+  const std::string state(is_trashed ? "in the trash" : to_string(info.state));
+  if (info.state == how.goal) {
+    return {Code::not_found, cat("session ", brief, " is already ", state,
+                                 is_trashed ? "; --purge removes it for good" : "")};
+  }
   return {Code::not_found,
-          cat("session ", brief, " is ", to_string(info.state),
-              is_away ? cat("; `reprise restore ", brief, "` brings it back") : "")};
+          cat("session ", brief, " is ", state,
+              is_away ? cat("; `", how.program, " restore ", brief, "` brings it back") : "")};
 }
 
 class Selector {
@@ -60,15 +66,25 @@ class Selector {
       REPRISE_TRY(find_title_elsewhere());
     }
     if (elsewhere_) {
-      return std::unexpected(in_other_state(*elsewhere_));
+      return std::unexpected(in_other_state(*elsewhere_, how_));
     }
-    return fail(Code::not_found, cat("no session matches '", clean_line(sel_),
-                                     "'; `reprise list --all` lists all sessions"));
+    return fail(Code::not_found,
+                cat("no session matches '", clean_line(sel_), "'; ", list_advice()));
   }
 
  private:
+  std::string list_advice() const {
+    return cat("`", how_.program, " list --all` lists all sessions");
+  }
+
   Result<SessionInfo> newest() {
     SessionQuery query{.states = how_.states, .title_contains = {}, .id_prefix = {}, .after = {}};
+    std::erase_if(query.states, [](SessionState state) {
+      return state != SessionState::active && state != SessionState::closed;
+    });
+    if (query.states.empty()) {
+      query.states = how_.states;
+    }
     if (!how_.working_dir.empty()) {
       query.working_dir = how_.working_dir;
     }
@@ -76,10 +92,10 @@ class Selector {
     query.ungrouped = true;
     REPRISE_ASSIGN(auto page, source_.list(query));
     if (page.sessions.empty()) {
-      return fail(Code::not_found, how_.working_dir.empty()
-                                       ? std::string("there are no sessions yet")
-                                       : cat("there is no session in ", how_.working_dir,
-                                             "; `reprise list --all` lists all sessions"));
+      return fail(Code::not_found,
+                  how_.working_dir.empty()
+                      ? std::string("there are no sessions yet")
+                      : cat("there is no session in ", how_.working_dir, "; ", list_advice()));
     }
     return std::move(page.sessions.front());
   }
@@ -95,7 +111,7 @@ class Selector {
       return std::optional<SessionInfo>();
     }
     if (!fits_query(session->info)) {
-      return std::unexpected(in_other_state(session->info));
+      return std::unexpected(in_other_state(session->info, how_));
     }
     return std::optional(std::move(session->info));
   }

@@ -110,6 +110,31 @@ TEST_F(SelectTest, AShortIdInAnotherStateIsReported) {
   EXPECT_EQ(select("aaaab"), "session aaaabbbb is active");
 }
 
+TEST_F(SelectTest, TheLastOneIsOpenIfTheStatesAllowIt) {
+  const std::string active = "b0416d7c-2e49-4408-9615-e32c41d08738";
+  const std::string trashed = "a45aa0ca-9dd9-4529-a446-d5d87d372d14";
+  add(active, "x");
+  add(trashed, "y");
+  ASSERT_TRUE(store_->capabilities().trash->trash(id_of(trashed), Time()));
+  how_.states = {SessionState::active, SessionState::closed, SessionState::archived,
+                 SessionState::trashed};
+  EXPECT_EQ(select("last"), active) << "the other one is newer";
+  how_.states = {SessionState::trashed, SessionState::archived};
+  EXPECT_EQ(select("last"), trashed);
+}
+
+TEST_F(SelectTest, TheErrorFitsTheCommand) {
+  add("a45aa0ca", "x");
+  ASSERT_TRUE(store_->capabilities().trash->trash(id_of("a45aa0ca"), Time()));
+  how_.program = "reprise --store sqlite:x.db";
+  EXPECT_EQ(select("a45aa0ca"),
+            "session a45aa0ca is in the trash; `reprise --store sqlite:x.db restore a45aa0ca` "
+            "brings it back");
+  how_.goal = SessionState::trashed;
+  EXPECT_EQ(select("a45aa0ca"),
+            "session a45aa0ca is already in the trash; --purge removes it for good");
+}
+
 TEST_F(SelectTest, AnIdInAnotherStateIsReported) {
   add("a45aa0ca", "x");
   how_.states = {SessionState::trashed};

@@ -45,13 +45,13 @@ Result<ExportResult> export_session(Source& source, const SessionId& id, const E
   REPRISE_TRY(add_losses(job, entry.loses));
   const auto note_time = [&](Time time) {
     if (needs_times && !is_known(time)) {
-      job.losses.emplace("that times are unknown: others are written");
+      job.losses.emplace("unknown times: other times are written");
     }
   };
   note_time(now.session.info.created_at);
   note_time(now.session.info.updated_at);
   if (!source.capabilities().messages) {
-    job.losses.emplace("the messages, which are with the provider");
+    job.losses.emplace("the messages, which only the provider has");
   }
   const std::unique_ptr<exporting::Writer> writer = entry.make(job);
   REPRISE_TRY(writer->begin());

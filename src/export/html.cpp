@@ -43,7 +43,7 @@ std::string time_tag(Time time) {
 }
 
 std::string tokens_text(const Usage& usage) {
-  return cat(usage.input.value, " tokens in, ", usage.output.value, " out",
+  return cat("tokens: ", usage.input.value, " in, ", usage.output.value, " out",
              usage.cached.value > 0 ? cat(", ", usage.cached.value, " cached") : "",
              usage.cost ? cat(", $", usage.cost->str()) : "");
 }

@@ -54,7 +54,7 @@ std::string_view name_of(Part part) {
     case Part::system_messages:
       return "messages that are neither the user's nor the model's";
     case Part::cut_answers:
-      return "that answers were cut off";
+      return "whether answers are incomplete";
     case Part::times:
       return "the messages' times";
     case Part::authors:

@@ -47,7 +47,7 @@ class MarkdownWriter final : public Writer {
       return "";
     }
     const Usage& usage = *message.usage;
-    return cat("\n*", usage.input.value, " tokens in, ", usage.output.value, " out",
+    return cat("\n*tokens: ", usage.input.value, " in, ", usage.output.value, " out",
                usage.cost ? cat(", $", usage.cost->str()) : "", "*\n");
   }
 

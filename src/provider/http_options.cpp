@@ -145,7 +145,7 @@ Result<> check_options(const ProviderKind& kind, ProviderOptions& options) {
   if ((scheme != "http" && scheme != "https") || has_control(url) || url.contains(' ')) {
     return fail(Code::invalid_argument,
                 cat("the base URL of ", kind.name, " is not an http:// or https:// URL: ",
-                    one_line(http::host_of(url), options.api_key)));
+                    one_line(http::masked_url(url), options.api_key)));
   }
   REPRISE_TRY(check_additions(options));
   options.api_key = trimmed(options.api_key);

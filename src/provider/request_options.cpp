@@ -113,7 +113,7 @@ std::span<const RequestOption> request_options() {
        {"none", "minimal", "low", "medium", "high", "xhigh", "max"}},
       {"thinking_budget",
        &Options::thinking_budget,
-       "tokens to think, for models without an effort",
+       "tokens for thinking, for models without effort levels",
        {},
        {.min = 1}},
       {"schema", &Options::schema, "a JSON Schema the answer must match"},
@@ -146,7 +146,7 @@ std::string option_value(const RequestOption& option, const RequestOptions& opti
 Result<> set_option(RequestOptions& options, std::string_view name, std::string_view value) {
   const RequestOption* const option = find_request_option(name);
   if (option == nullptr) {
-    return fail(Code::invalid_argument, cat("unknown option ", name));
+    return fail(Code::invalid_argument, cat("unknown option '", name, "'"));
   }
   const auto& choices = option->choices;
   if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) {

@@ -241,7 +241,7 @@ TEST(RequestOptions, AreParsedFromText) {
         {"prompt_cache", "yes", "prompt_cache must be true or false, not 'yes'"},
         {"stop", "[1]", "stop must be a string or a JSON array of strings, not '[1]'"},
         {"schema", "[]", "schema must be a JSON object, not '[]'"},
-        {"sedd", "1", "unknown option sedd"}}) {
+        {"sedd", "1", "unknown option 'sedd'"}}) {
     const auto taken = set_option(options, name, value);
     ASSERT_FALSE(taken) << name;
     EXPECT_EQ(taken.error().message, message);

@@ -43,7 +43,8 @@ Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
     return seen == turns ? Flow::stop : Flow::proceed;
   }));
   if (seen < turns) {
-    return fail(Code::invalid_argument, cat("there are only ", seen, " turns to take back"));
+    return fail(Code::invalid_argument, cat("cannot take back ", counted(turns, "turn"),
+                                            "; the session has ", counted(seen, "turn")));
   }
   return start;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -153,6 +154,23 @@ const SourceKind* kind_of_scheme(std::string_view scheme) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
+// A file without a history would be read as a history without sessions.
+Result<> check_file(const SourceKind& kind, const fs::path& place, FileKind there) {
+  if (there != FileKind::file) {
+    return {};
+  }
+  std::error_code failed;  // reported by whoever reads the file
+  if (fs::is_empty(place, failed) && !failed) {
+    return fail(Code::invalid_argument, cat("the file ", place.native(), " is empty"));
+  }
+  const bool is_in_folder = !kind.default_locations.front().variable.empty();
+  REPRISE_ASSIGN(const bool is_history, is_in_folder ? kind.is_at(place) : Result<bool>(true));
+  return is_history ? Result<>()
+                    : fail(Code::invalid_argument,
+                           cat("the file ", place.native(), " is not a history of ", kind.title,
+                               ": write ", kind.form));
+}
+
 Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view named,
                                           const StoreOptions& options,
                                           const EnvironmentLookup& variable) {
@@ -169,6 +187,7 @@ Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_vi
                 cat("no history of ", kind.title, " at ", place.native(),
                     named.empty() ? cat("; name its path: ", kind.name, ":PATH") : std::string()));
   }
+  REPRISE_TRY(check_file(kind, place, there));
   return kind.open(place, options);
 }
 

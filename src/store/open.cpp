@@ -75,24 +75,46 @@ Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOp
   return open_context_store(place, options);
 }
 
-// "DIR" or "DIR?messages=N".
-Result<std::unique_ptr<Store>> open_chatdir(std::string_view rest, const StoreOptions& options) {
-  constexpr std::string_view kMessages = "?messages=";
-  ChatdirOptions chatdir;
-  const std::size_t setting = rest.rfind(kMessages);
-  if (setting != std::string_view::npos) {
-    chatdir.messages_max =
-        parse_number<std::int64_t>(rest.substr(setting + kMessages.size())).value_or(0);
-    if (chatdir.messages_max < 1) {
-      return fail(Code::invalid_argument,
-                  "no number of messages in the store's URL: write chatdir:DIR?messages=5000");
-    }
+struct ChatdirPlace {
+  std::string_view folder;
+  ChatdirOptions options = {};
+};
+
+// "DIR" or "DIR?messages=N". A '?' without a '=' after it is part of the folder's name.
+Result<ChatdirPlace> parse_chatdir(std::string_view rest) {
+  constexpr std::string_view kMessages = "messages=";
+  const std::size_t mark = rest.rfind('?');
+  const std::string_view parameter = mark == std::string_view::npos ? "" : rest.substr(mark + 1);
+  if (!parameter.contains('=') || parameter.contains('/')) {
+    return ChatdirPlace{.folder = rest};
   }
-  const std::string_view folder = rest.substr(0, setting);
-  if (folder.empty()) {
+  ChatdirPlace place{.folder = rest.substr(0, mark)};
+  if (!parameter.starts_with(kMessages)) {
+    return fail(Code::invalid_argument,
+                cat("unknown parameter '", parameter.substr(0, parameter.find('=')),
+                    "' in the store's URL: the only one is messages, as in "
+                    "chatdir:DIR?messages=5000"));
+  }
+  place.options.messages_max =
+      parse_number<std::int64_t>(parameter.substr(kMessages.size())).value_or(0);
+  if (place.options.messages_max < 1) {
+    return fail(Code::invalid_argument,
+                "no number of messages in the store's URL: write chatdir:DIR?messages=5000");
+  }
+  return place;
+}
+
+Result<std::string_view> chatdir_folder(std::string_view rest) {
+  REPRISE_ASSIGN(const ChatdirPlace place, parse_chatdir(rest));
+  return place.folder;
+}
+
+Result<std::unique_ptr<Store>> open_chatdir(std::string_view rest, const StoreOptions& options) {
+  REPRISE_ASSIGN(const ChatdirPlace place, parse_chatdir(rest));
+  if (place.folder.empty()) {
     return fail(Code::invalid_argument, "no folder in the store's URL: write chatdir:DIR");
   }
-  return open_chatdir_store(folder, options, chatdir);
+  return open_chatdir_store(place.folder, options, place.options);
 }
 
 Result<std::unique_ptr<Store>> open_postgres(std::string_view rest, const StoreOptions& options) {
@@ -136,6 +158,7 @@ constexpr StoreKind kKinds[] = {
      .place = Place::folder,
      .default_name = "chats",
      .is_at = store::chatdir::is_chat_directory,
+     .without_parameters = chatdir_folder,
      .open = open_chatdir},
     {.name = "postgres",
      .alias = "postgresql",
@@ -180,12 +203,18 @@ Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreO
   if (kind != FileKind::none) {
     return open_at(url, options);
   }
-  if (!url.empty() && !url.contains(':')) {
+  if (url.empty()) {
     return fail(Code::invalid_argument,
-                cat("no store at ", url, "; to create it, write sqlite:", url));
+                cat("the store's URL is empty; write one of ", known_forms()));
+  }
+  if (!url.contains(':')) {
+    return fail(Code::invalid_argument,
+                options.access == Access::read
+                    ? cat("no store at '", url, "': check the path")
+                    : cat("no store at '", url, "'; to create it, write 'sqlite:", url, "'"));
   }
   return fail(Code::invalid_argument,
-              cat("no store at ", without_password(url), ", and it is not the URL of a store (",
+              cat("no store at '", without_password(url), "', and it is not the URL of a store (",
                   known_forms(), ")"));
 }
 
@@ -205,6 +234,19 @@ const StoreKind* find_store_kind(std::string_view url) {
     return !scheme.empty() && (kind.name == scheme || kind.alias == scheme);
   });
   return found == std::end(kKinds) ? nullptr : found;
+}
+
+Result<std::string> store_path(std::string_view url) {
+  const StoreKind* const kind = find_store_kind(url);
+  if (kind == nullptr || (kind->place != Place::file && kind->place != Place::folder)) {
+    return "";
+  }
+  const std::string_view place = url.substr(url.find(':') + 1);
+  if (kind->without_parameters == nullptr) {
+    return std::string(place);
+  }
+  REPRISE_ASSIGN(const std::string_view path, kind->without_parameters(place));
+  return std::string(path);
 }
 
 std::string url_in_folder(const StoreKind& kind, const path& folder) {

@@ -54,7 +54,7 @@ TEST_F(OpenStore, OtherFilesAreRefusedAndTheKindsAreListed) {
   ASSERT_TRUE(replace_file(text, ""));
   expect_refused(text.string(), "sqlite:FILE");
   expect_refused(folder_.string(), "sqlite:FILE");
-  expect_refused((folder_ / "missing.db").string(), "write sqlite:/");
+  expect_refused((folder_ / "missing.db").string(), "write 'sqlite:/");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "missing.db"));
   expect_refused("", "sqlite:FILE");
   expect_refused("postgrse://host/db", "sqlite:FILE");
@@ -112,6 +112,18 @@ TEST(SameStoreServer, ComparesTheServersThatGetThePassword) {
   }
   EXPECT_FALSE(is_same_store_server("", ""));
   EXPECT_FALSE(is_same_store_server("sqlite:/x", "sqlite:/x"));
+}
+
+TEST(StorePath, IsWithoutParameters) {
+  EXPECT_EQ(*store_path("chatdir:/x/d?messages=5"), "/x/d");
+  EXPECT_EQ(*store_path("chatdir:/x/d?"), "/x/d?");
+  EXPECT_EQ(*store_path("chatdir:/x?y=1/d"), "/x?y=1/d");
+  EXPECT_EQ(*store_path("sqlite:/x?messages=5"), "/x?messages=5") << "a file's name";
+  EXPECT_EQ(*store_path("postgres://db.test/d?tenant=t"), "");
+  EXPECT_EQ(*store_path("memory:"), "");
+  EXPECT_EQ(*store_path("/x"), "");
+  EXPECT_FALSE(store_path("chatdir:d?messages=x"));
+  EXPECT_FALSE(store_path("chatdir:d?message=5"));
 }
 
 TEST(PostgresUrl, OurParametersDefaultToOff) {

@@ -46,8 +46,8 @@ std::string format_cursor(const SessionInfo& last_shown) {
 }
 
 Result<Cursor> parse_cursor(std::string_view text) {
-  const auto refused = [] {
-    return fail(Code::invalid_argument, "not a cursor of this list: start again without it");
+  const auto refused = [whole = text] {
+    return fail(Code::invalid_argument, cat("'", whole, "' is not a cursor of this list"));
   };
   const bool is_pinned = text.starts_with(kPinned);
   text.remove_prefix(is_pinned ? kPinned.size() : 0);

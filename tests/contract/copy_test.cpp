@@ -122,18 +122,20 @@ TEST_P(CopyPairs, LoseNothingSilently) {
   };
   same(there.info.title, here.info.title, "title", {"the title"});
   same(there.info.mode, here.info.mode, "mode", {"the mode"});
-  same(there.info.state, here.info.state, "state", {"that it was active", "that it was closed"});
+  same(there.info.state, here.info.state, "state", {"the state active", "the state closed"});
   same(there.info.provider, here.info.provider, "provider", {"the provider"});
   same(there.info.model, here.info.model, "model", {"the model"});
   same(there.info.working_dir, here.info.working_dir, "folder", {"the folder"});
   same(there.info.head, here.info.head, "head", {"the text of messages"});
-  same(there.info.created_at, here.info.created_at, "created_at", {"when it was created"});
-  same(there.info.updated_at, here.info.updated_at, "updated_at", {"when it was last active"});
-  same(there.info.closed_at, here.info.closed_at, "closed_at", {"when it was closed"});
-  same(there.info.forked_from, here.info.forked_from, "forked_from", {"that it is a fork"});
+  same(there.info.created_at, here.info.created_at, "created_at", {"the creation time"});
+  same(there.info.updated_at, here.info.updated_at, "updated_at",
+       {"the time of the last activity"});
+  same(there.info.closed_at, here.info.closed_at, "closed_at", {"the closing time"});
+  same(there.info.forked_from, here.info.forked_from, "forked_from",
+       {"the link to the session it was forked from"});
   same(there.system_prompt, here.system_prompt, "system_prompt", {"the system prompt"});
   same(there.config, here.config, "config", {"the session's settings"});
-  same(there.usage, here.usage, "usage", {"the sums of usage"});
+  same(there.usage, here.usage, "usage", {"the total usage"});
   same(there.prompt_history, here.prompt_history, "prompt_history", {"the prompt history"});
   same(there.extra, here.extra, "extra", {"fields of other programs"});
   same(there.response_chain, here.response_chain, "response_chain", {"the response ids"});
@@ -153,7 +155,7 @@ TEST_P(CopyPairs, LoseNothingSilently) {
     same(a.model, b.model, "a message's model", {"the messages' models"});
     same(a.response_id, b.response_id, "response_id", {"the messages' response ids"});
     same(a.usage, b.usage, "a message's usage", {"the messages' usage"});
-    same(a.state, b.state, "a message's state", {"that answers were cut off"});
+    same(a.state, b.state, "a message's state", {"whether answers are incomplete"});
     same(a.extra, b.extra, "a message's extra", {});
   }
 }

@@ -46,7 +46,7 @@ TEST(ExportHtml, IsAPageWithEveryMessage) {
        {"<title>Release notes</title>", "<article id=\"m0\" class=\"user\">",
         "<a href=\"#m3\">#3</a>", "call of <code>read_file</code>",
         "<details class=\"result error\"><summary>error, 1 line", "<details class=\"thinking\">",
-        "100 tokens in, 20 out", "Be brief.", "<td>gpt-5.5</td><td>250 tokens in, 25 out</td>"}) {
+        "tokens: 100 in, 20 out", "Be brief.", "<td>gpt-5.5</td><td>tokens: 250 in, 25 out</td>"}) {
     EXPECT_THAT(out.text, HasSubstr(part));
   }
   EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
@@ -74,7 +74,7 @@ TEST(ExportHtml, CountsARequestOnce) {
   std::vector<Message> messages = exchange_with_tools();
   messages.push_back(messages.back());
   EXPECT_THAT(exported_as("html", messages).text,
-              HasSubstr("<td>gpt-5.5</td><td>250 tokens in, 25 out</td>"));
+              HasSubstr("<td>gpt-5.5</td><td>tokens: 250 in, 25 out</td>"));
 }
 
 TEST(ExportHtml, NoTextIsMarkup) {

@@ -21,7 +21,7 @@ TEST(ExportMarkdown, ShowsTheWholeSession) {
   const ExportedText out = exported_as("md", exchange_with_tools());
   EXPECT_THAT(out.text, HasSubstr("# Release notes\n"));
   EXPECT_THAT(out.text, HasSubstr("Be brief."));
-  EXPECT_THAT(out.text, HasSubstr("\n*100 tokens in, 20 out*\n"));
+  EXPECT_THAT(out.text, HasSubstr("\n*tokens: 100 in, 20 out*\n"));
   EXPECT_THAT(out.text, HasSubstr("> (thinking) Which files?"));
   EXPECT_THAT(out.text, HasSubstr("tool call `read_file` (call_1)"));
   EXPECT_THAT(out.text, HasSubstr("tool error (call_2)\n```\nno such folder\n```"));

@@ -121,6 +121,25 @@ TEST(PostgresConnectError, IsUnderstoodInAnyLanguage) {
             Code::io);
 }
 
+TEST(PostgresConnectError, NamesAServerThatRefuses) {
+  const auto says = [](std::string_view text) { return postgres::connect_error(text).message; };
+  EXPECT_EQ(says("connection to server at \"127.0.0.1\", port 1 failed: Connection refused\n"
+                 "\tIs the server running on that host and accepting TCP/IP connections?\n"),
+            "nothing answers at 127.0.0.1:1: check that the server is running and that the URL is "
+            "correct");
+  EXPECT_EQ(
+      says("connection to server at \"localhost\" (::1), port 7 failed: Connection refused\n"
+           "\tIs the server running on that host and accepting TCP/IP connections?\n"
+           "connection to server at \"localhost\" (127.0.0.1), port 7 failed: Connection refused\n"
+           "\tIs the server running on that host and accepting TCP/IP connections?\n"),
+      "nothing answers at localhost:7: check that the server is running and that the URL is "
+      "correct");
+  EXPECT_EQ(says("connection to server on socket \"/x\" failed: No such file or directory\n"
+                 "\tIs the server running locally?\n"),
+            "connection to server on socket \"/x\" failed: No such file or directory Is the server "
+            "running locally?");
+}
+
 // A server that is reachable, but cannot reach a node that it needs.
 TEST(PostgresAway, ANodeThatStaysAwayIsWaitedForOnce) {
   const std::string url = new_database();

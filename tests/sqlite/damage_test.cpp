@@ -273,7 +273,7 @@ TEST(SqliteDamaged, AnEmptyResultIsNoRepair) {
   must(replace_file(file, "this is a letter, and no database at all\n"));
   const auto letter = open_sqlite_store(file, {.access = Access::read});
   ASSERT_TRUE(fails(letter, Code::corrupt));
-  EXPECT_NE(letter.error().message.find("not a SQLite database"), std::string::npos);
+  EXPECT_NE(letter.error().message.find("not an SQLite database"), std::string::npos);
 }
 
 // Hostile bytes: reading terminates, with the stored messages or fewer.

@@ -144,7 +144,7 @@ class App {
     perform(update(state_, Announcement{Announcement::Kind::status,
                                         {},
                                         taken ? cat("copied ", grouped(std::ssize(text)),
-                                                    " bytes, where the terminal allows it")
+                                                    " bytes, if the terminal allows it")
                                               : "this terminal has no clipboard"}));
   }
 
@@ -152,7 +152,7 @@ class App {
   void open_editor(const OpenEditor& edit) {
     terminal_.release();
     Edited edited{.tab = edit.tab, .text = std::nullopt};
-    if (auto text = edit_text(context_.environment(), edit.text, events_.fd(), [this] {
+    if (auto text = edit_text(context_.environment(), {edit.text}, events_.fd(), [this] {
           for (const Event& event : events_.take()) {
             perform(update(state_, event));
           }

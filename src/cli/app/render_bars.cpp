@@ -156,7 +156,7 @@ void render_status(Screen& screen, const State& state, std::size_t row) {
   const std::size_t width = state.size.columns;
   std::string right = tab == nullptr ? "F1 help" : state_words(*tab, width, state.now);
   if (state.leaving) {
-    right = "closing… Ctrl-C hurries";
+    right = "closing… Ctrl-C stops waiting";
   }
   const std::size_t right_columns = display_width(right);
   const std::size_t end = width > right_columns + 2 ? width - right_columns - 2 : width;

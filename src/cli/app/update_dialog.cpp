@@ -105,7 +105,7 @@ std::string_view type_in_dialog(State& state, std::string_view text, Effects& ef
   if (kind == Dialog::Kind::resume) {
     type_before_answer(state, text, false);
   } else if (kind != Dialog::Kind::consent) {
-    state.status = "Enter or y agrees, Esc or n does not";
+    state.status = "Enter or y: yes · Esc or n: no";
   }
   return {};
 }

@@ -18,10 +18,12 @@ class Close final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(const Exit exit,
-                   change_sessions(context, *store, sels_, "close", [&](const SessionInfo& info) {
-                     return close(context, *store, info);
-                   }));
+    REPRISE_ASSIGN(
+        const Exit exit,
+        change_sessions(
+            context, *store, sels_,
+            {"close", [&](const SessionInfo& info) { return close(context, *store, info); },
+             Use::change}));
     return is_unsaved_ ? Exit::unsaved : exit;
   }
 
@@ -60,12 +62,12 @@ class Archive final : public Command {
     REPRISE_ASSIGN(Archives* const archives, offered(store->capabilities().archives,
                                                      "archive sessions; `reprise close` marks one "
                                                      "as done"));
-    return change_sessions(context, *store, sels_, "archive",
-                           [&](const SessionInfo& info) -> Result<> {
-                             REPRISE_TRY(archives->archive(info.id, context.clock().now()));
-                             context.console().notice(cat("archived ", session_name(*store, info)));
-                             return {};
-                           });
+    const auto archive = [&](const SessionInfo& info) -> Result<> {
+      REPRISE_TRY(archives->archive(info.id, context.clock().now()));
+      context.console().notice(cat("archived ", session_name(*store, info)));
+      return {};
+    };
+    return change_sessions(context, *store, sels_, {"archive", archive, Use::archive});
   }
 
  private:

@@ -73,6 +73,19 @@ class Ask final : public Command {
     return "";
   }
 
+  // Before the request: an answer costs money.
+  Result<> check_save() const {
+    const std::filesystem::path folder = std::filesystem::path(save_.value_or("")).parent_path();
+    if (folder.empty()) {
+      return {};
+    }
+    REPRISE_ASSIGN(const FileKind kind, kind_of_target(folder));
+    return kind != FileKind::none
+               ? Result<>()
+               : fail(Code::not_found,
+                      cat("cannot write ", *save_, ": there is no folder ", folder.native()));
+  }
+
   Result<std::string> prompt() const {
     std::vector<std::string> words = words_;
     const bool dash = std::erase(words, "-") > 0;
@@ -104,6 +117,7 @@ class Ask final : public Command {
             "nothing to ask; give a prompt, pipe one in, or attach a file");
       }
     }
+    REPRISE_TRY(check_save());
     if (sel_ && !dry_run_) {
       REPRISE_ASSIGN(sel_, adopt_session(context, *sel_));
     }

@@ -16,7 +16,7 @@ class BackupCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
-    REPRISE_ASSIGN(Backup* const backup, offered(store->capabilities().backup, "make a backup"));
+    REPRISE_ASSIGN(Backup* const backup, offered(store->capabilities().backup, "be backed up"));
     const std::filesystem::path target = context.config().working_dir() / file_;
     REPRISE_TRY(backup->backup(target));
     context.console().end_progress();

@@ -13,6 +13,7 @@
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
 #include "cli/provider/provider_server.h"
+#include "cli/provider/request_choice.h"
 #include "cli/repl/menu.h"
 #include "cli/repl/repl.h"
 #include "cli/session/find_session.h"
@@ -53,7 +54,12 @@ std::unique_ptr<LineSource> open_line_source(Context& context) {
 Result<SessionPage> newest_sessions(Context& context, bool all) {
   const auto store = context.stores().open(Access::read);
   if (!store && store.error().code == Code::not_found) {
-    return SessionPage{};
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    // The original of chain: files says that nothing is saved when there is no file.
+    const bool is_chain = context.config().store_url(*settings).starts_with("chain:");
+    if (is_chain || context.stores().is_first_use(store.error())) {
+      return SessionPage{};
+    }
   }
   if (!store) {
     return std::unexpected(store.error());
@@ -241,7 +247,7 @@ Result<bool> offer_provider(Context& context, RunFlags& flags) {
             "  q  quit\n\n"
             "Or set ",
             key_variables(" or "), " and start again.\n"));
-    switch (console.ask_key("s, l, e or q? Enter takes e", "sleq", 'e')) {
+    switch (console.ask_key("s, l, e or q? [e]", "sleq", 'e')) {
       case 's': {
         REPRISE_ASSIGN(const Exit exit, make_setup()->run(context));
         context.config().forget_settings();
@@ -291,6 +297,15 @@ class Chat final : public Command {
       return context.console().wrong_usage(
           "a folder can only be given with --mode and a new session");
     }
+    if (path_) {
+      REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+      REPRISE_ASSIGN(const Mode* const mode, find_mode(*settings, flags_));
+      if (mode != nullptr && mode->path == PathPolicy::none) {
+        return context.console().wrong_usage(
+            cat("mode ", mode->name, " takes no folder: leave out '", *path_, "', or set mode.",
+                mode->name, ".path to optional"));
+      }
+    }
     ChatRequest request{
         .flags = flags_, .newest = newest_, .fresh = new_, .all = all_, .plain = plain_};
     request.choose = sel_ && sel_->empty();
@@ -327,7 +342,7 @@ class Resume final : public Command {
     ArgumentTable table{
         .options = {{"-a,--all", "", "choose from the sessions of all folders", &all_},
                     {"--plain", "", "work line by line, even on a terminal", &plain_}},
-        .arguments = {{"SEL", "the session; a menu if left out", &sel_}}};
+        .arguments = {{"SEL", "the session; without it, choose from a menu", &sel_}}};
     add_run_flags(table, flags_);
     return table;
   }

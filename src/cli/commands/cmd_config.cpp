@@ -16,6 +16,7 @@
 #include "cli/program/store_opener.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_keys.h"
+#include "cli/settings/context_file.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
@@ -144,18 +145,36 @@ class ConfigCommand final : public Command {
   }
 
   Result<Exit> set(Context& context) const {
-    const std::vector<std::string> values(words_.begin() + 1, words_.end());
+    std::vector<std::string> values(words_.begin() + 1, words_.end());
     REPRISE_ASSIGN(const KeyPath path, parse_key_path(words_.front()));
-    REPRISE_ASSIGN(const std::string literal, toml_value(path, values));
+    REPRISE_TRY(toml_value(path, values));
     if (path.section == Section::top && path.key->name == "store") {
       REPRISE_TRY(context.stores().check_url(values.front()));
+      values.front() = absolute_store_url(values.front(), context.config().working_dir());
     }
+    if (path.section == Section::top && path.key->name == "provider") {
+      REPRISE_TRY(check_provider_name(context, values.front()));
+    }
+    if (path.key->name == "model" && path.section != Section::mode && values.front().empty()) {
+      return fail(Code::invalid_argument,
+                  cat(words_.front(), " must be the name of a model, not ''"));
+    }
+    REPRISE_ASSIGN(const std::string literal, toml_value(path, values));
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
     REPRISE_ASSIGN(const std::string before, text_of(file));
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
     REPRISE_TRY(write(file, after));
     context.console().notice(cat("set ", words_.front(), " in ", file.string()));
     return Exit::done;
+  }
+
+  // A provider may be set up after it is chosen, so a table of its name is enough.
+  static Result<> check_provider_name(Context& context, const std::string& name) {
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    if (find_provider(*settings, name) || settings->providers.contains(name)) {
+      return {};
+    }
+    return fail(Code::invalid_argument, unknown_provider(name));
   }
 
   // Edits a copy, which replaces the file only if it is valid.
@@ -167,7 +186,7 @@ class ConfigCommand final : public Command {
       text = settings_template();
     }
     while (true) {
-      REPRISE_ASSIGN(text, edit_text(context.environment(), text, -1, [] {}));
+      REPRISE_ASSIGN(text, edit_text(context.environment(), {text, ".toml"}, -1, [] {}));
       text += '\n';
       const auto checked = check_config(text, file.string());
       if (checked) {
@@ -347,7 +366,7 @@ class ConfigCommand final : public Command {
                    find_context_file(context.config().working_dir()));
     REPRISE_TRY(store::context::create_context_file(
         file, find_provider_kind(kCompatibleKind)->default_model));
-    context.console().notice(cat("wrote ", file.string(), "; it will hold the conversation: ",
+    context.console().notice(cat("wrote ", file.string(), "; it will hold the session: ",
                                  "keep it out of version control unless others may read it"));
     context.console().notice("use it with --store context: in this folder and below");
     return Exit::done;

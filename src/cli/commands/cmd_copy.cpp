@@ -26,10 +26,11 @@ class CopyCommand final : public Command {
             .arguments = {
                 {"SRC", "the store to read; spill: holds what could not be saved", &from_, true},
                 {"DST", "the store to write to", &to_, true},
-                {"SEL", "sessions of SRC; all but the trash if left out", &sels_}}};
+                {"SEL", "sessions of SRC; without it, all except those in the trash", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
+    REPRISE_TRY(check_lasting(to_));
     if (from_.starts_with(kOutboxScheme)) {
       return replay_outboxes(context);
     }

@@ -1,6 +1,8 @@
 // reprise delete, clear, cleanup: moves sessions to the trash or purges them: those named, all of a
 // folder or archive, or those closed long ago. `clear --trash` empties the trash.
 
+#include <iterator>
+
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
@@ -25,7 +27,7 @@ class Delete final : public Command {
       std::erase(states, SessionState::trashed);
     }
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
-                   context.stores().select_all(*store, sels_, Use::change, states));
+                   context.stores().select_all(*store, sels_, Use::trash, states));
     const std::string what = sessions.size() == 1 ? session_name(*store, sessions.front())
                                                   : cat(sessions.size(), " sessions");
     return ask_and_remove(context, *store, {.sessions = sessions, .damage = {}},
@@ -77,6 +79,8 @@ class Clear final : public Command {
     return ask_and_remove(context, *store, found,
                           {.what = what,
                            .how = purge_ || trash_ ? Removal::purge : Removal::trash,
+                           .nothing = cat("no ", has_archive ? "archived " : "", "sessions",
+                                          all ? "" : " in this folder; --all clears all folders"),
                            .unconfirmed_max = has_archive ? std::size_t{1} : 0});
   }
 
@@ -104,7 +108,7 @@ class Cleanup final : public Command {
     const auto duration = parse_duration(age);
     if (!duration) {
       return context.console().wrong_usage(
-          cat("--older-than needs a number of days such as 30d, not '", age, "'"));
+          cat("--older-than must be an age such as 30d, 12h or 4w, not '", age, "'"));
     }
     REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
                                                 : context.stores().open_existing());
@@ -115,14 +119,15 @@ class Cleanup final : public Command {
       warn_of_damage(context, found.damage);
       return found.damage.empty() ? Exit::done : Exit::failed;
     }
-    return ask_and_remove(
-        context, *store, found,
-        {.what = cat(found.sessions.size(), " sessions closed more than ", age, " ago"),
-         .how = purge_ ? Removal::purge : Removal::trash});
+    return ask_and_remove(context, *store, found,
+                          {.what = cat(counted(std::ssize(found.sessions), "session"),
+                                       " closed more than ", age, " ago"),
+                           .how = purge_ ? Removal::purge : Removal::trash,
+                           .nothing = cat("no session was closed more than ", age, " ago")});
   }
 
  private:
-  static void show(Context& context, const std::vector<SessionInfo>& sessions) {
+  void show(Context& context, const std::vector<SessionInfo>& sessions) const {
     if (context.globals().json) {
       context.console().print_json(infos_document(sessions));
     } else {
@@ -134,7 +139,8 @@ class Cleanup final : public Command {
                                           ")\n"));
       }
     }
-    context.console().notice(cat(sessions.size(), " sessions would go to the trash"));
+    context.console().notice(cat(counted(std::ssize(sessions), "session"),
+                                 purge_ ? " would be removed for good" : " would go to the trash"));
   }
 
   std::optional<std::string> older_than_;

@@ -226,13 +226,13 @@ class Doctor final : public Command {
     add("store_calls", statistics_line(counts));
   }
 
-  // Conversations on this machine that could not be saved to a server.
+  // Sessions on this machine that could not be saved to a server.
   void check_outbox(Context& context, const std::string& url) {
     const auto count = count_outbox_sessions(context.config().outbox_folder(), url);
     if (!count) {
       add_problem("spilled", count.error().message, "check the path and its permissions");
     } else if (*count > 0) {
-      add("spilled", counted(static_cast<std::int64_t>(*count), "conversation"),
+      add("spilled", counted(static_cast<std::int64_t>(*count), "session"),
           cat("reprise copy spill: '", url, "'"));
     }
   }

@@ -42,25 +42,36 @@ std::vector<std::string_view> format_names() {
   return names;
 }
 
+// "md, html or json".
+std::string names_of_formats() {
+  std::string out;
+  const std::vector<std::string_view> names = format_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    out += cat(i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);
+  }
+  return out;
+}
+
 class Export final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--format", "FORMAT", "what to write (md, or what FILE's name says)",
-                         &format_, format_names()},
-                        {"-o,--output", "PATH", "a file, or a folder (exists, or ends with /)",
-                         &output_},
-                        {"-a,--all", "", "every session except those in the trash", &all_},
-                        {"--force", "", "overwrite existing files", &force_},
-                        {"--into-tool", "", "write where the format's tool keeps its sessions",
-                         &into_tool_}},
-            .arguments = {{"SEL", "the sessions", &sels_}}};
+    return {
+        .options = {{"--format", "FORMAT", format_help_, &format_, format_names()},
+                    {"-o,--output", "PATH",
+                     "a file, or a folder: an existing one, or a name that ends with /", &output_},
+                    {"-a,--all", "", "every session except those in the trash", &all_},
+                    {"--force", "", "overwrite existing files", &force_},
+                    {"--into-tool", "", "write where the format's tool keeps its sessions",
+                     &into_tool_}},
+        .arguments = {{"SEL", "the sessions", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     source_ = source;
     if (sels_.empty() != all_) {
-      return context.console().wrong_usage("name sessions, or give --all");
+      return context.console().wrong_usage(all_ ? "--all and SEL cannot be used together"
+                                                : "name a session, or use --all");
     }
     REPRISE_ASSIGN(sessions_, chosen_sessions(context, *source));
     const ExportFormat& format = chosen_format(context.globals().json);
@@ -268,6 +279,7 @@ class Export final : public Command {
     return command;
   }
 
+  const std::string format_help_ = cat(names_of_formats(), " (from FILE's extension, else md)");
   std::vector<std::string> sels_;
   std::optional<std::string> format_;
   std::optional<std::string> output_;

@@ -1,5 +1,6 @@
 // reprise fork: a new session with the same beginning.
 
+#include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
@@ -24,6 +25,12 @@ class Fork final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
+    if (title_) {
+      title_ = std::string(trimmed(terminal_line(*title_)));
+    }
+    if (title_ && title_->empty()) {
+      return context.console().wrong_usage("the title is empty");
+    }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;

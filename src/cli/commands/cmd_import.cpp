@@ -32,7 +32,7 @@ constexpr std::string_view kUnit =
     "# ~/.config/systemd/user/reprise-import.service\n"
     "# systemctl --user enable --now reprise-import\n"
     "[Unit]\n"
-    "Description=Bring the histories of other tools into Reprise\n"
+    "Description=Import the histories of other tools into Reprise\n"
     "\n"
     "[Service]\n"
     "ExecStart=/usr/bin/env reprise import --watch --yes --quiet\n"
@@ -107,8 +107,8 @@ class ImportCommand final : public Command {
                         {"--unit", "", "print a systemd user unit that runs --watch", &unit_},
                         {"-n,--dry-run", "", "show what would be imported and stop", &dry_run_}},
             .arguments = {{"SOURCE",
-                           "a tool's history (claude:, codex:FOLDER, a path); all that is "
-                           "found if left out",
+                           "another tool's history: claude:, codex:FOLDER or a path; without it, "
+                           "all that are found",
                            &sources_}}};
   }
 
@@ -156,7 +156,7 @@ class ImportCommand final : public Command {
     std::vector<fs::path> places;
     std::ranges::transform(all, std::back_inserter(places), &FoundSource::place);
     FolderWatch watch = FolderWatch::begin(places);
-    context.console().notice("watching; Ctrl-C ends it");
+    context.console().notice("watching for changes; Ctrl-C stops");
     for (;;) {  // the first pass covers changes before the watch began
       const auto start = std::chrono::steady_clock::now();
       for (FoundSource& one : all) {
@@ -223,6 +223,10 @@ class ImportCommand final : public Command {
     for (const std::string& url : sources_) {
       REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
       if (kind == nullptr) {
+        std::error_code error;
+        if (url.find(':') == std::string::npos && !fs::exists(url, error)) {
+          return fail(Code::not_found, cat("there is no file or folder '", url, "'"));
+        }
         return fail(
             Code::invalid_argument,
             cat("'", url, "' is not another tool's history; between stores, use `reprise copy`"));
@@ -284,7 +288,7 @@ class ImportCommand final : public Command {
           interrupts.token());
       if (interrupts.token().stop_requested()) {
         return fail(Code::cancelled, cat("stopped after ", done, " of ", counted(total, "session"),
-                                         "; import again to go on"));
+                                         "; `reprise import` continues"));
       }
     }
     context.console().end_progress();

@@ -14,7 +14,6 @@
 #include "model/json_fields.h"
 #include "model/known_time.h"
 #include "session/import.h"
-#include "store/usage_sum.h"
 
 namespace reprise::cli {
 namespace {
@@ -59,10 +58,7 @@ class Info final : public Command {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*source, sel_, Use::read, every_state()));
-    REPRISE_ASSIGN(SessionSnapshot now, get_snapshot(*source, info.id));
-    if (const auto origin = origin_of(now.session); origin && origin->usage) {
-      store::add_usage(now.session.usage, *origin->usage);  // of no single message
-    }
+    REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(*source, info.id));
     REPRISE_ASSIGN(TurnList turns, list_turns(*source, info.id));
     REPRISE_ASSIGN(const Exchange last, last_exchange(*source, info.id));
     SideData side_data = read_side_data(*source, info.id);
@@ -174,12 +170,12 @@ class Info final : public Command {
       line("imported", cat(origin->tool, ":", origin->id));
     }
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
-    line("tokens", tokens_text(session.usage));
+    const Usage usage = total_usage(session);
+    line("tokens", tokens_text(usage));
     const RawJson* const others = json::find_field(session.extra, "token_count");
     line("other tokens", others == nullptr ? "" : terminal_line(others->text()));
-    const std::string& priced_by = session.usage.price_source;
-    line("cost",
-         cat(cost_text(session.usage), priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));
+    const std::string& priced_by = usage.price_source;
+    line("cost", cat(cost_text(usage), priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));
     return out;
   }
 

@@ -7,6 +7,7 @@
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
+#include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
 #include "cli/settings/time_value.h"
 #include "reprise/sessions.h"
@@ -32,7 +33,7 @@ class List final : public Command {
                     {"--author", "NAME", "only sessions with a question by this person", &author_},
                     {"--state",
                      "STATE",
-                     "only sessions in this state",
+                     "only active, interrupted, closed, archived or trashed sessions",
                      &state_,
                      {"active", "interrupted", "closed", "archived", "trashed"}},
                     {"-n,--limit",
@@ -54,8 +55,9 @@ class List final : public Command {
       context.console().print_json(document(page));
     } else if (page.sessions.empty()) {
       const bool is_filtered = from_ || grep_ || mode_ || author_ || state_ || after_;
-      context.console().notice(cat("no ", is_filtered ? "matching " : "", "sessions",
-                                   all_ ? "" : " in this folder; --all lists all folders"));
+      context.console().notice(
+          cat("no ", is_filtered ? "matching " : "", "sessions",
+              all_ ? "" : " in this folder; --all lists the sessions of all folders"));
     } else {
       print(context, page);
     }
@@ -63,7 +65,7 @@ class List final : public Command {
       context.console().warn(cat("cannot read ", part.where, ": ", part.reason));
     }
     if (!page.next.empty()) {
-      context.console().notice(cat("for more: --after ", page.next));
+      context.console().notice(cat("for more, add --after ", page.next));
     }
     return page.damage.empty() ? Exit::done : Exit::failed;
   }
@@ -72,7 +74,10 @@ class List final : public Command {
   Result<SessionQuery> query(Context& context, Source& source) const {
     SessionQuery query;
     if (author_) {
-      REPRISE_ASSIGN(query.author, Author::parse(*author_));
+      REPRISE_ASSIGN(query.author, parse_author(*author_, "--author"));
+    }
+    if (after_ && !store::parse_cursor(*after_)) {
+      return fail(Code::invalid_argument, bad_cursor(*after_));
     }
     if (!all_ && source.capabilities().many_folders) {
       query.working_dir = context.config().project();
@@ -89,26 +94,27 @@ class List final : public Command {
   }
 
   Result<SessionPage> find_page(Context& context) const {
-    const auto source = context.stores().source();
-    if (!source && source.error().code == Code::not_found) {
-      REPRISE_ASSIGN(const SourceKind* const tool, context.stores().source_kind());
-      return tool == nullptr ? Result<SessionPage>() : std::unexpected(source.error());
+    std::optional<std::string> tool;
+    if (from_) {
+      REPRISE_ASSIGN(tool, parse_tool(*from_));
     }
-    if (!source) {
-      return std::unexpected(source.error());
+    REPRISE_ASSIGN(Source* const source, context.stores().existing_source());
+    if (source == nullptr) {
+      return SessionPage{};
     }
-    REPRISE_ASSIGN(const SessionQuery query_of_flags, query(context, **source));
+    REPRISE_ASSIGN(const SessionQuery query_of_flags, query(context, *source));
     if (state_ == kInterrupted) {
-      return find_interrupted(**source, query_of_flags);
+      return find_interrupted(*source, query_of_flags);
     }
-    REPRISE_ASSIGN(SessionPage page, from_ ? find_imported(**source, query_of_flags)
-                                           : list_by_author(**source, query_of_flags));
-    mark_incomplete_answers(**source, page);
+    REPRISE_ASSIGN(SessionPage page, tool ? find_imported(*source, *tool, query_of_flags)
+                                          : list_by_author(*source, query_of_flags));
+    mark_incomplete_answers(*source, page);
     return page;
   }
 
   // The origin is not indexed: finds imported sessions by id, then reads the origin of each.
-  Result<SessionPage> find_imported(Source& source, SessionQuery query) const {
+  static Result<SessionPage> find_imported(Source& source, std::string_view tool,
+                                           SessionQuery query) {
     const std::size_t limit = query.limit;
     SessionPage all;
     for (bool more = true; more && all.sessions.size() < limit;) {
@@ -121,7 +127,7 @@ class List final : public Command {
         }
         REPRISE_ASSIGN(const std::optional<Session> session, source.find(info.id));
         const auto origin = session ? origin_of(*session) : std::nullopt;
-        if (origin && origin->tool == from_) {
+        if (origin && origin->tool == tool) {
           all.sessions.push_back(std::move(info));
           if (all.sessions.size() == limit) {
             break;

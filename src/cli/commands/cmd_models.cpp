@@ -50,8 +50,10 @@ class Models final : public Command {
     }
     if (std::ranges::find(models, model_name, &ModelInfo::id) == models.end()) {
       context.console().notice(
-          models.empty() ? std::string("the provider lists no models")
-                         : cat("the default, ", model_name, ", is not one of them; set model"));
+          models.empty()
+              ? std::string("the provider lists no models")
+              : cat("the default model, ", model_name,
+                    ", is not one of them; choose one with `reprise config set model NAME`"));
     }
     return Exit::done;
   }

@@ -43,7 +43,7 @@ class SearchMessages final : public Command {
              {"--until", "WHEN", "only messages until then; a date is included", &until_},
              {"--role",
               "ROLE",
-              "only messages of this role",
+              "only messages of this role: user, assistant, system or tool",
               &role_,
               {},
               false,
@@ -85,8 +85,12 @@ class SearchMessages final : public Command {
     }
     REPRISE_ASSIGN(const auto index, open_search_index(context));
     update_index(context, *index);
-    REPRISE_ASSIGN(const SearchPage page, index->search(sources_, query));
-    return print(context, page);
+    auto page = index->search(sources_, query);
+    if (!page && after_ && page.error().code == Code::invalid_argument) {
+      return fail(Code::invalid_argument, bad_cursor(*after_));
+    }
+    REPRISE_TRY(page);
+    return print(context, *page);
   }
 
  private:
@@ -108,7 +112,7 @@ class SearchMessages final : public Command {
     query.tool = tool_;
     query.model = model_;
     if (author_) {
-      REPRISE_ASSIGN(query.author, Author::parse(*author_));
+      REPRISE_ASSIGN(query.author, parse_author(*author_, "--author"));
     }
     query.only = only_ ? parse_search_part(*only_) : std::nullopt;
     query.order = rank_ ? SearchOrder::relevance : SearchOrder::newest;
@@ -128,8 +132,11 @@ class SearchMessages final : public Command {
                   "another store with --store");
     }
     if (from_ || all_sources_) {
-      REPRISE_TRY(check_from());
-      histories_ = find_histories(context, from_.value_or(""));
+      std::string only;
+      if (from_) {
+        REPRISE_ASSIGN(only, parse_tool(*from_));
+      }
+      histories_ = find_histories(context, only);
       Source* const own = sources_.empty() ? nullptr : sources_.front().source;
       for (const FoundHistory& history : histories_) {
         const std::string url = search_url(history.url, context.environment());
@@ -149,37 +156,22 @@ class SearchMessages final : public Command {
   }
 
   Result<> find_own(Context& context, SearchQuery& query) {
-    const auto source = context.stores().source();
-    if (!source && source.error().code == Code::not_found) {
+    REPRISE_ASSIGN(Source* const source, context.stores().existing_source());
+    if (source == nullptr) {
       return {};
     }
-    if (!source) {
-      return std::unexpected(source.error());
-    }
-    if (!(*source)->capabilities().messages) {
+    if (!source->capabilities().messages) {
       return fail(Code::unsupported, "this store has no messages to search");
     }
     if (in_) {
       REPRISE_ASSIGN(const SessionInfo info,
-                     context.stores().select(**source, *in_, Use::read, every_state()));
+                     context.stores().select(*source, *in_, Use::read, every_state()));
       query.session = info.id;
     }
     REPRISE_ASSIGN(std::string url, search_url(context));
-    sources_.push_back({std::move(url), *source});
+    sources_.push_back({std::move(url), source});
     source_names_.emplace_back();
     return {};
-  }
-
-  Result<> check_from() const {
-    std::string names;
-    for (const SourceKind& kind : source_kinds()) {
-      if (!from_ || *from_ == kind.name) {
-        return {};
-      }
-      names += cat(names.empty() ? "" : ", ", kind.name);
-    }
-    return fail(Code::invalid_argument,
-                cat("--from must be one of ", names, ", not '", from_.value_or(""), "'"));
   }
 
   // Updates the index. If that fails, searches what is indexed.
@@ -215,7 +207,7 @@ class SearchMessages final : public Command {
                                     .columns = columns,
                                     .colour = context.is_coloured(out.is_terminal())}));
     if (!page.next.empty()) {
-      context.console().notice(cat("for more: --after ", page.next));
+      context.console().notice(cat("for more, add --after ", page.next));
     }
     return Exit::done;
   }

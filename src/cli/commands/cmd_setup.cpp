@@ -92,7 +92,7 @@ class Setup final : public Command {
     }
     if (input.kind == Input::Kind::end) {
       return fail(Code::invalid_argument,
-                  "setup needs answers on standard input, a line each: the provider, the variable "
+                  "setup needs answers on standard input, one per line: the provider, the variable "
                   "that holds its key (or ! and a command that prints it), and the model; an empty "
                   "line accepts the default");
     }

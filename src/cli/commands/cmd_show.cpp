@@ -102,9 +102,11 @@ class Show final : public Command {
     return {.options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
                         {"--full", "", "tool calls, results and thinking at full length", &full_},
                         {"--raw", "", "the Markdown as it is, without a pager", &raw_}},
-            .arguments = {
-                {"SEL", "the session: a number of the last list, an id, a title, last; or SEL#SEQ",
-                 &sel_, true}}};
+            .arguments = {{"SEL",
+                           "a number from the last list, an id or a title; last is the newest; "
+                           "SEL#SEQ starts at that "
+                           "message",
+                           &sel_, true}}};
   }
 
   Result<Exit> run(Context& context) override {

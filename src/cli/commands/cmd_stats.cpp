@@ -75,7 +75,8 @@ class Stats final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--by", "WHAT", "what each row stands for (day)", &by_, by_names()},
+        .options = {{"--by", "WHAT", "group by day, model, project, mode, provider or source (day)",
+                     &by_, by_names()},
                     {"--since", "WHEN", "only messages since then: '2 weeks', a date", &since_},
                     {"--until", "WHEN", "only messages until then; a date is included", &until_},
                     {"--all-sources", "", "also count other tools' histories on this machine",
@@ -129,12 +130,10 @@ class Stats final : public Command {
   }
 
   Result<> find_sources(Context& context) {
-    const auto source = context.stores().source();
-    if (source) {
+    REPRISE_ASSIGN(Source* const source, context.stores().existing_source());
+    if (source != nullptr) {
       REPRISE_ASSIGN(const SourceKind* const kind, context.stores().source_kind());
-      sources_.push_back({kind == nullptr ? "reprise" : cat(kind->name, ":"), *source});
-    } else if (source.error().code != Code::not_found) {
-      return std::unexpected(source.error());
+      sources_.push_back({kind == nullptr ? "reprise" : cat(kind->name, ":"), source});
     }
     if (all_sources_) {
       histories_ = find_histories(context);
@@ -202,8 +201,10 @@ class Stats final : public Command {
                                    standard.as_of, " and your own"));
     }
     if (all.total.unpriced > 0) {
+      const bool is_one = all.total.unpriced == 1;
       context.console().notice(cat(counted(all.total.unpriced, "request"),
-                                   " without a known price; the setting `prices` gives one"));
+                                   is_one ? " has" : " have",
+                                   " no known price; add it to the setting 'prices'"));
     }
   }
 

@@ -104,7 +104,9 @@ class StoreCommand final : public Command {
   Result<Exit> sweep(Context& context) const {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     if (!is_on_a_server(context.config().store_url(*settings))) {
-      return fail(Code::unsupported, "sweep needs a store on a server (postgres://...)");
+      return fail(Code::unsupported,
+                  "sweep works only on a PostgreSQL store; name one with --store "
+                  "postgres://HOST/DATABASE");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     Swept swept;
@@ -142,7 +144,7 @@ class StoreCommand final : public Command {
       context.console().notice(cat("moved to the trash: ", counted(swept.trashed, "session"), where,
                                    " closed more than ", *settings.retention, " ago"));
     }
-    context.console().notice(cat("forgot ", counted(swept.forgotten, "operation"), where,
+    context.console().notice(cat("removed ", counted(swept.forgotten, "operation id"), where,
                                  " of sessions unchanged for a week"));
   }
 

@@ -35,7 +35,7 @@ class TodoCommand final : public Command {
                                                : context.stores().open(Access::read));
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*store, sel_, action_ ? Use::change : Use::read));
-    REPRISE_ASSIGN(Todos* const list, offered(store->capabilities().todos, "keep todos"));
+    REPRISE_ASSIGN(Todos* const list, offered(store->capabilities().todos, "hold todos"));
     REPRISE_ASSIGN(
         const std::vector<Todo> todos,
         action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& all) { return edit(all); })
@@ -62,7 +62,7 @@ class TodoCommand final : public Command {
     }
     const bool set = action_ == "set";
     if (words_.size() != (set ? 2U : 1U)) {
-      return set ? "set needs a number and a status" : "done needs a number";
+      return set ? "set takes a number and a status" : "done takes one number";
     }
     const char* const end = words_[0].data() + words_[0].size();
     if (const auto [stopped, error] = std::from_chars(words_[0].data(), end, number_);
@@ -71,7 +71,9 @@ class TodoCommand final : public Command {
     }
     const auto status = set ? parse_todo_status(words_[1]) : TodoStatus::completed;
     status_ = status.value_or(status_);
-    return status ? "" : "the status must be pending, in_progress or completed";
+    return status
+               ? ""
+               : cat("the status must be pending, in_progress or completed, not '", words_[1], "'");
   }
 
   Result<> edit(std::vector<Todo>& todos) const {

@@ -8,19 +8,26 @@
 #include "cli/settings/context_file.h"
 #include "cli/settings/settings.h"
 #include "reprise/capabilities.h"
+#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {
 
-// A store beside the damaged one, such as "sqlite:/x/reprise.db.repaired-20260118T201530Z".
-std::string repaired_url(std::string_view url, Time now) {
+struct RepairedStore {
+  std::string url;  // "" for none
+  std::string path;
+};
+
+// A store beside the damaged one, such as "sqlite:/x/reprise.db.repaired-20260118T201530Z", with
+// the same parameters.
+Result<RepairedStore> repaired_store(const std::string& url, Time now) {
   std::string time = format_time(std::chrono::floor<std::chrono::seconds>(now));
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
-  return cat(resolved_store_url(url), ".repaired-", time);
-}
-
-std::string path_of(const std::string& url) {
-  return url.substr(url.find(':') + 1);
+  REPRISE_ASSIGN(const std::string damaged, store_path(url));
+  const std::size_t begin = url.find(':') + 1;
+  const std::size_t end = begin + damaged.size();
+  std::string path = cat(damaged, ".repaired-", time);
+  return RepairedStore{cat(url.substr(0, begin), path, url.substr(end)), std::move(path)};
 }
 
 class Verify final : public Command {
@@ -34,11 +41,14 @@ class Verify final : public Command {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
     VerifyReport report;
-    std::string repaired;
+    RepairedStore repaired;
     if (repair_) {
       REPRISE_ASSIGN(Repair* const repair, offered(store->capabilities().repair, "be repaired"));
-      repaired = repaired_url(context.config().store_url(*settings), context.clock().now());
-      REPRISE_ASSIGN(report, repair->repair_into(path_of(repaired)));
+      const std::string url =
+          absolute_store_url(resolved_store_url(context.config().store_url(*settings)),
+                             context.config().working_dir());
+      REPRISE_ASSIGN(repaired, repaired_store(url, context.clock().now()));
+      REPRISE_ASSIGN(report, repair->repair_into(repaired.path));
     } else {
       REPRISE_ASSIGN(Verifier* const verifying,
                      offered(store->capabilities().verifying, "be verified"));
@@ -50,17 +60,17 @@ class Verify final : public Command {
   }
 
  private:
-  static void print(Context& context, const VerifyReport& report, const std::string& repaired) {
+  static void print(Context& context, const VerifyReport& report, const RepairedStore& repaired) {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter object(out);
       object.field("sessions", report.sessions).field("messages", report.messages);
       object.field("messages_lost", report.messages_lost);
       object.raw("damage", damage_document(report.damage));
-      if (repaired.empty()) {
+      if (repaired.path.empty()) {
         object.null("repaired");
       } else {
-        object.field("repaired", path_of(repaired));
+        object.field("repaired", repaired.path);
       }
       object.close();
       context.console().print_json(out);
@@ -69,20 +79,20 @@ class Verify final : public Command {
       context.console().warn(cat("damaged: ", part.where, ": ", part.reason));
     }
     context.console().notice(
-        cat(repaired.empty() ? "read " : "recovered ", counted(report.sessions, "session"), " and ",
-            counted(report.messages, "message"),
+        cat(repaired.path.empty() ? "read " : "recovered ", counted(report.sessions, "session"),
+            " and ", counted(report.messages, "message"),
             report.messages_lost == 0
                 ? ""
                 : cat(", lost at least ", counted(report.messages_lost, "message")),
             "; ", counted(std::ssize(report.damage), "damaged part")));
-    if (!repaired.empty()) {
-      context.console().notice(
-          cat("wrote ", path_of(repaired), "; the store itself was not changed"));
-      context.console().notice(cat("use it with `--store ", repaired,
-                                   "`, or always with `reprise config set store ", repaired, "`"));
+    if (!repaired.path.empty()) {
+      context.console().notice(cat("wrote ", repaired.path, "; the store itself was not changed"));
+      context.console().notice(cat("use it with `--store ", repaired.url,
+                                   "`, or always with `reprise config set store ", repaired.url,
+                                   "`"));
     } else if (!report.damage.empty()) {
-      context.console().notice(
-          "`reprise verify --repair` writes everything readable to a new store");
+      context.console().notice(cat("`", context.config().program(),
+                                   " verify --repair` writes everything readable to a new store"));
     }
   }
 

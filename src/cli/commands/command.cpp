@@ -105,9 +105,9 @@ constexpr CommandEntry kCommands[] = {
          "To standard output, or with -o to a file; a folder gets a file for each session. An "
          "existing file is replaced only with --force. What a format cannot hold is listed on "
          "standard error.\n\n"
-         "md and html are for reading; json is everything; jsonl is chat messages to train models "
-         "on; the others are named after their tools. Their own folders are written to only "
-         "with --into-tool, which also finds the place there.",
+         "md and html are for reading; json holds everything; jsonl holds chat messages for "
+         "training models; the other formats are named after the tools that read them. These "
+         "tools' own folders are written to only with --into-tool, which also chooses the place.",
      .examples = "reprise export last > notes.md\n"
                  "reprise export last -o notes.html\n"
                  "reprise export 1 2 3 -o notes/\n"
@@ -142,14 +142,15 @@ constexpr CommandEntry kCommands[] = {
      .make = make_pin},
     {.name = "unpin",
      .group = CommandGroup::change,
-     .summary = "stop listing a session before the others",
+     .summary = "list a session in its usual place again",
      .description = "",
      .examples = "reprise unpin 1",
      .make = make_unpin},
     {.name = "fork",
      .group = CommandGroup::change,
      .summary = "start another session with the same messages",
-     .description = "Prints the id of the new session. Messages are shared, not copied.",
+     .description = "Prints the id of the new session. Stores that can share messages between "
+                    "sessions do so; others copy them.",
      .examples = "reprise fork last\n"
                  "reprise fork 2 --at 4 --title 'Another way'",
      .make = make_fork},
@@ -223,12 +224,13 @@ constexpr CommandEntry kCommands[] = {
      .make = make_copy},
     {.name = "import",
      .group = CommandGroup::stores,
-     .summary = "bring the histories of other tools into your store",
+     .summary = "import the histories of other tools",
      .description =
-         "Without SOURCE all that are found on this machine are shown and asked about. Import as "
-         "often as you like: only what is new is added, a session that has grown is continued, "
-         "and one that was rewound becomes a fork. The tool's own files are never changed. After "
-         "an interruption, import again: it continues where it stopped.",
+         "Without SOURCE, the histories found on this machine are listed, and you are asked "
+         "whether to import them. Import as often as you like: only what is new is added, a "
+         "session that has grown is continued, and one that was rewound becomes a fork. The "
+         "tool's own files are never changed. After an interruption, import again: it continues "
+         "where it stopped.",
      .examples = "reprise import\n"
                  "reprise import claude: codex:\n"
                  "reprise import ~/backup/.claude --dry-run",
@@ -262,7 +264,7 @@ constexpr CommandEntry kCommands[] = {
      .description =
          "Asks for the provider (local servers that answer come first), for the variable that "
          "holds its key or, after !, a command that prints it, and for the model. It sends one "
-         "short request, and only if that is answered writes the user's settings; other "
+         "short request, and saves the settings only if it is answered; other "
          "settings in the file are not changed. Keys are never stored or shown.\n\n"
          "Without a terminal the three answers are lines of standard input; an empty line "
          "accepts the default.",
@@ -275,7 +277,7 @@ constexpr CommandEntry kCommands[] = {
      .description =
          "migrate creates the tables of a PostgreSQL store, or brings them up to date while "
          "other programs write; afterwards programs need no right to create tables. sweep, meant "
-         "for a timer, removes the ids of operations of sessions that have not changed for a "
+         "for a timer, removes the operation ids of sessions that have not changed for a "
          "week, and moves sessions to the trash as the setting `retention` says.",
      .examples = "reprise store migrate --dry-run\n"
                  "reprise store sweep",
@@ -285,9 +287,9 @@ constexpr CommandEntry kCommands[] = {
      .summary = "check the setup and suggest fixes",
      .description =
          "Reads every settings file, writes and syncs a file in the store's folder, checks free "
-         "space and modes, fetches the key (which is never shown) and asks the provider for its "
-         "models, for at most 5 seconds. The exit code is 1 when a turn would not be stored or "
-         "answered.",
+         "space and file permissions, fetches the key (which is never shown) and asks the "
+         "provider for its models, for at most 5 seconds. The exit code is 1 when a turn would "
+         "not be stored or answered.",
      .examples = "reprise doctor",
      .make = make_doctor},
     {.name = "config",

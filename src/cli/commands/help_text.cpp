@@ -28,7 +28,7 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t indent)
   std::string_view gap = "  ";
   const std::string below(indent, ' ');
   while (display_width(text) > room) {
-    const std::size_t fits = width_prefix(text, room + 1).size();
+    const std::size_t fits = width_prefix(text, room).size();
     const std::size_t blank = text.rfind(' ', fits);
     const std::size_t end = blank == std::string_view::npos || blank == 0 ? fits : blank;
     out += cat(gap, text.substr(0, end), "\n");
@@ -151,7 +151,7 @@ examples:
   reprise list                          list the sessions of this folder
   reprise show last                     read the newest one
 
-`reprise help COMMAND` explains a command, `reprise help --all` lists them all
+more: `reprise help COMMAND`, `reprise help --all`, `reprise man`
 )";
   return out;
 }
@@ -169,7 +169,9 @@ std::string all_help(std::span<const CommandEntry> commands) {
   }
   Globals globals;
   append_rows(out, "options of every command", option_rows(global_arguments(globals)));
-  out += "\n`reprise help COMMAND` explains a command\n";
+  out +=
+      "\n`reprise help COMMAND` explains a command;\n`reprise man` (or `man reprise`) has the "
+      "details\n";
   return out;
 }
 

@@ -208,8 +208,8 @@ std::string unknown_word(const std::vector<std::string>& words,
   const std::string name = flag->substr(0, flag->find('='));
   // A single letter is similar to every other one.
   const std::string_view suggestion = name.size() > 2 ? nearest(name, known) : "";
-  return suggestion.empty() ? cat("unknown option ", name)
-                            : cat("unknown option ", name, "; did you mean ", suggestion, "?");
+  return suggestion.empty() ? cat("unknown option '", name, "'")
+                            : cat("unknown option '", name, "'; did you mean '", suggestion, "'?");
 }
 
 // CLI11 would accept "--all=yes" for a switch.

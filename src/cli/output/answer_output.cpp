@@ -19,7 +19,14 @@ TextAnswer::TextAnswer(Context& context)
       spinner_(context.console().err(),
                !context.globals().quiet && !context.globals().json &&
                    context.environment().find("TERM").value_or("dumb") != "dumb") {
-  context.console().before_output([this] { spinner_.hide(); });
+  context.console().before_output([this] {
+    spinner_.hide();
+    const bool is_shared =
+        context_.console().out().is_terminal() && context_.console().err().is_terminal();
+    if (line_open_ && is_shared) {
+      print("\n");
+    }
+  });
   spinner_.show();
 }
 

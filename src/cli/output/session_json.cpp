@@ -14,6 +14,7 @@
 #include "model/json_fields.h"
 #include "reprise/select.h"
 #include "session/import.h"
+#include "store/usage_sum.h"
 
 namespace reprise::cli {
 namespace {
@@ -83,13 +84,21 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info, std::strin
                   [&](const auto& field) { writer.write(field.shown, info.*field.member); });
 }
 
+Usage total_usage(const Session& session) {
+  Usage usage = session.usage;
+  if (const auto origin = origin_of(session); origin && origin->usage) {
+    store::add_usage(usage, *origin->usage);
+  }
+  return usage;
+}
+
 std::string session_document(Source& source, const Session& session,
                              const std::vector<std::string>& response_ids) {
   std::string out;
   json::ObjectWriter object(out);
   append_info(object, session.info, brief_id(source, session.info.id));
   object.field("system_prompt", session.system_prompt).raw("config", session.config.text());
-  model::append_json(object.key("usage"), session.usage, JsonForm::shown);
+  model::append_json(object.key("usage"), total_usage(session), JsonForm::shown);
   object.raw("response_ids", json::array_of(response_ids));
   if (!session.prompt_history.empty()) {
     object.raw("prompt_history", json::array_of(session.prompt_history));

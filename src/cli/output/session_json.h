@@ -31,6 +31,8 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info, std::strin
 // An array with one object per session.
 std::string infos_document(const std::vector<SessionInfo>& sessions);
 
+// The usage of the session, including what its origin recorded for no single message.
+Usage total_usage(const Session& session);
 // The fields of `info` and all other data of the session except its messages. `response_ids` is in
 // order.
 std::string session_document(Source& source, const Session& session,

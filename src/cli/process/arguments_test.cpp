@@ -69,8 +69,9 @@ TEST(Arguments, AllowsOptionalValues) {
 }
 
 TEST(Arguments, ReportsErrors) {
-  EXPECT_EQ(Flags().parse({"x", "--lmit", "3"}), "unknown option --lmit; did you mean --limit?");
-  EXPECT_EQ(Flags().parse({"x", "--sturdy"}), "unknown option --sturdy");
+  EXPECT_EQ(Flags().parse({"x", "--lmit", "3"}),
+            "unknown option '--lmit'; did you mean '--limit'?");
+  EXPECT_EQ(Flags().parse({"x", "--sturdy"}), "unknown option '--sturdy'");
   EXPECT_EQ(Flags().parse({"x", "--limit"}), "--limit needs a value: --limit N");
   EXPECT_EQ(Flags().parse({"x", "--limit", "many"}), "--limit must be a whole number, not 'many'");
   EXPECT_EQ(Flags().parse({"x", "--limit", "3x"}), "--limit must be a whole number, not '3x'");
@@ -92,8 +93,8 @@ TEST(Arguments, RejectsNumbersOutOfRange) {
 }
 
 TEST(Arguments, SuggestsNothingForASingleLetter) {
-  EXPECT_EQ(Flags().parse({"x", "-x"}), "unknown option -x");
-  EXPECT_EQ(Flags().parse({"x", "-limit"}), "unknown option -limit; did you mean --limit?");
+  EXPECT_EQ(Flags().parse({"x", "-x"}), "unknown option '-x'");
+  EXPECT_EQ(Flags().parse({"x", "-limit"}), "unknown option '-limit'; did you mean '--limit'?");
 }
 
 TEST(Arguments, RejectsExtraWords) {

@@ -57,15 +57,14 @@ bool is_installed(const ProcessEnvironment& environment, std::string_view progra
 // A private temporary file, removed by the destructor.
 class EditedFile {
  public:
-  static Result<EditedFile> make(const fs::path& folder, const std::string& text) {
-    std::string path = (folder / "reprise-XXXXXX.md").string();
-    constexpr int kSuffix = 3;
-    const Fd file(::mkstemps(path.data(), kSuffix));  // 0600
+  static Result<EditedFile> make(const fs::path& folder, const EditedText& edited) {
+    std::string path = cat((folder / "reprise-XXXXXX").native(), edited.suffix);
+    const Fd file(::mkstemps(path.data(), static_cast<int>(edited.suffix.size())));  // 0600
     if (!file.is_open()) {
       return std::unexpected(os_error("create", path, errno));
     }
     EditedFile out(path);
-    REPRISE_TRY(write_all(file.get(), text, path));
+    REPRISE_TRY(write_all(file.get(), edited.text, path));
     return out;
   }
   ~EditedFile() {
@@ -154,11 +153,11 @@ Pager::~Pager() {
   (void)::signal(SIGINT, SIG_DFL);
 }
 
-Result<std::string> edit_text(const ProcessEnvironment& environment, const std::string& text,
+Result<std::string> edit_text(const ProcessEnvironment& environment, const EditedText& edited,
                               int fd, const std::function<void()>& meanwhile) {
   const fs::path folder = environment.find("TMPDIR").value_or("/tmp");
   REPRISE_ASSIGN(const fs::path real, resolve_path(folder));
-  REPRISE_ASSIGN(const EditedFile file, EditedFile::make(real, text));
+  REPRISE_ASSIGN(const EditedFile file, EditedFile::make(real, edited));
   std::string editor = environment.find("VISUAL").value_or("");
   if (editor.empty()) {
     editor = environment.find("EDITOR").value_or("vi");
@@ -176,13 +175,13 @@ Result<std::string> edit_text(const ProcessEnvironment& environment, const std::
   }
   const int status = wait_for(child, fd, meanwhile);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fail(Code::io, cat("the editor '", editor, "' failed; the input is unchanged"));
+    return fail(Code::io, cat("the editor '", editor, "' failed; nothing was changed"));
   }
-  REPRISE_ASSIGN(std::string edited, read_file(path));
-  if (edited.ends_with('\n')) {
-    edited.pop_back();
+  REPRISE_ASSIGN(std::string after, read_file(path));
+  if (after.ends_with('\n')) {
+    after.pop_back();
   }
-  return edited;
+  return after;
 }
 
 }  // namespace reprise::cli

@@ -34,10 +34,14 @@ class Pager {
   pid_t child_;
 };
 
+struct EditedText {
+  std::string text;
+  std::string_view suffix = ".md";  // of the file that is edited
+};
 // Runs $VISUAL, $EDITOR or vi on a file with the text, and returns the file's new content without
 // the final line end. The terminal must have been given back. While the editor runs, calls
 // `meanwhile` whenever `fd` is readable.
-Result<std::string> edit_text(const ProcessEnvironment& environment, const std::string& text,
+Result<std::string> edit_text(const ProcessEnvironment& environment, const EditedText& edited,
                               int fd, const std::function<void()>& meanwhile);
 
 }  // namespace reprise::cli

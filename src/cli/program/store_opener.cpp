@@ -2,6 +2,7 @@
 #include "cli/program/store_opener.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 
@@ -30,6 +31,12 @@ std::optional<std::size_t> parse_number(std::string_view sel) {
   return static_cast<std::size_t>(std::stoul(std::string(digits)));
 }
 
+std::optional<SessionState> goal_of(Use use) {
+  return use == Use::archive ? std::optional(SessionState::archived)
+         : use == Use::trash ? std::optional(SessionState::trashed)
+                             : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<SessionState> open_states() {
@@ -55,10 +62,14 @@ Result<Store*> StoreOpener::open(Access access) {
   if (!slot) {
     REPRISE_ASSIGN(const Settings* settings, config_.settings());
     const std::string url = config_.opening_url(*settings);
-    REPRISE_ASSIGN(
-        slot, open_at(url, {.access = access,
-                            .on_warning = [this](std::string_view text) { console_.warn(text); },
-                            .on_note = [this](std::string_view text) { console_.note(text); }}));
+    auto opened =
+        open_at(url, {.access = access,
+                      .on_warning = [this](std::string_view text) { console_.warn(text); },
+                      .on_note = [this](std::string_view text) { console_.note(text); }});
+    if (!opened && opened.error().os_errno == ENOENT && url == config_.default_store_url()) {
+      opened.error().message += " yet: `reprise ask` creates it";
+    }
+    REPRISE_ASSIGN(slot, std::move(opened));
     if (!std::exchange(has_reported_outbox_, true)) {
       report_outbox(config_.store_url(*settings));
     }
@@ -66,17 +77,18 @@ Result<Store*> StoreOpener::open(Access access) {
   return slot.get();
 }
 
-// Reports unsaved conversations for this store, unless their writer is still running.
+// Reports unsaved sessions for this store, unless their writer is still running.
 void StoreOpener::report_outbox(std::string_view store_url) {
   const auto count = count_outbox_sessions(config_.outbox_folder(), store_url);
   if (!count) {
     return console_.warn(count.error().message);
   }
   if (*count > 0) {
-    console_.notice(cat(*count, *count == 1 ? " conversation" : " conversations",
-                        " could not be saved and ", *count == 1 ? "is" : "are",
-                        " stored on this machine; copy it with: reprise copy spill: '", store_url,
-                        "'"));
+    const bool is_one = *count == 1;
+    console_.notice(cat(counted(static_cast<std::int64_t>(*count), "session"),
+                        " could not be saved and ", is_one ? "is" : "are",
+                        " stored on this machine; copy ", is_one ? "it" : "them",
+                        " with: reprise copy spill: '", store_url, "'"));
   }
 }
 
@@ -90,6 +102,15 @@ Result<> StoreOpener::check_url(std::string_view url) const {
     REPRISE_TRY(open_store(whole, {.access = Access::read}));
   }
   REPRISE_TRY(is_new_place(whole));
+  return check_lasting(whole);
+}
+
+Result<> check_lasting(std::string_view url) {
+  const StoreKind* const kind = find_store_kind(url);
+  if (kind != nullptr && kind->place == StoreKind::Place::nowhere) {
+    return fail(Code::invalid_argument,
+                cat("'", url, "' stores nothing after the program has ended; name another store"));
+  }
   return {};
 }
 
@@ -103,15 +124,8 @@ Result<> StoreOpener::check_place(std::string_view url) {
 }
 
 Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
-  const std::size_t colon = whole.find(':');
-  if (colon == std::string::npos || whole.find("://") != std::string::npos ||
-      whole == config_.default_store_url()) {
-    return false;
-  }
-  const std::filesystem::path place = whole.substr(colon + 1, whole.rfind('?') - colon - 1);
-  const StoreKind* const kind = find_store_kind(whole);
-  if (place.empty() || kind == nullptr ||
-      (kind->place != StoreKind::Place::file && kind->place != StoreKind::Place::folder)) {
+  REPRISE_ASSIGN(const std::filesystem::path place, store_path(whole));
+  if (place.empty() || whole == config_.default_store_url()) {
     return false;
   }
   REPRISE_ASSIGN(const FileKind at_place, kind_of_target(place));
@@ -191,15 +205,11 @@ Result<Store*> StoreOpener::open_existing() {
   REPRISE_TRY(refuse_source());
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   const std::string url = config_.opening_url(*settings);
-  if (url.find("://") != std::string::npos) {
-    return open(Access::write);  // a server reports missing stores itself
-  }
-  // A file or folder; the URL may have parameters.
-  const std::string place = url.substr(url.find(':') + 1, url.rfind('?') - url.find(':') - 1);
+  REPRISE_ASSIGN(const std::string path, store_path(url));
+  // A bare path, too. A server reports missing stores itself.
+  const std::string place = find_store_kind(url) == nullptr ? url : path;
   REPRISE_ASSIGN(const FileKind at_place, kind_of_target(place));
-  REPRISE_ASSIGN(const FileKind at_url, kind_of_target(url.substr(url.find(':') + 1)));
-  const bool missing = !place.empty() && at_place == FileKind::none && at_url == FileKind::none;
-  if (!missing) {
+  if (place.empty() || at_place != FileKind::none) {
     return open(Access::write);
   }
   // Opening for reading creates nothing and reports a missing store. A context file may be missing
@@ -274,6 +284,20 @@ Result<Source*> StoreOpener::source() {
   return reader ? Result<Source*>(*reader) : std::unexpected(std::move(reader).error());
 }
 
+Result<Source*> StoreOpener::existing_source() {
+  auto found = source();
+  return !found && is_first_use(found.error()) ? Result<Source*>(nullptr) : found;
+}
+
+bool StoreOpener::is_first_use(const Error& error) {
+  const auto settings = config_.settings();
+  if (!settings || error.code != Code::not_found) {
+    return false;
+  }
+  const std::string url = config_.opening_url(**settings);
+  return url == config_.default_store_url() || url == "context:";
+}
+
 Result<LastListKey> StoreOpener::list_place(const std::optional<std::string>& from) {
   REPRISE_ASSIGN(const Settings* settings, config_.settings());
   return LastListKey{config_.state_folder(), from.value_or(config_.store_url(*settings)),
@@ -287,7 +311,7 @@ Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Us
   const std::optional<LastList> list = load_last_list(place);
   const std::size_t count = list ? list->ids.size() : 0;
   const std::optional<std::size_t> number = parse_number(sel);
-  if (list && number && use == Use::change && *number <= count &&
+  if (list && number && use != Use::read && *number <= count &&
       is_old(*list, system_clock().now())) {
     return fail(Code::invalid_argument,
                 cat("number ", *number, " is from a list shown ",
@@ -297,7 +321,9 @@ Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Us
       select_session(source, sel,
                      {.working_dir = source.capabilities().many_folders ? place.folder : "",
                       .numbers = list ? list->ids : std::vector<SessionId>(),
-                      .states = std::move(states)});
+                      .states = std::move(states),
+                      .goal = goal_of(use),
+                      .program = config_.program()});
   if (!found && found.error().code == Code::not_found && number && *number > count) {
     return fail(Code::not_found,
                 list

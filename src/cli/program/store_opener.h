@@ -55,7 +55,7 @@ std::vector<SessionState> every_state();
 std::vector<SessionState> open_states();  // active and closed
 
 // What a session is selected for: numbers of a list older than a day may only be used for reading.
-enum class Use : std::uint8_t { read, change };
+enum class Use : std::uint8_t { read, change, archive, trash };
 
 // `offer`, or unsupported if null: "this store cannot WHAT".
 template <class Offer>
@@ -82,6 +82,11 @@ class StoreOpener {
   Result<Store*> open(Access access = Access::write);
   // The same for reading only, which may also be another tool's history.
   Result<Source*> source();
+  // The same; null on first use.
+  Result<Source*> existing_source();
+  // Whether the error only means that the default store, or a context file that was searched for,
+  // does not exist yet.
+  bool is_first_use(const Error& error);
   // For changing existing data: not_found, without creating anything, if there is no store.
   Result<Store*> open_existing();
   // Opens any store. Adds the password of store_key_command to `options`, but only for the server
@@ -89,7 +94,7 @@ class StoreOpener {
   Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
 
   // An error if nothing can be stored at the URL: it is a path without a store, of an unknown kind,
-  // or in a folder that does not exist. Opens and creates nothing.
+  // in a folder that does not exist, or only in memory. Opens and creates nothing.
   Result<> check_url(std::string_view url) const;
 
   // The tool whose history the settings name; null if they name a store.
@@ -144,6 +149,9 @@ class StoreOpener {
   std::unique_ptr<Store> writer_;
   std::unique_ptr<Source> source_;
 };
+
+// invalid_argument for a store that ends with the program.
+Result<> check_lasting(std::string_view url);
 
 // Expands a tool's history without a place ("claude:") to its default location; other URLs are
 // unchanged.

@@ -103,16 +103,16 @@ class Chooser {
 
  private:
   std::unexpected<Error> unknown(std::string_view name) const {
-    std::string names;
-    for (const std::string_view known : provider_names()) {
-      names += cat(names.empty() ? "" : ", ", known);
+    if (settings_.providers.contains(name)) {
+      return fail(Code::invalid_argument,
+                  cat("[providers.", name, "] has no base_url: add it with `reprise config set ",
+                      "providers.", name, ".base_url URL`"));
     }
     const auto from = settings_.origin.find("provider");
     const bool is_set = !flags_.provider && settings_.provider == name;
     return fail(Code::invalid_argument,
-                cat("unknown provider '", name, "'",
-                    is_set && from != settings_.origin.end() ? cat(" in ", from->second) : "",
-                    "; the providers are ", names, ", and each [providers.NAME] with a base_url"));
+                unknown_provider(
+                    name, is_set && from != settings_.origin.end() ? from->second : std::string()));
   }
 
   // "" if the session does not name a known provider.

@@ -284,7 +284,10 @@ TEST(KeyCommand, ReadsOneLine) {
   EXPECT_EQ(*run_key_command("printf 'key\\n'"), "key");
   EXPECT_FALSE(run_key_command("true"));
   EXPECT_FALSE(run_key_command("printf 'a\\nb\\n'"));
-  EXPECT_FALSE(run_key_command("exit 3"));
+  EXPECT_EQ(run_key_command("echo key; exit 3").error().message,
+            "key_command ended with exit code 3; run it in a shell to see why");
+  EXPECT_EQ(run_key_command("kill -9 $$").error().message,
+            "key_command ended with signal 9; run it in a shell to see why");
 }
 
 // Otherwise files would be created in "/.local".

@@ -99,7 +99,7 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
     return fail(Code::not_found,
                 cat("no provider: run `reprise setup`, or set ", key_variables(" or "),
                     ", or start a local server such as Ollama, or try `--provider echo`, which "
-                    "needs neither"));
+                    "needs no key and no server"));
   }
   const std::string model =
       from.flags.model || has_model(*usable) ? model_name : usable->models.front();

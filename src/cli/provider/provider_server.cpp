@@ -40,10 +40,10 @@ Result<> check_key_optional(const NamedProvider& provider, const std::string& ur
   if (!variable.empty() && http::is_same_server(url, own)) {
     return fail(Code::unauthorized,
                 cat("no key for ", known ? known->name : provider.name, ": set ", variable,
-                    ", or env_key or key_command in the config; `--provider echo` needs none",
+                    ", or env_key or key_command in the settings; `--provider echo` needs none",
                     elsewhere.empty() ? "" : cat("; ", elsewhere)));
   }
-  options.key_advice = cat("set base_url and env_key in a [providers.NAME] of the config",
+  options.key_advice = cat("set base_url and env_key in a [providers.NAME] of the settings",
                            elsewhere.empty() ? "" : cat("; ", elsewhere));
   return {};
 }
@@ -97,14 +97,14 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
   if (is_local) {
     return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(before),
                                         " was not stored; give --base-url, or set base_url in the "
-                                        "config"));
+                                        "settings"));
   }
   const std::string now = base_url.empty() ? std::string(provider.kind->default_url) : base_url;
   if (!http::is_same_server(before, now)) {
     choice.warnings.push_back(cat("the session used ", http::host_of(before), "; ",
                                   http::host_of(now),
-                                  " continues it; --base-url, or a "
-                                  "base_url in the config, goes back"));
+                                  " continues it; --base-url or the setting base_url selects the "
+                                  "previous server"));
   }
   return base_url;
 }

@@ -262,9 +262,13 @@ Result<std::optional<Author>> choose_author(const Settings& settings, Source* so
     if (settings.author->empty()) {
       return std::nullopt;
     }
+    constexpr std::string_view kAuthorVariable = "REPRISE_AUTHOR";
+    const auto from = settings.origin.find("author");
+    const bool is_variable = from != settings.origin.end() && from->second == kAuthorVariable;
     auto author = Author::parse(*settings.author);
     return author ? Result<std::optional<Author>>(*std::move(author))
-                  : fail_with_context("the setting author", std::move(author).error());
+                  : fail_with_context(is_variable ? kAuthorVariable : "the setting author",
+                                      std::move(author).error());
   }
   UserReader* const users = source == nullptr ? nullptr : source->capabilities().user_reader;
   return users == nullptr ? std::nullopt : users->user();

@@ -187,16 +187,16 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
 
 Result<Store*> ChatSession::saved_store(std::string_view what) {
   if (started_->store == nullptr) {
-    return fail(Code::unsupported, cat("this conversation is not saved, so it cannot ", what));
+    return fail(Code::unsupported, cat("this session is not saved, so it cannot ", what));
   }
   if (is_saved()) {
     return started_->store;
   }
   return started_->store->capabilities().messages
              ? fail(Code::invalid_argument,
-                    cat("this conversation has no messages yet, so it cannot ", what))
+                    cat("this session has no messages yet, so it cannot ", what))
              : fail(Code::unsupported,
-                    cat("this store saves a conversation once it has an answer; until then it "
+                    cat("this store saves a session once it has an answer; until then it "
                         "cannot ",
                         what));
 }
@@ -306,7 +306,7 @@ Result<std::string> ChatSession::todo(const std::string& text) {
   if (lists && store() != nullptr && store()->capabilities().messages && !is_saved()) {
     return todo_list({});
   }
-  REPRISE_ASSIGN(Store* const store, store_to_change("keep todos"));
+  REPRISE_ASSIGN(Store* const store, store_to_change("hold todos"));
   Todos* const list = store->capabilities().todos;
   if (list == nullptr) {
     return fail(Code::unsupported, "this store has no todos");

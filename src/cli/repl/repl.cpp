@@ -245,14 +245,14 @@ void Repl::fail_step(const Error& error) {
 void Repl::finish() {
   Context& context = parts_.context;
   if (session_.store() == nullptr) {
-    context.console().notice("this conversation was not saved");
+    context.console().notice("this session was not saved");
     return;
   }
   if (!session_.is_saved()) {
     if (!session_.store()->capabilities().messages) {
       context.console().notice("there was no answer, and nothing is saved");
     } else if (unsaved_) {
-      context.console().notice("this conversation was not saved");
+      context.console().notice("this session was not saved");
     }
     return;
   }

@@ -24,6 +24,14 @@ TEST_F(TerminalTest, SendsAMultiLinePasteAsOneMessage) {
   EXPECT_NE(shown.find(R"("messages":2)"), std::string::npos) << shown;
 }
 
+TEST_F(TerminalTest, AWarningWithinAnAnswerHasALineOfItsOwn) {
+  for (int i = 0; i < 2; ++i) {
+    start({"--store", "chatdir:d?messages=3", "ask", "hi"});
+    EXPECT_EQ(end(), i == 0 ? 0 : 2);
+  }
+  EXPECT_NE(screen().find("hi\r\nreprise: warning: not saved: "), std::string::npos) << screen();
+}
+
 TEST_F(TerminalTest, JoinsLinesAfterABackslashAltEnterAndInAFence) {
   start({"chat", "--plain"});
   await_prompt();

@@ -165,7 +165,7 @@ TEST_F(ReplTest, RewindsAndRetries) {
   err();
   run({"/rewind 3", "/rewind 0"}, ran.id->str());
   const std::string errors = err();
-  EXPECT_NE(errors.find("there are only 2 turns to take back"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("; the session has 2 turns"), std::string::npos) << errors;
   EXPECT_NE(errors.find("at least one turn"), std::string::npos) << errors;
   EXPECT_EQ(words(*ran.id).size(), 4U);
 }
@@ -206,7 +206,7 @@ TEST_F(ReplTest, ContinuesAfterFailuresAndReportsThemToScripts) {
   const Ran ran = run({"/titel", "one"}, std::nullopt, false);
   EXPECT_EQ(ran.exit, Exit::failed);
   EXPECT_EQ(words(*ran.id), (Words{"one", "one"}));
-  EXPECT_NE(err().find("did you mean /title?"), std::string::npos);
+  EXPECT_NE(err().find("did you mean '/title'?"), std::string::npos);
 }
 
 TEST_F(ReplTest, SendsADoubledSlashAsText) {

@@ -85,9 +85,11 @@ Error unknown_command(std::string_view name, Surface surface) {
   }
   const std::string_view suggestion = nearest(name, names);
   return {Code::invalid_argument,
-          suggestion.empty() ? cat("unknown command ", name,
-                                   "; /help lists them, // begins a message with a slash")
-                             : cat("unknown command ", name, "; did you mean ", suggestion, "?"),
+          suggestion.empty()
+              ? cat("unknown command '", name,
+                    "'; /help lists the commands, and a message that starts with a slash needs two "
+                    "(//)")
+              : cat("unknown command '", name, "'; did you mean '", suggestion, "'?"),
           0};
 }
 
@@ -113,7 +115,7 @@ Result<Slash> with_argument(const SlashCommand& command, std::string_view argume
     case SlashArgument::file:
       if (argument.empty()) {
         return fail(Code::invalid_argument,
-                    cat(command.name, " needs a file name: ", command.name, " transcript.md"));
+                    cat(command.name, " needs a file: ", command.name, " FILE"));
       }
       break;
     case SlashArgument::count:

@@ -79,12 +79,15 @@ TEST(Slash, RejectsUnexpectedArguments) {
 
 TEST(Slash, SuggestsTheNearestCommand) {
   EXPECT_EQ(parse_slash("/titel x").error().message,
-            "unknown command /titel; did you mean /title?");
-  EXPECT_EQ(parse_slash("/goon").error().message, "unknown command /goon; did you mean /go-on?");
+            "unknown command '/titel'; did you mean '/title'?");
+  EXPECT_EQ(parse_slash("/goon").error().message,
+            "unknown command '/goon'; did you mean '/go-on'?");
   // "/re" is a prefix of two commands.
   EXPECT_FALSE(parse_slash("/re"));
-  EXPECT_EQ(parse_slash("/xyzzyplugh").error().message,
-            "unknown command /xyzzyplugh; /help lists them, // begins a message with a slash");
+  EXPECT_EQ(
+      parse_slash("/xyzzyplugh").error().message,
+      "unknown command '/xyzzyplugh'; /help lists the commands, and a message that starts with "
+      "a slash needs two (//)");
 }
 
 TEST(Slash, HelpHasALinePerCommand) {

@@ -38,8 +38,8 @@ Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& 
     return fail(Code::not_found, std::string(kNothingHere));
   }
   if (!found && choice.in_project && found.error().code == Code::not_found) {
-    return fail(Code::not_found,
-                cat("Session not found: ", sel, "; `reprise list --all` lists all sessions"));
+    return fail(Code::not_found, cat("Session not found: ", sel, "; `", context.config().program(),
+                                     " list --all` lists all sessions"));
   }
   return found;
 }
@@ -215,7 +215,7 @@ Result<std::optional<SessionId>> find_default_session(Context& context, Access a
 }
 
 void warn_unsaved(Context& context, const Error& unreachable) {
-  context.console().warn(cat("this conversation is not saved: ", unreachable.message));
+  context.console().warn(cat("this session is not saved: ", unreachable.message));
 }
 
 bool is_server_unreachable(Context& context, const Settings& settings, const Error& error) {

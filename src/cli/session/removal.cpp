@@ -99,19 +99,18 @@ Result<bool> check_answering(Context& context, Store& store, const SessionInfo& 
 }
 
 Result<Exit> change_sessions(Context& context, Store& store, const std::vector<std::string>& sels,
-                             std::string_view verb,
-                             const std::function<Result<>(const SessionInfo&)>& change) {
+                             const Change& change) {
   REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
-                 context.stores().select_all(store, sels, Use::change));
+                 context.stores().select_all(store, sels, change.use));
   for (const SessionInfo& info : sessions) {
     REPRISE_ASSIGN(const bool answers, check_answering(context, store, info));
     if (answers) {
-      return fail(Code::busy,
-                  cat("cannot ", verb, " ", session_name(store, info), ": an answer is running"));
+      return fail(Code::busy, cat("cannot ", change.verb, " ", session_name(store, info),
+                                  ": an answer is running"));
     }
   }
   for (const SessionInfo& info : sessions) {
-    REPRISE_TRY(change(info));
+    REPRISE_TRY(change.apply(info));
   }
   return sels.size() == 1 ? show_session(context, store, sessions.front().id)
                           : show_sessions(context, store, sessions);
@@ -136,7 +135,7 @@ Result<> move_to_trash(Context& context, Store& store, std::span<const SessionIn
 
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
                             const RemovalRequest& request) {
-  const auto& [what, how, unconfirmed_max] = request;
+  const auto& [what, how, nothing, unconfirmed_max] = request;
   const auto& [sessions, damage] = found;
   warn_of_damage(context, damage);
   REPRISE_TRY(offered(store.capabilities().trash, "delete sessions"));
@@ -165,7 +164,9 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
     context.console().warn(cat("skipped, an answer is running: ", session_name(store, info)));
   }
   for (const auto& [id, error] : done.failed) {
-    context.console().warn(cat("cannot remove ", short_id(id), ": ", error.message));
+    context.console().warn(cat(how == Removal::purge ? "cannot remove " : "cannot move ",
+                               short_id(id), how == Removal::purge ? "" : " to the trash", ": ",
+                               error.message));
   }
   std::vector<Remnant> remnants;
   if (how == Removal::purge && !done.removed.empty()) {
@@ -174,7 +175,11 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   if (context.globals().json) {
     print_document(context, found.damage, done.removed, remnants, how);
   } else {
-    report_removed(context, store, found.sessions, done.removed, how);
+    if (sessions.empty() && damage.empty() && !nothing.empty()) {
+      context.console().notice(nothing);
+    } else {
+      report_removed(context, store, sessions, done.removed, how);
+    }
   }
   const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
   return is_all ? Exit::done : Exit::failed;

@@ -10,9 +10,12 @@
 
 namespace reprise::cli {
 
+enum class Use : std::uint8_t;  // store_opener.h
+
 struct RemovalRequest {
   std::string what;  // "'Title'", "12 sessions of this folder"
   Removal how = Removal::trash;
+  std::string nothing = {};         // what to say if there are no sessions
   std::size_t unconfirmed_max = 0;  // up to this many without a question
 };
 
@@ -28,9 +31,13 @@ Result<bool> check_answering(Context& context, Store& store, const SessionInfo& 
 // Applies `change` to these sessions after finding all of them and checking that none is being
 // answered. `verb` is for errors: "close". With --json, prints one session as an object, several as
 // an array.
+struct Change {
+  std::string_view verb;
+  std::function<Result<>(const SessionInfo&)> apply;
+  Use use;
+};
 Result<Exit> change_sessions(Context& context, Store& store, const std::vector<std::string>& sels,
-                             std::string_view verb,
-                             const std::function<Result<>(const SessionInfo&)>& change);
+                             const Change& change);
 
 // Moves to the trash without asking. Stores the partial answer of a dead process first; busy if an
 // answer is running.

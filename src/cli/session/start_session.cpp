@@ -69,7 +69,9 @@ SystemPromptSources instruction_sources(Context& context, const Settings& settin
 Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
   if (given.empty()) {
     if (mode != nullptr && mode->path == PathPolicy::required) {
-      return fail(Code::invalid_argument, cat("mode ", mode->name, " needs a folder"));
+      return fail(
+          Code::invalid_argument,
+          cat("mode ", mode->name, " needs a folder: reprise chat --mode ", mode->name, " PATH"));
     }
     return context.config().working_dir();
   }
@@ -136,7 +138,7 @@ Result<Store*> open_for_new(Context& context, const Provider& provider, Session&
       code == Code::invalid_argument || code == Code::unsupported) {
     return std::unexpected(prepared.error());
   }
-  context.console().warn(cat("this conversation is not saved: ", prepared.error().message));
+  context.console().warn(cat("this session is not saved: ", prepared.error().message));
   return nullptr;
 }
 

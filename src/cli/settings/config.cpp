@@ -21,8 +21,10 @@ Result<> read_file_of_settings(const fs::path& file, FileRank rank, LoadedSettin
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const auto& place = parsed.error().source().begin;
-    return fail(Code::invalid_argument, cat(file.string(), " line ", place.line, ", column ",
-                                            place.column, ": ", parsed.error().description()));
+    return fail(Code::invalid_argument,
+                cat(file.string(), ", line ", place.line, ", column ", place.column,
+                    ": not valid TOML: ", parsed.error().description(),
+                    rank == FileRank::user ? "; `reprise config edit` opens the file" : ""));
   }
   out.settings.files.push_back(file);
   return read_config(parsed.table(), ConfigValues(file, rank, out));

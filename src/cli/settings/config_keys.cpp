@@ -100,7 +100,7 @@ std::vector<ConfigKey> all_keys() {
        {},
        true},
       {"insecure", kTop, Reach::trusted, &Settings::insecure,
-       "allow unencrypted keys and passwords"},
+       "allow keys and passwords over unencrypted connections"},
       {"spill", kTop, Reach::trusted, &Settings::outbox,
        "store locally what a server did not accept"},
       {"slow_call_ms",
@@ -243,7 +243,7 @@ std::vector<ConfigKey> all_keys() {
   return keys;
 }
 
-std::string joined(const std::vector<std::string_view>& words) {
+std::string alternatives(const std::vector<std::string_view>& words) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     out += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
@@ -385,7 +385,7 @@ std::vector<std::string_view> config_key_names(Section section) {
 
 std::string expected_value(const ConfigKey& key) {
   if (!key.choices.empty()) {
-    return joined(key.choices);
+    return alternatives(key.choices);
   }
   if (!key.expected.empty() && !takes_many(key)) {
     return std::string(key.expected);
@@ -406,6 +406,13 @@ Result<KeyPath> parse_key_path(std::string_view text) {
       name = text.substr(last + 1);
     }
   }
+  const bool is_table = last != std::string_view::npos && last + 1 < text.size() &&
+                        path.section == Section::top &&
+                        (text.substr(0, last) == "providers" || text.substr(0, last) == "mode");
+  if (is_table) {
+    return fail(Code::not_found,
+                cat("unknown setting '", text, "'; name a key in it: ", text, ".KEY"));
+  }
   path.key = find_config_key(path.section, name);
   if (path.key == nullptr) {
     const std::string_view suggestion = nearest(name, config_key_names(path.section));
@@ -425,6 +432,11 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
     }
     return list_of(values);
   }
+  const auto* const option = std::get_if<const provider::RequestOption*>(&key.slot);
+  if (option != nullptr && values.size() > 1 &&
+      std::holds_alternative<std::vector<std::string> RequestOptions::*>((*option)->slot)) {
+    return list_of(values);
+  }
   if (values.size() != 1) {
     return fail(Code::invalid_argument, cat(full_name(path), " takes one value"));
   }
@@ -434,7 +446,7 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
     return fail(Code::unsupported,
                 cat(full_name(path), " is a table; use `reprise config edit` to set it"));
   }
-  if (const auto* const option = std::get_if<const provider::RequestOption*>(&key.slot)) {
+  if (option != nullptr) {
     return option_value(**option, values.front());
   }
   auto spelled = std::visit(TomlFormatter{key, values.front()}, key.slot);

@@ -1,8 +1,11 @@
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <variant>
 
 #include "base/text.h"
 #include "cli/settings/config_values.h"
+#include "cli/settings/context_file.h"
 
 namespace reprise::cli {
 namespace {
@@ -32,6 +35,11 @@ class Reader {
       const auto from = settings.origin.find(name);
       return from != settings.origin.end() && from->second == values_.file();
     };
+    if (is_ours("store") && settings.store) {
+      std::error_code gone;
+      const std::filesystem::path file = std::filesystem::absolute(values_.file(), gone);
+      settings.store = absolute_store_url(*settings.store, file.parent_path());
+    }
     if (is_ours("provider")) {
       top_.provider = settings.provider;
     }

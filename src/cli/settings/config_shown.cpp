@@ -41,56 +41,61 @@ struct ValueSources {
   const Mode* mode = nullptr;
 };
 
-// The text of a value; "" if it is not set.
+// The text of a value; nullopt if it is not set.
 struct ValueText {
+  using Text = std::optional<std::string>;
+
   const ValueSources& from;
 
-  std::string operator()(std::optional<std::string> Settings::* slot) const {
-    return (from.settings.*slot).value_or("");
-  }
-  std::string operator()(std::optional<bool> Settings::* slot) const {
+  Text operator()(std::optional<std::string> Settings::* slot) const { return from.settings.*slot; }
+  Text operator()(std::optional<bool> Settings::* slot) const {
     return boolean(from.settings.*slot);
   }
-  std::string operator()(std::optional<std::int64_t> Settings::* slot) const {
+  Text operator()(std::optional<std::int64_t> Settings::* slot) const {
     const auto& number = from.settings.*slot;
-    return number ? cat(*number) : "";
+    return number ? Text(cat(*number)) : std::nullopt;
   }
-  std::string operator()(std::optional<double> Settings::* slot) const {
+  Text operator()(std::optional<double> Settings::* slot) const {
     const auto& number = from.settings.*slot;
-    return number ? number_text(*number) : "";
+    return number ? Text(number_text(*number)) : std::nullopt;
   }
-  std::string operator()(std::vector<std::string> Settings::* slot) const {
-    return list_text(from.settings.*slot);
+  Text operator()(std::vector<std::string> Settings::* slot) const {
+    return filled(list_text(from.settings.*slot));
   }
-  std::string operator()(std::optional<std::string> ProviderSettings::* slot) const {
-    return (from.provider.*slot).value_or("");
+  Text operator()(std::optional<std::string> ProviderSettings::* slot) const {
+    return from.provider.*slot;
   }
-  std::string operator()(std::optional<bool> ProviderSettings::* slot) const {
+  Text operator()(std::optional<bool> ProviderSettings::* slot) const {
     return boolean(from.provider.*slot);
   }
-  std::string operator()(std::optional<std::string> RequestSettings::* slot) const {
-    return from.requests == nullptr ? "" : (from.requests->*slot).value_or("");
+  Text operator()(std::optional<std::string> RequestSettings::* slot) const {
+    return from.requests == nullptr ? std::nullopt : from.requests->*slot;
   }
-  std::string operator()(
-      std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
-    return from.requests == nullptr || (from.requests->*slot).empty() ? "" : "(set)";
+  Text operator()(std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
+    return from.requests == nullptr || (from.requests->*slot).empty() ? std::nullopt
+                                                                      : Text("(set)");
   }
-  std::string operator()(RawJson RequestSettings::* slot) const {
+  Text operator()(RawJson RequestSettings::* slot) const {
     return from.requests == nullptr || (from.requests->*slot).is_null()
-               ? ""
-               : provider::masked_extra(from.requests->*slot).text();
+               ? std::nullopt
+               : Text(provider::masked_extra(from.requests->*slot).text());
   }
-  std::string operator()(const provider::RequestOption* option) const {
-    return from.requests == nullptr ? "" : provider::option_value(*option, from.requests->options);
+  Text operator()(const provider::RequestOption* option) const {
+    return from.requests == nullptr
+               ? std::nullopt
+               : filled(provider::option_value(*option, from.requests->options));
   }
-  std::string operator()(std::string Mode::* slot) const { return from.mode->*slot; }
-  std::string operator()(std::vector<std::string> Mode::* slot) const {
-    return list_text(from.mode->*slot);
+  Text operator()(std::string Mode::* slot) const { return filled(from.mode->*slot); }
+  Text operator()(std::vector<std::string> Mode::* slot) const {
+    return filled(list_text(from.mode->*slot));
   }
-  std::string operator()(PathPolicy Mode::* slot) const { return path_text(from.mode->*slot); }
+  Text operator()(PathPolicy Mode::* slot) const { return filled(path_text(from.mode->*slot)); }
 
-  static std::string boolean(const std::optional<bool>& value) {
-    return value ? (*value ? "true" : "false") : "";
+  static Text filled(std::string text) {
+    return text.empty() ? std::nullopt : Text(std::move(text));
+  }
+  static Text boolean(const std::optional<bool>& value) {
+    return value ? Text(*value ? "true" : "false") : std::nullopt;
   }
 };
 
@@ -100,16 +105,16 @@ void add(std::vector<ShownSetting>& out, Section section, const std::string& pre
     if (!key.is_in(section)) {
       continue;
     }
-    std::string value = std::visit(ValueText{from}, key.slot);
-    if (value.empty()) {
+    ValueText::Text value = std::visit(ValueText{from}, key.slot);
+    if (!value) {
       continue;
     }
     if (key.is_secret) {
       value = "(set)";
     } else if (key.name == "base_url" || (key.name == "store" && section == Section::top)) {
-      value = http::masked_url(without_password(value));
+      value = http::masked_url(without_password(*value));
     }
-    out.push_back({cat(prefix, key.name), std::move(value)});
+    out.push_back({cat(prefix, key.name), *std::move(value)});
   }
 }
 

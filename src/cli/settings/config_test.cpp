@@ -86,17 +86,18 @@ TEST_F(Config, UnknownKeysAreWarnedOfWithTheirPlace) {
   user("model = 'm'\n  modle = 'x'\n[mode.a]\nsistem = 's'\n");
   const auto loaded = load();
   ASSERT_TRUE(loaded);
-  EXPECT_THAT(loaded->warnings,
-              ElementsAre(HasSubstr("config.toml line 4, column 1: unknown key mode.a.sistem; did "
-                                    "you mean system?"),
-                          HasSubstr("line 2, column 3: unknown key modle; did you mean model?")));
+  EXPECT_THAT(
+      loaded->warnings,
+      ElementsAre(HasSubstr("config.toml, line 4, column 1: unknown key 'mode.a.sistem'; did "
+                            "you mean 'system'?"),
+                  HasSubstr("line 2, column 3: unknown key 'modle'; did you mean 'model'?")));
 }
 
 TEST_F(Config, ErrorsNameLineAndColumn) {
   user("model = 3\n");
   EXPECT_THAT(load().error().message, HasSubstr("line 1, column 9: model must be a string"));
   user("model = \n");
-  EXPECT_THAT(load().error().message, HasSubstr("config.toml line 1, column"));
+  EXPECT_THAT(load().error().message, HasSubstr("config.toml, line 1, column"));
   user("budget = 0\n");
   EXPECT_THAT(load().error().message, HasSubstr("budget must be a whole number of 1 or more"));
   user("[mode.a]\npath = 'never'\n");
@@ -104,8 +105,9 @@ TEST_F(Config, ErrorsNameLineAndColumn) {
   user("[provider.x]\nmodel = 'm'\n");
   EXPECT_THAT(load().error().message, HasSubstr("belong in [providers.NAME]"));
   user("model = 'm'\ntemperature = 99\n");
-  EXPECT_THAT(load().error().message,
-              HasSubstr("config.toml line 2, column 15: temperature must be a number from 0 to 2"));
+  EXPECT_THAT(
+      load().error().message,
+      HasSubstr("config.toml, line 2, column 15: temperature must be a number from 0 to 2"));
   user("[providers.x]\nbase_url = 'localhost'\n");
   EXPECT_THAT(load().error().message,
               HasSubstr("line 2, column 12: providers.x.base_url must be an http:// or https://"));

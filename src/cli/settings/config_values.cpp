@@ -202,7 +202,7 @@ struct StoreValue {
 }  // namespace
 
 std::string ConfigValues::at(const toml::source_region& place) const {
-  return cat(file_.string(), " line ", place.begin.line, ", column ", place.begin.column);
+  return cat(file_.string(), ", line ", place.begin.line, ", column ", place.begin.column);
 }
 
 std::unexpected<Error> ConfigValues::wrong(const toml::node& node, std::string_view name,
@@ -235,9 +235,8 @@ bool ConfigValues::may_set_mode(const toml::key& key) {
 void ConfigValues::unknown(const toml::key& key, std::string_view name,
                            std::span<const std::string_view> known) {
   const std::string_view suggestion = nearest(key.str(), known);
-  out_.warnings.push_back(cat(at(key.source()), ": unknown key ", name,
-                              suggestion.empty() ? "" : "; did you mean ", suggestion,
-                              suggestion.empty() ? "" : "?"));
+  out_.warnings.push_back(cat(at(key.source()), ": unknown key '", name, "'",
+                              suggestion.empty() ? "" : cat("; did you mean '", suggestion, "'?")));
 }
 
 void ConfigValues::set_origin(std::string_view name) {

@@ -101,8 +101,8 @@ Result<toml::table> parse(std::string_view text, std::string_view file) {
   toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const auto& place = parsed.error().source().begin;
-    return fail(Code::invalid_argument, cat(file, " line ", place.line, ", column ", place.column,
-                                            ": ", parsed.error().description()));
+    return fail(Code::invalid_argument, cat(file, ", line ", place.line, ", column ", place.column,
+                                            ": not valid TOML: ", parsed.error().description()));
   }
   return std::move(parsed).table();
 }

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/provider_names.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 #include "store/context/defaults.h"
 #include "store/context/members.h"
 
@@ -200,6 +200,21 @@ std::string resolved_store_url(std::string_view url) {
   }
   auto recognised = recognise_store(fs::path(url));
   return recognised && !recognised->empty() ? *std::move(recognised) : std::string(url);
+}
+
+std::string absolute_store_url(std::string_view url, const fs::path& folder) {
+  const std::size_t colon = url.find(':');
+  const std::string_view scheme = url.substr(0, colon == std::string_view::npos ? 0 : colon + 1);
+  const std::string_view place = url.substr(scheme.size());
+  const StoreKind* const kind = find_store_kind(url);
+  const bool has_path =
+      scheme.empty() ||
+      (kind == nullptr
+           ? std::ranges::find(source_kinds(), scheme.substr(0, colon), &SourceKind::name) !=
+                 source_kinds().end()
+           : kind->place == StoreKind::Place::file || kind->place == StoreKind::Place::folder);
+  return has_path && !place.empty() ? cat(scheme, (folder / place).lexically_normal().native())
+                                    : std::string(url);
 }
 
 Result<std::optional<ContextChoice>> choose_context_file(std::string_view url,

@@ -10,6 +10,10 @@ namespace reprise::cli {
 // The store's URL with its scheme; recognises bare paths.
 std::string resolved_store_url(std::string_view url);
 
+// The URL of a store or of another tool's history with an absolute path, for a URL that is relative
+// to `folder`. Others are unchanged.
+std::string absolute_store_url(std::string_view url, const std::filesystem::path& folder);
+
 // How the run's store was chosen.
 struct ContextChoice {
   std::filesystem::path file;

@@ -13,6 +13,10 @@
 namespace reprise::cli {
 namespace {
 
+// Characters of a word that needs no quotes in a shell.
+constexpr std::string_view kPlainInShell =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+./:@,";
+
 // An XDG base directory; relative paths are ignored, as the specification requires.
 std::filesystem::path base_folder(const ProcessEnvironment& environment, std::string_view variable,
                                   std::string_view below_home) {
@@ -147,6 +151,20 @@ Result<bool> ProgramConfig::has_store_of_parent() {
   REPRISE_ASSIGN(const Settings* const parents, parent_->settings());
   return opening_url(*own) == parent_->opening_url(*parents) &&
          own->context_file == parents->context_file;
+}
+
+std::string ProgramConfig::program() const {
+  if (!globals_.store) {
+    return "reprise";
+  }
+  std::string url = without_password(*globals_.store);
+  if (url.find_first_not_of(kPlainInShell) != std::string::npos) {
+    for (std::size_t at = 0; (at = url.find('\'', at)) != std::string::npos; at += 4) {
+      url.replace(at, 1, "'\\''");
+    }
+    url = cat("'", url, "'");
+  }
+  return cat("reprise --store ", url);
 }
 
 std::string ProgramConfig::store_url(const Settings& settings) const {

@@ -1,5 +1,7 @@
 #include "cli/settings/provider_key.h"
 
+#include <sys/wait.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -145,8 +147,8 @@ bool is_safe_for_secrets(std::string_view url) {
 
 Result<std::string> run_key_command(const std::string& command, std::string_view setting) {
   // NOLINTNEXTLINE(cert-env33-c): running the person's own command is what key_command is for.
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"),
-                                                   [](FILE* file) { return ::pclose(file); });
+  std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"),
+                                             [](FILE* file) { return ::pclose(file); });
   if (pipe == nullptr) {
     return fail(Code::io, cat("cannot start ", setting), errno);
   }
@@ -159,9 +161,19 @@ Result<std::string> run_key_command(const std::string& command, std::string_view
     }
     out.append(piece.data(), count);
   }
+  const bool is_read = out.size() <= kKeyBytesMax;
+  // The status is unknown if this process ignores SIGCHLD.
+  const int status = ::pclose(pipe.release());
+  if (is_read && status > 0) {
+    return fail(Code::unauthorized, cat(setting, " ended with ",
+                                        WIFEXITED(status) ? cat("exit code ", WEXITSTATUS(status))
+                                                          : cat("signal ", WTERMSIG(status)),
+                                        "; run it in a shell to see why"));
+  }
   std::string key(trimmed(out));
-  if (key.empty() || key.size() > kKeyBytesMax || key.find('\n') != std::string::npos) {
-    return fail(Code::unauthorized, cat(setting, " printed no key; it must print one line"));
+  if (key.empty() || !is_read || key.find('\n') != std::string::npos) {
+    return fail(Code::unauthorized,
+                cat(setting, " must print the key as one line, and nothing else"));
   }
   return key;
 }

@@ -103,6 +103,12 @@ std::optional<NamedProvider> find_provider_at(const ProviderKind& kind, std::str
   return server == std::end(kServers) ? std::nullopt : std::optional(of_server(*server));
 }
 
+std::string unknown_provider(std::string_view name, std::string_view from) {
+  return cat("unknown provider '", name, "'", from.empty() ? "" : " in ", from,
+             "; the providers are ", joined(provider_names()),
+             ", and each [providers.NAME] with a base_url");
+}
+
 std::vector<std::string_view> provider_names() {
   std::vector<std::string_view> names;
   for (const ProviderKind& kind : provider_kinds()) {

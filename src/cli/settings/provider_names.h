@@ -27,6 +27,10 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
 // The well-known server at a URL, if it uses this protocol.
 std::optional<NamedProvider> find_provider_at(const ProviderKind& kind, std::string_view url);
 
+// The error for an unknown name, which lists the known ones. `from` is where it was set; "" for
+// nowhere.
+std::string unknown_provider(std::string_view name, std::string_view from = {});
+
 // Kinds and well-known servers, for help and completions.
 std::vector<std::string_view> provider_names();
 

@@ -98,10 +98,9 @@ std::optional<AppendResult> ChatWriter::find_done(const OperationId& operation) 
 
 Result<> ChatWriter::check_length(Seq head) const {
   if (head.value > messages_max_) {
-    return fail(Code::unsupported,
-                cat("session ", now_.session.info.id.str(), " would have ", head.value,
-                    " messages, the limit is ", messages_max_,
-                    ": open the store with another one, chatdir:DIR?messages=N"));
+    return fail(Code::unsupported, cat("session ", short_id(now_.session.info.id), " would have ",
+                                       head.value, " messages, more than the limit of ",
+                                       messages_max_, ": raise it with chatdir:DIR?messages=N"));
   }
   return {};
 }

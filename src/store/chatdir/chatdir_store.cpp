@@ -62,7 +62,7 @@ Result<> ChatdirStore::create_with(const Session& session, std::vector<Message> 
   REPRISE_TRY(check_id(id));
   if (session.info.state == SessionState::archived) {
     return fail(Code::invalid_argument,
-                cat("session ", id.str(), " cannot be created archived: archive it then"));
+                cat("session ", id.str(), " cannot be created archived: archive it afterwards"));
   }
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();

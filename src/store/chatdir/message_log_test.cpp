@@ -146,8 +146,8 @@ TEST_F(MessageLogTest, DamageCostsOnlyItself) {
            "\nnoise\n" + stored("three") + " more noise\n" + stored("four") + "\n" +
            R"({"role":"user","content":"ab)" + stored("glued") + "\n" + stored("last") + "\n");
   EXPECT_EQ(loaded.texts, (Texts{"one", "two", "three", "four", "glued", "last"}));
-  EXPECT_EQ(loaded.damage, (Texts{"m: line 2: not a whole JSON object", "m: line 4: not JSON",
-                                  "m: line 5: not JSON", "m: line 7: not a whole JSON object"}));
+  EXPECT_EQ(loaded.damage, (Texts{"m: line 2: not a complete JSON object", "m: line 4: not JSON",
+                                  "m: line 5: not JSON", "m: line 7: not a complete JSON object"}));
   ASSERT_EQ(loaded.excerpts.size(), 4U);
   EXPECT_EQ(loaded.excerpts[0], R"({"role":"user","content":"cut)");
   EXPECT_EQ(loaded.excerpts[3], R"({"role":"user","content":"ab)");
@@ -160,7 +160,7 @@ TEST_F(MessageLogTest, ALineThatIsTooLongCostsOnlyItself) {
       open(one + stored(std::string(FileWindow::kLineBytesMax + 1, 'x')) + "\n" + three);
   const Loaded loaded = load(*log);
   EXPECT_EQ(loaded.texts, (Texts{"one", "three"}));
-  EXPECT_EQ(loaded.damage, Texts{"m: line 2: not a whole JSON object"});
+  EXPECT_EQ(loaded.damage, Texts{"m: line 2: not a complete JSON object"});
   EXPECT_FALSE(log->state().is_torn());
 }
 

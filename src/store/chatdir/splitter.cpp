@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Brackets and commas come from an array around the messages.
 constexpr std::string_view kBetween = " \t\r[],";
-constexpr std::string_view kBrokenObject = "not a whole JSON object";
+constexpr std::string_view kBrokenObject = "not a complete JSON object";
 constexpr std::string_view kLikelyStart = R"({"role":)";
 constexpr std::size_t kBlankBytes = 4096;
 constexpr std::size_t kObjectBytesMin = std::size_t{64} << 10U;

@@ -273,10 +273,10 @@ class Writer {
 
 Result<std::string> encode(const Origin& origin, Document& document) {
   if (document.sessions.size() > 1) {
-    return fail(
-        Code::unsupported,
-        cat(origin.file.native(),
-            " already holds a conversation, and can hold only one; clear it or use another file"));
+    return fail(Code::unsupported,
+                cat(origin.file.native(),
+                    " holds one session and already has it: `reprise --store context:",
+                    origin.file.native(), " clear` moves it to the trash"));
   }
   return Writer(origin, document).run();
 }

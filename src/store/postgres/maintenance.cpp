@@ -22,7 +22,9 @@ constexpr std::chrono::hours kMigrationMax{24};
 
 Result<> require_server(std::string_view url) {
   if (!url.starts_with("postgres:") && !url.starts_with("postgresql:")) {
-    return fail(Code::unsupported, "migrate needs a store on a server (postgres://...)");
+    return fail(Code::unsupported,
+                "migrate works only on a PostgreSQL store; name one with --store "
+                "postgres://HOST/DATABASE");
   }
   return {};
 }

@@ -88,10 +88,11 @@ VerboseMessage parse_verbose(std::string_view message) {
 }  // namespace
 
 std::string one_line(std::string_view message) {
-  std::string line(trimmed(message));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ') {
-      c = ' ';
+  std::string line;
+  for (const char c : trimmed(message)) {
+    const bool is_break = static_cast<unsigned char>(c) < ' ';
+    if (!is_break || !line.ends_with(' ')) {
+      line += is_break ? ' ' : c;
     }
   }
   return line;
@@ -104,6 +105,34 @@ Error server_error(std::string_view sqlstate, std::string_view message) {
       cat("the server says: ", one_line(message), sqlstate.empty() ? "" : cat(" (", sqlstate, ")")),
       meaning.os_errno};
 }
+
+namespace {
+
+// "HOST:PORT" if one server refused the connection, at all of its addresses; "" otherwise, and for
+// a message in another language.
+std::string refused_at(std::string_view message) {
+  constexpr std::string_view kBegin = "connection to server at \"";
+  constexpr std::string_view kPort = ", port ";
+  std::string server;
+  for (std::size_t at = 0; (at = message.find(kBegin, at)) != std::string_view::npos;) {
+    at += kBegin.size();
+    const std::string_view rest = message.substr(at, message.find('\n', at) - at);
+    const std::size_t port = rest.find(kPort);
+    if (port == std::string_view::npos || !rest.ends_with("Connection refused")) {
+      return "";
+    }
+    const std::string_view digits = rest.substr(port + kPort.size());
+    const std::string here =
+        cat(rest.substr(0, rest.find('"')), ":", digits.substr(0, digits.find(' ')));
+    if (!server.empty() && server != here) {
+      return "";
+    }
+    server = here;
+  }
+  return server;
+}
+
+}  // namespace
 
 Error connect_error(std::string_view message) {
   const auto says = [message](std::string_view words) {
@@ -122,6 +151,10 @@ Error connect_error(std::string_view message) {
   } else if (verbose.sqlstate == kProtocolViolation &&
              (says("password") || says("authentication") || says("no such user"))) {
     error.code = Code::unauthorized;  // PgBouncer has one SQLSTATE for all its errors, in English
+  }
+  if (const std::string server = refused_at(message); !server.empty()) {
+    error.message = cat("nothing answers at ", server,
+                        ": check that the server is running and that the URL is correct");
   }
   return error;
 }

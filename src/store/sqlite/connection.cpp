@@ -75,7 +75,8 @@ Error error_of(int code, int os_errno, std::string_view detail, const std::files
     case SQLITE_CORRUPT:
       return error(Code::corrupt, "the database is damaged", ": run `reprise verify --repair`");
     case SQLITE_NOTADB:
-      return error(Code::corrupt, "not a SQLite database", ": choose another file");
+      return error(Code::corrupt, "not an SQLite database",
+                   ": restore a backup, or choose another file");
     case SQLITE_READONLY:
       return error(Code::io, "cannot be written",
                    ": check the permissions of the file and its folder");

@@ -540,7 +540,9 @@ Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::millisecond
   const std::uint32_t pages_before = own ? own->header().page_count : 0;
   auto opened = open_pages(file, busy_timeout);
   if (!opened && opened.error().code == Code::corrupt) {  // the error names a copy
-    return fail(Code::corrupt, cat(file.string(), ": not a SQLite database: choose another file"));
+    return fail(
+        Code::corrupt,
+        cat(file.string(), ": not an SQLite database: restore a backup, or choose another file"));
   }
   REPRISE_ASSIGN(PageFile pages, std::move(opened));
   return Salvaging(std::move(pages), file, pages_before, progress).run();

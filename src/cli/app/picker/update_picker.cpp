@@ -131,7 +131,7 @@ void ask_to_empty(Picker& picker) {
   picker.confirming_empty = true;
   picker.note =
       cat("Remove ", count, picker.complete ? "" : "+", count == 1 ? " session" : " sessions",
-          picker.all ? "" : " of this project", " for good? y removes, any other key does not");
+          picker.all ? "" : " of this project", " for good? y removes them, any other key cancels");
 }
 
 void begin_rename(Picker& picker) {
