@@ -40,6 +40,7 @@ class Verify final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
+    can_repair_ = store->capabilities().repair != nullptr;
     VerifyReport report;
     RepairedStore repaired;
     if (repair_) {
@@ -60,7 +61,7 @@ class Verify final : public Command {
   }
 
  private:
-  static void print(Context& context, const VerifyReport& report, const RepairedStore& repaired) {
+  void print(Context& context, const VerifyReport& report, const RepairedStore& repaired) const {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter object(out);
@@ -90,13 +91,14 @@ class Verify final : public Command {
       context.console().notice(cat("use it with `--store ", repaired.url,
                                    "`, or always with `reprise config set store ", repaired.url,
                                    "`"));
-    } else if (!report.damage.empty()) {
+    } else if (!report.damage.empty() && can_repair_) {
       context.console().notice(cat("`", context.config().program(),
                                    " verify --repair` writes everything readable to a new store"));
     }
   }
 
   bool repair_ = false;
+  bool can_repair_ = false;
 };
 
 }  // namespace
