@@ -38,6 +38,7 @@ Row row_of(const sqlite::Statement& row) {
 Listed listed_of(const SessionInfo& info) {
   return {.id = info.id,
           .head = info.head,
+          .is_head_known = info.is_head_known,
           .created_at = info.created_at,
           .updated_at = info.updated_at,
           .folder = static_cast<std::int64_t>(fnv1a(info.working_dir)),
@@ -259,8 +260,8 @@ Seq SessionList::first_of_own(const Listed& session) const {
     return Seq{0};
   }
   const Listed* const origin = find(session.forked_from->session.str());
-  const bool has_shared =
-      origin != nullptr && !origin->hidden && origin->head >= session.forked_from->at;
+  const bool has_shared = origin != nullptr && !origin->hidden &&
+                          (origin->head >= session.forked_from->at || !origin->is_head_known);
   return has_shared ? session.forked_from->at : Seq{0};
 }
 

@@ -15,6 +15,7 @@ namespace reprise::search {
 struct Listed {
   SessionId id;
   Seq head;
+  bool is_head_known;
   Time created_at;
   Time updated_at;
   std::int64_t folder;  // a hash

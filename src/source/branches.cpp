@@ -43,22 +43,14 @@ const NamedBranch* NamedBranches::find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : &all_[found->second];
 }
 
-Result<Session> session_of_branch(const WholeSession& whole, const std::string& name,
-                                  const Branch& branch) {
-  const Branch& used = whole.used;
-  Session session = whole.session;
-  SessionInfo& info = session.info;
+Result<Session> session_of_branch(Session whole, const NamedBranch& named) {
+  SessionInfo& info = whole.info;
   const SessionId id = info.id;
-  REPRISE_ASSIGN(info.id, SessionId::parse(cat(id.str(), kBranchSeparator, name)));
-  std::size_t shared = 0;
-  while (shared < std::min(branch.size(), used.size()) &&
-         std::ranges::equal(used.message(shared), branch.message(shared))) {
-    ++shared;
-  }
-  info.head = Seq{static_cast<std::int64_t>(branch.size())};
-  info.forked_from = ForkOrigin{id, Seq{static_cast<std::int64_t>(shared)}};
-  session.usage = {};
-  return session;
+  REPRISE_ASSIGN(info.id, SessionId::parse(cat(id.str(), kBranchSeparator, named.name)));
+  info.head = Seq{named.branch.size};
+  info.forked_from = ForkOrigin{id, Seq{named.branch.shared}};
+  whole.usage = {};
+  return whole;
 }
 
 std::optional<BranchId> split_branch_id(const SessionId& id, std::size_t before) {

@@ -40,15 +40,29 @@ class NamedBranches {
   std::unordered_map<std::string, std::size_t> by_name_;  // the first one
 };
 
-// A session as it was before a fork.
-struct WholeSession {
-  const Session& session;
-  const Branch& used;  // its current branch
-};
 // The fork for an abandoned branch: the whole session with its own id, length and origin, and
 // without usage.
-Result<Session> session_of_branch(const WholeSession& whole, const std::string& name,
-                                  const Branch& branch);
+Result<Session> session_of_branch(Session whole, const NamedBranch& named);
+
+// The messages of the current branch, or of an abandoned one.
+class BranchMessages {
+ public:
+  // `used` is the current branch, which must outlive it; `named` is null for this one.
+  BranchMessages(const Tree& tree, const Branch& used, const NamedBranch* named)
+      : used_(used),
+        shared_(named == nullptr ? used.size() : named->branch.shared),
+        own_(named == nullptr ? Branch() : tree.own_messages(named->branch, used)) {}
+
+  std::size_t size() const { return shared_ + own_.size(); }
+  std::span<const std::uint32_t> message(std::size_t index) const {
+    return index < shared_ ? used_.message(index) : own_.message(index - shared_);
+  }
+
+ private:
+  const Branch& used_;
+  std::size_t shared_;
+  Branch own_;
+};
 
 // The parts of "ID:NAME", separated by the last colon before this byte; nullopt for an id without a
 // name.

@@ -36,9 +36,9 @@ std::string revision_of(const SessionInfo& info) {
 
 // A session or one of its abandoned branches.
 struct ChosenBranch {
-  std::shared_ptr<const OpenSession> open;
+  std::shared_ptr<const OpenTree> tree;
   Session session;
-  Branch branch;
+  const NamedBranch* branch;  // null for the session
 };
 
 // Thread-safe.
@@ -103,12 +103,13 @@ class ToolSource final : public Source, public TodoReader {
     if (!chosen) {
       return std::unexpected(store::no_session(id));
     }
-    const OpenSession& open = *chosen->open;
+    const OpenSession& open = *chosen->tree->open;
+    const BranchMessages messages(open.tree, chosen->tree->used, chosen->branch);
     ReadReport report = open.report;
     const auto [from, to] = store::clamp(range, chosen->session.info.head);
     for (std::int64_t i = from; i < to; ++i) {
       const std::int64_t seq = range.newest_first ? to - 1 - (i - from) : i;
-      auto message = message_at(open, chosen->branch, seq);
+      auto message = message_at(open, messages, seq);
       if (!message) {
         add_damage(report,
                    {cat("session ", id.str(), ": message ", seq), message.error().message, ""});
@@ -127,13 +128,13 @@ class ToolSource final : public Source, public TodoReader {
   Result<std::vector<Todo>> todos(const SessionId& id) override {
     const std::lock_guard lock(mutex_);
     REPRISE_ASSIGN(const std::optional<ChosenBranch> chosen, choose(id));
-    return chosen ? chosen->open->todos : std::unexpected(store::no_session(id));
+    return chosen ? chosen->tree->open->todos : std::unexpected(store::no_session(id));
   }
 
   const SourceCapabilities& capabilities() const override { return holds_; }
 
  private:
-  static Result<Message> message_at(const OpenSession& open, const Branch& branch,
+  static Result<Message> message_at(const OpenSession& open, const BranchMessages& branch,
                                     std::int64_t seq) {
     std::vector<Node> nodes;
     for (const std::uint32_t place : branch.message(static_cast<std::size_t>(seq))) {
@@ -169,8 +170,8 @@ class ToolSource final : public Source, public TodoReader {
     }
     for (const NamedBranch& named :
          *indexed ? (*indexed)->branches.all() : std::span<const NamedBranch>()) {
-      if (auto chosen = choose_branch(**indexed, named)) {
-        branches.push_back(std::move(chosen->session));
+      if (auto session = session_of_branch((*indexed)->open->session, named)) {
+        branches.push_back(*std::move(session));
       }
     }
     return branches;
@@ -178,10 +179,10 @@ class ToolSource final : public Source, public TodoReader {
 
   // `id` is "ID" or "ID:BRANCH".
   Result<std::optional<ChosenBranch>> choose(const SessionId& id) {
-    REPRISE_ASSIGN(const OpenTree* indexed, index_of(id));
-    if (indexed != nullptr) {
-      return std::optional(
-          ChosenBranch{indexed->open, indexed->open->session, Branch(indexed->used)});
+    REPRISE_ASSIGN(auto indexed, index_of(id));
+    if (indexed) {
+      Session session = indexed->open->session;
+      return std::optional(ChosenBranch{std::move(indexed), std::move(session), nullptr});
     }
     const auto parts = split_branch_id(id);
     const auto session = parts ? SessionId::parse(parts->session) : Result<SessionId>(id);
@@ -189,28 +190,19 @@ class ToolSource final : public Source, public TodoReader {
       return std::optional<ChosenBranch>();
     }
     REPRISE_ASSIGN(indexed, index_of(*session));
-    const NamedBranch* const named =
-        indexed != nullptr ? indexed->branches.find(parts->name) : nullptr;
+    const NamedBranch* const named = indexed ? indexed->branches.find(parts->name) : nullptr;
     if (named == nullptr) {
       return std::optional<ChosenBranch>();
     }
-    REPRISE_ASSIGN(ChosenBranch chosen, choose_branch(*indexed, *named));
-    return std::optional(std::move(chosen));
+    REPRISE_ASSIGN(Session fork, session_of_branch(indexed->open->session, *named));
+    return std::optional(ChosenBranch{std::move(indexed), std::move(fork), named});
   }
 
-  static Result<ChosenBranch> choose_branch(const OpenTree& indexed, const NamedBranch& named) {
-    const OpenSession& open = *indexed.open;
-    Branch branch = open.tree.branch(named.branch.leaf);
-    REPRISE_ASSIGN(Session fork,
-                   session_of_branch({open.session, indexed.used}, named.name, branch));
-    return ChosenBranch{indexed.open, std::move(fork), std::move(branch)};
-  }
-
-  // Null if there is no such session. Valid until the next call.
-  Result<const OpenTree*> index_of(const SessionId& id) {
+  // Null if there is no such session.
+  Result<std::shared_ptr<const OpenTree>> index_of(const SessionId& id) {
     std::string state = tool_->state_of(id);
     if (last_ && last_->id == id && last_->state == state) {
-      return &*last_;
+      return last_;
     }
     REPRISE_ASSIGN(auto open, tool_->open(id));
     if (!open) {
@@ -219,15 +211,16 @@ class ToolSource final : public Source, public TodoReader {
     const auto leaf = open->tree.leaf();
     Branch used = leaf ? open->tree.branch(*leaf) : Branch{};
     NamedBranches branches(open->tree);
-    last_ = OpenTree{id, std::move(state), std::move(open), std::move(used), std::move(branches)};
-    return &*last_;
+    last_ = std::make_shared<const OpenTree>(
+        OpenTree{id, std::move(state), std::move(open), std::move(used), std::move(branches)});
+    return last_;
   }
 
   std::unique_ptr<Tool> tool_;
   SourceCapabilities holds_;
   std::mutex mutex_;
   // The last opened session, as a find is usually followed by a read.
-  std::optional<OpenTree> last_;
+  std::shared_ptr<const OpenTree> last_;
 };
 
 }  // namespace

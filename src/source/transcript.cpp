@@ -388,8 +388,8 @@ Time time_of_message(const JsonlTool& tool, const Transcript& transcript, std::u
   return message ? message->created_at : Time{};
 }
 
-ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
-                   ReadRange range, const MessageSink& sink) {
+ReadReport deliver(const JsonlTool& tool, const Transcript& transcript,
+                   const BranchMessages& branch, ReadRange range, const MessageSink& sink) {
   ReadReport report = transcript.report;
   MessageBuilder builder(tool, transcript);
   const auto count = static_cast<std::int64_t>(branch.size());

@@ -18,6 +18,7 @@
 #include "reprise/session.h"     // IWYU pragma: export
 #include "reprise/source.h"      // IWYU pragma: export
 #include "reprise/types.h"       // IWYU pragma: export
+#include "source/branches.h"     // IWYU pragma: export
 #include "source/file.h"         // IWYU pragma: export
 #include "source/records.h"      // IWYU pragma: export
 #include "source/tree.h"         // IWYU pragma: export
@@ -153,8 +154,8 @@ Result<Transcript> read_index(const JsonlTool& tool, Located located,
 
 // The messages [from, to) of a branch, in either direction. The report includes the transcript's
 // damage.
-ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
-                   ReadRange range, const MessageSink& sink);
+ReadReport deliver(const JsonlTool& tool, const Transcript& transcript,
+                   const BranchMessages& branch, ReadRange range, const MessageSink& sink);
 
 // Extends the session's time range to include a record's time.
 void note_time(SessionInfo& info, JsonView value);

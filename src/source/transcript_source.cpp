@@ -71,7 +71,7 @@ Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
 struct Chosen {
   std::shared_ptr<const Indexed> indexed;
   Session session;
-  std::shared_ptr<const Branch> branch;
+  const NamedBranch* branch;  // null for the session
 };
 
 constexpr std::chrono::seconds kListingTtl{2};
@@ -149,7 +149,9 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (!chosen) {
       return std::unexpected(store::no_session(id));
     }
-    return deliver(*tool_, chosen->indexed->transcript, *chosen->branch, range, sink);
+    const Indexed& indexed = *chosen->indexed;
+    const BranchMessages messages(indexed.transcript.tree, indexed.used, chosen->branch);
+    return deliver(*tool_, indexed.transcript, messages, range, sink);
   }
 
   const SourceCapabilities& capabilities() const override { return holds_; }
@@ -376,8 +378,8 @@ class TranscriptSource final : public Source, public OriginalReader {
       take(info_of(agent->transcript));
     }
     for (const NamedBranch& branch : indexed->branches.all()) {
-      REPRISE_ASSIGN(const Chosen chosen, choose_branch(indexed, branch));
-      take(chosen.session.info);
+      REPRISE_ASSIGN(Session session, session_of_branch(transcript.session, branch));
+      take(std::move(session.info));
     }
     return {};
   }
@@ -445,8 +447,8 @@ class TranscriptSource final : public Source, public OriginalReader {
     if (branch == nullptr) {
       return std::optional<Chosen>();
     }
-    REPRISE_ASSIGN(Chosen chosen, choose_branch(indexed, *branch));
-    return std::optional(std::move(chosen));
+    REPRISE_ASSIGN(Session session, session_of_branch(indexed->transcript.session, *branch));
+    return std::optional(Chosen{indexed, std::move(session), branch});
   }
 
   static std::optional<Chosen> whole(std::shared_ptr<const Indexed> indexed) {
@@ -454,17 +456,7 @@ class TranscriptSource final : public Source, public OriginalReader {
       return std::nullopt;
     }
     Session session = indexed->transcript.session;
-    std::shared_ptr<const Branch> branch(indexed, &indexed->used);
-    return Chosen{std::move(indexed), std::move(session), std::move(branch)};
-  }
-
-  static Result<Chosen> choose_branch(const std::shared_ptr<const Indexed>& indexed,
-                                      const NamedBranch& named) {
-    const Transcript& transcript = indexed->transcript;
-    auto branch = std::make_shared<const Branch>(transcript.tree.branch(named.branch.leaf));
-    REPRISE_ASSIGN(Session session,
-                   session_of_branch({transcript.session, indexed->used}, named.name, *branch));
-    return Chosen{indexed, std::move(session), std::move(branch)};
+    return Chosen{std::move(indexed), std::move(session), nullptr};
   }
 
   // Null if there is no such session.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -113,12 +114,15 @@ std::optional<std::uint32_t> Tree::leaf() const {
   return std::nullopt;
 }
 
-// In the order of the nodes.
-std::vector<std::uint32_t> Tree::path_to(std::uint32_t leaf) const {
+bool Tree::is_result_of_call(std::uint32_t at) const {
+  const std::uint32_t parent = links_[at].parent;
+  return nodes_[at].is_result && parent != kNone && !nodes_[parent].is_result;
+}
+
+std::vector<std::uint32_t> Tree::path_to(std::uint32_t leaf, std::uint32_t fork) const {
   std::vector<std::uint32_t> path;
   std::uint32_t child = kNone;
-  for (std::uint32_t at = leaf; at != kNone; at = links_[at].parent) {
-    path.push_back(at);
+  for (std::uint32_t at = leaf; at != fork; at = links_[at].parent) {
     // Results of parallel calls: only one of them leads to the leaf.
     for (std::uint32_t one = links_[at].last_result; one != kNone;
          one = links_[one].result_before) {
@@ -126,24 +130,34 @@ std::vector<std::uint32_t> Tree::path_to(std::uint32_t leaf) const {
         path.push_back(one);
       }
     }
+    if (links_[at].parent != fork || fork == kNone || !is_result_of_call(at)) {
+      path.push_back(at);
+    }
     child = at;
   }
-  std::ranges::sort(path);
+  std::ranges::reverse(path);
+  if (!std::ranges::is_sorted(path)) {
+    std::ranges::sort(path);
+  }
   return path;
 }
 
 Branch Tree::branch(std::uint32_t leaf) const {
+  return branch_of(path_to(leaf));
+}
+
+Branch Tree::branch_of(std::span<const std::uint32_t> path) const {
   // (message number, node index) pairs.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> placed;
   std::uint64_t open_group = 0;
   std::uint32_t open_message = 0;
   std::uint32_t count = 0;
-  for (const std::uint32_t at : path_to(leaf)) {
+  for (const std::uint32_t at : path) {
     const Node& node = nodes_[at];
     if (!node.is_message) {
       continue;
     }
-    if (node.group != 0 && node.group == open_group) {
+    if (!node.is_result && node.group != 0 && node.group == open_group) {
       placed.emplace_back(open_message, at);
       continue;
     }
@@ -167,6 +181,137 @@ Branch Tree::branch(std::uint32_t leaf) const {
   return branch;
 }
 
+// What is known of the path to each node, from what the node adds to the path to its parent.
+class Tree::Paths {
+ public:
+  // `used` is the current branch.
+  Paths(const Tree& tree, std::uint32_t leaf, const Branch& used)
+      : tree_(tree), used_(used), calls_(tree.nodes_.size()), paths_(tree.nodes_.size()) {
+    note_results();
+    note_used(leaf);
+    note_paths(leaf);
+  }
+
+  void measure(AbandonedBranch& branch) const {
+    const Path& path = paths_[branch.leaf];
+    branch.size = path.size;
+    branch.last_common = path.last_common;
+    std::uint32_t differs = path.first_own;  // the first message node of only one of the branches
+    if (path.fork == kNone) {
+      differs = std::min(differs, first_used_);
+    } else {
+      branch.fork = path.fork;
+      differs = std::min(differs, calls_[path.fork].first_used_after);
+    }
+    branch.shared = messages_before(differs);
+    const std::uint32_t open = path.fork == kNone ? kNone : paths_[path.fork].last_answer;
+    if (open != kNone) {  // one of the branches may go on with a message of both
+      const std::uint32_t message = calls_[open].message;
+      if (used_.message(message).back() >= differs || is_same_group(open, path.first_own_answer)) {
+        branch.shared = std::min(branch.shared, message);
+      }
+    }
+  }
+
+ private:
+  struct Path {
+    std::uint32_t size = 0;                  // messages, with the results of all calls
+    std::uint32_t last_answer = kNone;       // the last message node that is no result
+    std::uint32_t fork = kNone;              // the last node that is also on the current branch
+    std::uint32_t last_common = 0;           // likewise, with the results of all calls
+    std::uint32_t first_own = kNone;         // the first message node that is not
+    std::uint32_t first_own_answer = kNone;  // likewise, without results
+  };
+  // Of a node that may have results.
+  struct Call {
+    std::uint32_t results = 0;               // messages
+    std::uint32_t first_result = kNone;      // the first of these
+    std::uint32_t last_result = 0;           // the last result
+    std::uint32_t first_used_after = kNone;  // the current branch's next message node
+    std::uint32_t message = 0;               // the current branch's with the node
+  };
+
+  void note_results() {
+    for (std::uint32_t at = 0; at < tree_.nodes_.size(); ++at) {
+      if (!tree_.is_result_of_call(at)) {
+        continue;
+      }
+      Call& call = calls_[tree_.links_[at].parent];
+      call.last_result = at;
+      if (tree_.nodes_[at].is_message) {
+        ++call.results;
+        call.first_result = std::min(call.first_result, at);
+      }
+    }
+  }
+
+  void note_used(std::uint32_t leaf) {
+    for (std::uint32_t at = leaf; at != kNone; at = tree_.links_[at].parent) {
+      calls_[at].first_used_after = first_used_;
+      if (!tree_.is_result_of_call(at)) {
+        first_used_ = std::min(first_used_, first_message(at));
+      }
+    }
+    for (std::uint32_t message = 0; message < used_.size(); ++message) {
+      for (const std::uint32_t at : used_.message(message)) {
+        calls_[at].message = message;
+      }
+    }
+  }
+
+  void note_paths(std::uint32_t leaf) {
+    std::vector<bool> on_used(tree_.nodes_.size());
+    for (std::uint32_t at = leaf; at != kNone; at = tree_.links_[at].parent) {
+      on_used[at] = true;
+    }
+    for (std::uint32_t at = 0; at < tree_.nodes_.size(); ++at) {
+      const std::uint32_t parent = tree_.links_[at].parent;
+      Path& path = paths_[at];
+      path = parent == kNone ? Path() : paths_[parent];
+      if (tree_.is_result_of_call(at)) {
+        continue;  // counted with the call
+      }
+      const Node& node = tree_.nodes_[at];
+      const bool is_answer = node.is_message && !node.is_result;
+      const bool is_new = node.is_message && !(is_answer && is_same_group(path.last_answer, at));
+      path.size += (is_new ? 1U : 0U) + calls_[at].results;
+      path.last_answer = is_answer ? at : path.last_answer;
+      if (on_used[at]) {
+        path.fork = at;
+        path.last_common = std::max({path.last_common, at, calls_[at].last_result});
+      } else {
+        path.first_own = std::min(path.first_own, first_message(at));
+        path.first_own_answer =
+            is_answer ? std::min(path.first_own_answer, at) : path.first_own_answer;
+      }
+    }
+  }
+
+  // Of the node and its results.
+  std::uint32_t first_message(std::uint32_t at) const {
+    return tree_.nodes_[at].is_message ? at : calls_[at].first_result;
+  }
+
+  bool is_same_group(std::uint32_t one, std::uint32_t other) const {
+    return one != kNone && other != kNone && tree_.nodes_[one].group != 0 &&
+           tree_.nodes_[one].group == tree_.nodes_[other].group;
+  }
+
+  // The current branch's messages that begin before a node.
+  std::uint32_t messages_before(std::uint32_t node) const {
+    const std::span starts(used_.starts.data(), used_.size());
+    const auto first = [this](std::uint32_t start) { return used_.nodes[start]; };
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(starts, node, {}, first) -
+                                      starts.begin());
+  }
+
+  const Tree& tree_;
+  const Branch& used_;
+  std::vector<Call> calls_;
+  std::vector<Path> paths_;
+  std::uint32_t first_used_ = kNone;
+};
+
 std::vector<AbandonedBranch> Tree::abandoned_branches() const {
   std::vector<AbandonedBranch> abandoned;
   const std::optional<std::uint32_t> used = leaf();
@@ -174,7 +319,8 @@ std::vector<AbandonedBranch> Tree::abandoned_branches() const {
     return abandoned;
   }
   std::vector<bool> on_path(nodes_.size());
-  for (const std::uint32_t at : path_to(*used)) {
+  const std::vector<std::uint32_t> used_path = path_to(*used);
+  for (const std::uint32_t at : used_path) {
     on_path[at] = true;
   }
   // From the end backwards: whether messages follow a node on some branch.
@@ -195,10 +341,36 @@ std::vector<AbandonedBranch> Tree::abandoned_branches() const {
     const bool is_message = nodes_[at].is_message;
     first[at] = parent != kNone && first[parent] != kNone ? first[parent] : is_message ? at : kNone;
     if (is_message && !nodes_[at].is_sidechain && !has_more[at]) {
-      abandoned.push_back({at, first[at]});
+      abandoned.push_back({.leaf = at, .first = first[at]});
     }
   }
+  if (!abandoned.empty()) {
+    const Branch current = branch_of(used_path);
+    const Paths paths(*this, *used, current);
+    std::ranges::for_each(abandoned, [&](AbandonedBranch& one) { paths.measure(one); });
+  }
   return abandoned;
+}
+
+Branch Tree::own_messages(const AbandonedBranch& of, const Branch& used) const {
+  std::vector<std::uint32_t> path = path_to(of.leaf, of.fork.value_or(kNone));
+  // Nodes of both branches may follow the first ones of one of them.
+  const std::size_t own = path.size();
+  for (std::size_t message = of.shared; of.fork && message < used.size(); ++message) {
+    if (used.message(message).front() > of.last_common) {
+      break;
+    }
+    for (const std::uint32_t at : used.message(message)) {
+      const std::uint32_t on_chain = is_result_of_call(at) ? links_[at].parent : at;
+      if (on_chain <= *of.fork) {
+        path.push_back(at);
+      }
+    }
+  }
+  if (path.size() > own) {
+    std::ranges::sort(path);
+  }
+  return branch_of(path);
 }
 
 }  // namespace reprise::source

@@ -54,8 +54,13 @@ struct Branch {
 
 // An abandoned branch.
 struct AbandonedBranch {
-  std::uint32_t leaf = 0;   // its last message
-  std::uint32_t first = 0;  // its first message that is not on the current branch
+  std::uint32_t leaf = 0;    // its last message
+  std::uint32_t first = 0;   // its first message that is not on the current branch
+  std::uint32_t size = 0;    // the number of its messages
+  std::uint32_t shared = 0;  // how many of them at its start are those of the current branch
+  std::optional<std::uint32_t> fork =
+      {};                         // the last node of both branches that is no tool's result
+  std::uint32_t last_common = 0;  // the last node of both branches
 };
 
 class Tree {
@@ -81,15 +86,25 @@ class Tree {
   void set_leaf(std::uint32_t place) { leaf_ = place; }
   // Takes time proportional to the branch.
   Branch branch(std::uint32_t leaf) const;
+  // Takes time proportional to the tree, however many branches it has.
   std::vector<AbandonedBranch> abandoned_branches() const;
+  // The messages of a branch that are not shared with the current one, `used`. Takes time
+  // proportional to these.
+  Branch own_messages(const AbandonedBranch& of, const Branch& used) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static std::optional<std::uint32_t> place(std::uint32_t at) {
     return at == kNone ? std::nullopt : std::optional(at);
   }
+  class Paths;
   std::uint32_t parent_of(const Node& node) const;
-  std::vector<std::uint32_t> path_to(std::uint32_t leaf) const;
+  // Whether each branch with its parent includes it.
+  bool is_result_of_call(std::uint32_t at) const;
+  // The nodes of a branch after `fork`, or all of them, in order.
+  std::vector<std::uint32_t> path_to(std::uint32_t leaf, std::uint32_t fork = kNone) const;
+  // `path` in order.
+  Branch branch_of(std::span<const std::uint32_t> path) const;
 
   struct Links {
     std::uint32_t parent = kNone;

@@ -88,6 +88,19 @@ TEST_F(SearchToolTest, FindsWhatIsNotListed) {
   EXPECT_EQ(find_in_tool("resumed"), (Places{"a#2"}));
 }
 
+// The number of its messages is not known when it is listed.
+TEST_F(SearchToolTest, WhatBranchesOfALargeFileShareIsFoundOnce) {
+  std::string lines = line("u0", "", "first");
+  for (int i = 1; i <= 200; ++i) {
+    lines += line(cat("u", i), cat("u", i - 1), cat("more ", std::string(1000, 'x')));
+  }
+  write("a.jsonl", lines + line("v1", "u200", "abandoned") + line("v2", "u200", "abandoned") +
+                       line("v3", "u200", "last"));
+  EXPECT_EQ(find_in_tool("first"), (Places{"a#0"}));
+  EXPECT_EQ(find_in_tool("abandoned").size(), 2U);
+  EXPECT_EQ(find_in_tool("last"), (Places{"a#201"}));
+}
+
 // A process that is killed leaves sessions whose rows say that they are not indexed.
 TEST_F(SearchToolTest, FindsSubAgentsWhoseIndexingWasInterrupted) {
   for (const std::string_view name : {"ab", "a:b", "a:b:c", "a:"}) {

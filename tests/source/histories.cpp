@@ -459,4 +459,21 @@ const std::vector<History>& histories() {
   return all;
 }
 
+void write_branches(const std::filesystem::path& folder, int count, bool is_abandoned) {
+  const auto line = [](std::string_view id, std::string_view parent) {
+    return cat("{'type':'user','uuid':'", id, "','parentUuid':", parent,
+               ",'sessionId':'0a1b2c3d-0000-4000-8000-000000000001','timestamp':'", kTime,
+               "','cwd':'/x','message':{'role':'user','content':'word ", id, "'}}\n");
+  };
+  std::string lines;
+  for (int at = 0; at < count; ++at) {
+    lines += line(cat("m", at), before(at));
+  }
+  for (int leaf = 0; leaf < count; ++leaf) {
+    lines += line(cat("leaf", leaf), before(count));
+  }
+  lines += is_abandoned ? line("other", "null") : "";
+  write_json(folder / "projects/-x/0a1b2c3d-0000-4000-8000-000000000001.jsonl", std::move(lines));
+}
+
 }  // namespace reprise::test

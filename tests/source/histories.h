@@ -20,4 +20,8 @@ struct History {
 
 const std::vector<History>& histories();
 
+// Writes a session of Claude Code: `count` messages, and as many others that each follow the last
+// of these. If those messages are abandoned, one more has no parent.
+void write_branches(const std::filesystem::path& folder, int count, bool is_abandoned);
+
 }  // namespace reprise::test

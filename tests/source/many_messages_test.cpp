@@ -53,6 +53,50 @@ TEST_P(ManyMessages, TakeLinearTime) {
   EXPECT_TRUE(many < 1 || many < 2.5 * kTimes * few) << few << " s, then " << many << " s";
 }
 
+// The processor time that finding as many branches as there are messages before them takes, and
+// reading what the current branch does not have: of abandoned messages, that is all.
+double seconds_for_branches(int count, bool is_abandoned) {
+  const TemporaryFolder folder;
+  write_branches(folder.path(), count, is_abandoned);
+  const double begin = cpu_seconds();
+  const auto source = must(open_source(cat("claude:", folder.path().native())));
+  SessionQuery query{.branches = true, .limit = kPageMax};
+  int branches = 0;
+  do {
+    SessionPage page = must(source->list(query));
+    for (const SessionInfo& info : page.sessions) {
+      if (!info.forked_from) {
+        continue;
+      }
+      ++branches;
+      EXPECT_EQ(must(get(*source, info.id)).info.forked_from, info.forked_from);
+      EXPECT_EQ(info.forked_from->at.value, is_abandoned ? 0 : count);
+      if (!is_abandoned) {
+        std::int64_t read = 0;
+        must(source->read(info.id, {.from = info.forked_from->at}, [&](const Message&) {
+          ++read;
+          return Flow::proceed;
+        }));
+        EXPECT_EQ(read, 1);
+      }
+    }
+    query.after = std::move(page.next);
+  } while (!query.after.empty());
+  EXPECT_GE(branches, count - 1);
+  return cpu_seconds() - begin;
+}
+
+class ManyMessagesWithBranches : public testing::TestWithParam<bool> {};
+
+TEST_P(ManyMessagesWithBranches, TakeLinearTime) {
+  constexpr int kTimes = 8;
+  const double few = seconds_for_branches(kExchanges, GetParam());
+  const double many = seconds_for_branches(kTimes * kExchanges, GetParam());
+  EXPECT_TRUE(many < 1 || many < 2.5 * kTimes * few) << few << " s, then " << many << " s";
+}
+
+INSTANTIATE_TEST_SUITE_P(Histories, ManyMessagesWithBranches, testing::Bool());
+
 INSTANTIATE_TEST_SUITE_P(Histories, ManyMessages, testing::ValuesIn(histories()),
                          [](const auto& history) { return std::string(history.param.name); });
 
