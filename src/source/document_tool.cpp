@@ -88,6 +88,9 @@ class DocumentTool final : public Tool {
       head.info = (*open)->session.info;
       head.info->id = id;
     }
+    for (const Damage& damage : (*open)->report.damage) {
+      add_damage(report, damage);
+    }
     if ((*open)->report.damaged == 0) {
       return cache_.put(id, state, std::move(head));
     }

@@ -64,6 +64,7 @@ TEST_F(ClineTest, AnOtherFileThatCannotBeReadIsDamage) {
   write("data/sessions/2_t/t.json", {"{'cwd':'/home"});
   open("cline");
   EXPECT_EQ(sessions().size(), 2U);
+  EXPECT_EQ(must(source().list({})).damage.size(), 2U);
   EXPECT_EQ(session("s1").info.title, "Why?");
   EXPECT_EQ(transcript("s1"), Lines{"user: Why?"});
   EXPECT_EQ(damage("s1").size(), 1U);

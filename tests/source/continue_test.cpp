@@ -34,7 +34,7 @@ TEST_F(ContinueTest, MessagesWithTheirCallsAndResults) {
                    "assistant: (thinking) hm", "assistant: call ls c1 {}", "tool: c1 = a.txt",
                    "assistant: So."}));
   EXPECT_EQ(damage("s1").size(), 1U);
-  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
+  EXPECT_EQ(must(source().list({})).damage.size(), 2U);
   EXPECT_EQ(session("s1").usage.output.value, 4);
   EXPECT_EQ(session("s1").info.working_dir, "/home/a/x");
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "source/document_tool.h"
 #include "source/kinds.h"
