@@ -59,7 +59,7 @@ std::string DeltaText::decode(std::string_view raw) {
   return decoded(content);
 }
 
-std::string DeltaText::rest() {
+std::string DeltaText::finish() {
   return decoded(std::exchange(pending_, {}));
 }
 
@@ -103,7 +103,7 @@ void ReplyWriter::emit(Kind kind, std::string_view text) {
 void ReplyWriter::end_text() {
   if (std::exchange(in_text_, false)) {
     count_block();
-    joined_ += delta_.rest();
+    joined_ += delta_.finish();
     flush();
   }
 }
@@ -210,7 +210,7 @@ void ReplyWriter::add_input(Tool& tool, std::string_view text) {
 }
 
 void ReplyWriter::close_tool(Tool& tool) {
-  add_input(tool, tool.delta.rest());
+  add_input(tool, tool.delta.finish());
   if (!tool.has_input) {
     add_input(tool, "{}");
   }

@@ -17,7 +17,7 @@ class DeltaText {
   // `raw` is a JSON string with its quotes, already validated.
   std::string decode(std::string_view raw);
   // The held-back end at the end of the text: U+FFFD, or "".
-  std::string rest();
+  std::string finish();
 
  private:
   std::string pending_;  // JSON-escaped

@@ -209,7 +209,7 @@ std::string SecretMask::take(std::string_view piece) {
   return take_masked(waiting_, secrets_, form_, true);
 }
 
-std::string SecretMask::rest() {
+std::string SecretMask::finish() {
   return take_masked(waiting_, secrets_, form_, false);
 }
 
@@ -240,7 +240,7 @@ void MaskedSink::operator()(const StreamEvent& event) {
 
 void MaskedSink::finish() {
   if (kind_ != Kind::none) {
-    emit((kind_ == Kind::input ? inputs_ : texts_).rest());
+    emit((kind_ == Kind::input ? inputs_ : texts_).finish());
     kind_ = Kind::none;
   }
 }

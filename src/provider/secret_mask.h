@@ -40,7 +40,7 @@ class SecretMask {
   explicit SecretMask(Secrets secrets, TextForm form = TextForm::plain)
       : secrets_(std::move(secrets)), form_(form) {}
   std::string take(std::string_view piece);
-  std::string rest();  // the held-back text, which is not a secret
+  std::string finish();  // the held-back text, which is not a secret
 
  private:
   Secrets secrets_;

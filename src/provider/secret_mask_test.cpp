@@ -24,7 +24,7 @@ TEST(SecretMask, MasksAKeyInAllTwoAndThreePartSplits) {
       std::string out = mask.take(text.substr(0, i));
       out += mask.take(text.substr(i, j - i));
       out += mask.take(text.substr(j));
-      out += mask.rest();
+      out += mask.finish();
       ASSERT_EQ(out, "a sk-sec sk-****** s") << i << " " << j;
     }
   }
@@ -36,7 +36,7 @@ TEST(SecretMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
     SecretMask mask({"abcdefg", "abcdefghij", "bcdefgh"});
     std::string out = mask.take(text.substr(0, i));
     out += mask.take(text.substr(i));
-    out += mask.rest();
+    out += mask.finish();
     ASSERT_EQ(out, "*** *** *** ***hi") << i;
   }
 }
@@ -48,7 +48,7 @@ TEST(SecretMask, MasksEscapedKeysOfJsonInAllSplits) {
     SecretMask mask({std::string(kKey)}, TextForm::json);
     std::string out = mask.take(text.substr(0, i));
     out += mask.take(text.substr(i));
-    out += mask.rest();
+    out += mask.finish();
     ASSERT_EQ(out, R"({"a":"***","b":"***","c":"\\u0073k-secret-1234\n"})") << i;
   }
   EXPECT_EQ(masked(R"("a/b\"c\\d" "a\/b\u0022c\u005cd" \)", {R"(a/b"c\d)"}, TextForm::json),
@@ -60,7 +60,7 @@ TEST(SecretMask, HoldsBackOnlyPossibleKeys) {
   EXPECT_EQ(mask.take("words, "), "words, ");
   EXPECT_EQ(mask.take("a ask"), "a a");
   EXPECT_EQ(mask.take("ed"), "sked");
-  EXPECT_EQ(mask.rest(), "");
+  EXPECT_EQ(mask.finish(), "");
 }
 
 TEST(MaskedSink, MasksTheSecretsOfHeadersInAnAnswer) {

@@ -59,7 +59,7 @@ TEST(DeltaText, HoldsBackIncompleteCharacters) {
   DeltaText pair;
   EXPECT_EQ(pair.decode(R"("a\ud83d")"), "a");
   EXPECT_EQ(pair.decode(R"("\ude00b")"), "\U0001F600b");
-  EXPECT_EQ(pair.rest(), "");
+  EXPECT_EQ(pair.finish(), "");
 
   DeltaText lone;
   EXPECT_EQ(lone.decode(R"("a\uD83D")"), "a");
@@ -67,7 +67,7 @@ TEST(DeltaText, HoldsBackIncompleteCharacters) {
             "\uFFFD"
             "b");
   EXPECT_EQ(lone.decode(R"("\ud83d")"), "");
-  EXPECT_EQ(lone.rest(), "\uFFFD");
+  EXPECT_EQ(lone.finish(), "\uFFFD");
 
   DeltaText escaped;  // a backslash, then letters
   EXPECT_EQ(escaped.decode(R"("\\ud83d")"), R"(\ud83d)");

@@ -144,7 +144,7 @@ Result<Chat::ReadMetadata> Chat::metadata() {
   }
   auto metadata =
       bytes ? metadata_from_json(id_, *bytes)
-            : derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
+            : derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.scope);
   if (!metadata) {
     if (!bytes) {
       return std::unexpected(std::move(metadata).error());
@@ -152,7 +152,7 @@ Result<Chat::ReadMetadata> Chat::metadata() {
     read.damage =
         Damage{cat(id_.str(), "/", kMetadataFile), metadata.error().message, excerpt_of(*bytes)};
     metadata =
-        derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
+        derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.scope);
     REPRISE_TRY(metadata);
   }
   read.metadata = std::make_shared<const MetadataFile>(*std::move(metadata));
@@ -210,7 +210,7 @@ Result<LogState> Chat::state() {
 
 Result<StoredSession> Chat::session(const MetadataFile& metadata, const LogState& state) {
   StoredSession stored = session_at(metadata, state);
-  if (settings_.derive == Derive::all && lacks_usage_of_others(metadata, state)) {
+  if (settings_.scope == MetadataScope::all && lacks_usage_of_others(metadata, state)) {
     REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, this->log());
     const std::int64_t from = metadata.at(point_of(state)).log.end;
     REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log, from, place_.folder));

@@ -53,13 +53,13 @@ std::string metadata_to_json(const MetadataFile& metadata);
 // corrupt if the JSON is malformed.
 Result<MetadataFile> metadata_from_json(const SessionId& id, std::string_view json);
 
-enum class Derive : std::uint8_t;
+enum class MetadataScope : std::uint8_t;
 
 // Derives the metadata of a chat without reprise.json. io if any of its files cannot be read,
 // because the next change would store the result.
 Result<MetadataFile> derive_metadata(const Layout& layout, const std::filesystem::path& folder,
                                      const SessionId& id, std::string_view working_dir,
-                                     Derive what);
+                                     MetadataScope what);
 
 // The session with the log in this state.
 StoredSession session_at(const MetadataFile& metadata, const LogState& log);

@@ -70,7 +70,7 @@ ChatWriter::ChatWriter(fs::path folder, MetadataFile metadata, std::shared_ptr<M
       now_(metadata_.now.stored) {}
 
 // Repairs what a crash left.
-Result<> ChatWriter::settle() {
+Result<> ChatWriter::recover() {
   const LogState log = log_->state();
   if (metadata_.cut) {
     metadata_.now = metadata_.at(point_of(log));
@@ -108,7 +108,7 @@ Result<> ChatWriter::check_length(Seq head) const {
 Result<AppendResult> ChatWriter::write(std::optional<Seq> from,
                                        const std::vector<Message>& messages,
                                        const AppendOptions& options) {
-  REPRISE_TRY(settle());
+  REPRISE_TRY(recover());
   if (options.operation) {
     if (auto done = find_done(*options.operation); done) {
       // Its writer may have died before the sync.
@@ -219,7 +219,7 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
 Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOptions& options) {
   const LogState log = log_->state();
   REPRISE_ASSERT(now_.session.info.head == log.head);  // the seq of the first line
-  REPRISE_ASSERT(!log.is_torn());                      // settle() has removed a torn end
+  REPRISE_ASSERT(!log.is_torn());                      // recover() has removed a torn end
   const std::string_view line_end = log.ends_line ? "" : "\n";
   const std::int64_t start = log.size + static_cast<std::int64_t>(line_end.size());
   REPRISE_ASSIGN(const std::string lines, encode(start, log.head, messages, options));

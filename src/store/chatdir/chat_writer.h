@@ -24,7 +24,7 @@ class ChatWriter {
                              const AppendOptions& options);
 
  private:
-  Result<> settle();
+  Result<> recover();
   std::optional<AppendResult> find_done(const OperationId& operation) const;
   Result<> check_length(Seq head) const;
   Result<ToolNames> names_for(Seq before, const std::vector<Message>& messages) const;

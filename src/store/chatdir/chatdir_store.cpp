@@ -119,7 +119,7 @@ Result<> ChatdirStore::list_at(Area area, const CheckedQuery& query,
       REPRISE_TRY(list_packed(listed, query, matching, damage));
       continue;
     }
-    const auto opened = chats_.at(listed, Derive::all_but_usage);
+    const auto opened = chats_.at(listed, MetadataScope::all_but_usage);
     if (!opened) {
       damage.push_back({listed.id.str(), opened.error().message, ""});
       continue;

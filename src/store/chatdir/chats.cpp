@@ -60,9 +60,9 @@ Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   return open_.front();
 }
 
-Result<std::shared_ptr<Chat>> Chats::at(const Layout::Listed& listed, Derive derive) const {
+Result<std::shared_ptr<Chat>> Chats::at(const Layout::Listed& listed, MetadataScope scope) const {
   ChatSettings settings = settings_;
-  settings.derive = derive;
+  settings.scope = scope;
   return Chat::open(layout_, listed.id, listed.place, std::move(settings));
 }
 

@@ -18,14 +18,14 @@ class Chat;
 
 // How much metadata to derive for a chat without reprise.json: the usage requires reading each
 // step.
-enum class Derive : std::uint8_t { all, all_but_usage };
+enum class MetadataScope : std::uint8_t { all, all_but_usage };
 
 struct ChatSettings {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};
   std::int64_t messages_max = 0;
   std::string working_dir = {};  // for chats without one: the chat directory itself
-  Derive derive = Derive::all;
+  MetadataScope scope = MetadataScope::all;
   ProgressSink on_progress = {};
 };
 
@@ -44,7 +44,8 @@ class Chats {
   Result<std::shared_ptr<Chat>> get(const SessionId& id);
 
   // The same for a known place. The chat is not cached.
-  Result<std::shared_ptr<Chat>> at(const Layout::Listed& listed, Derive derive = Derive::all) const;
+  Result<std::shared_ptr<Chat>> at(const Layout::Listed& listed,
+                                   MetadataScope scope = MetadataScope::all) const;
 
   // Runs `work` on the chat, and again if the chat was moved meanwhile.
   template <class Work>

@@ -98,7 +98,7 @@ Result<std::string> title_of(const fs::path& messages) {
 
 Result<MetadataFile> derive_metadata(const Layout& layout, const fs::path& folder,
                                      const SessionId& id, std::string_view working_dir,
-                                     Derive what) {
+                                     MetadataScope what) {
   MetadataFile metadata(id);
   metadata.is_derived = true;
   SessionInfo& info = metadata.now.stored.session.info;
@@ -110,7 +110,7 @@ Result<MetadataFile> derive_metadata(const Layout& layout, const fs::path& folde
   info.working_dir = working_dir;
   REPRISE_ASSIGN(info.created_at, beginning_of(folder));
   info.updated_at = info.created_at;
-  if (what == Derive::all) {
+  if (what == MetadataScope::all) {
     REPRISE_ASSIGN(metadata.now.stored.session.usage, usage_of_steps(folder));
   }
   return metadata;

@@ -141,7 +141,7 @@ Result<bool> MessageLog::add_piece(Reading& reading, const std::optional<Piece>&
   in_batch_ = in_batch_ && (!piece || torn || continues_batch(*piece));
   const bool is_continuation = reading.after_damage && piece && continues_damage(*piece);
   if (!torn && !in_batch_ && !is_continuation) {
-    settle(piece ? piece->offset : reading.size, piece ? piece->line : last_line);
+    commit_batch(piece ? piece->offset : reading.size, piece ? piece->line : last_line);
   }
   if (!piece || torn || (!piece->damage.empty() && !piece->ends_line)) {
     return false;
@@ -237,7 +237,7 @@ void MessageLog::learn(const Trailer& trailer, Seq seq) {
 }
 
 // Makes everything read so far part of the record.
-void MessageLog::settle(std::int64_t end, std::int64_t line) {
+void MessageLog::commit_batch(std::int64_t end, std::int64_t line) {
   for (const auto& [trailer, seq] : trailers_) {
     learn(*trailer, seq);
   }

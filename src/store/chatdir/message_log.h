@@ -91,7 +91,7 @@ class MessageLog {
                     const Visit& visit) const;
   void take(const Piece& piece);
   bool continues_batch(const Piece& piece) const;
-  void settle(std::int64_t end, std::int64_t line);
+  void commit_batch(std::int64_t end, std::int64_t line);
   void learn(const Trailer& trailer, Seq seq);
   void add_damaged_span(DamagedSpan span);
   Seq next_seq() const { return places_.empty() ? Seq{} : places_.back().seq.next(); }

@@ -33,7 +33,7 @@ Result<> DocumentStore::create_with(const Session& session, std::vector<Message>
 Result<AppendResult> DocumentStore::replace_suffix(const SessionId& id, Seq from,
                                                    std::vector<Message> messages,
                                                    AppendOptions options) {
-  return write_document(*files_, *documents_, id, {from, std::move(messages), options});
+  return write_document(*format_, *documents_, id, {from, std::move(messages), options});
 }
 
 Result<std::int64_t> DocumentStore::count_replaced(const SessionId& id) {
@@ -55,7 +55,7 @@ Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answ
   if (!running || running->answer != answer) {
     return std::unexpected(answer_not_running(id, answer));
   }
-  REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+  REPRISE_ASSIGN(const auto file, format_->partial_file(id));
   return store::add_partial(file, answer, delta);
 }
 
@@ -67,7 +67,7 @@ Result<> DocumentStore::renew_lease(const SessionId& id, const OperationId& answ
   if (!running || running->answer != answer) {
     return std::unexpected(answer_not_running(id, answer));
   }
-  REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+  REPRISE_ASSIGN(const auto file, format_->partial_file(id));
   return add_lease(file, answer, lease);
 }
 
@@ -75,7 +75,7 @@ Result<std::optional<Partial>> DocumentStore::find_partial(const SessionId& id) 
   REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   std::optional<Partial> running = found.session->stored.partial;
   if (running) {
-    REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+    REPRISE_ASSIGN(const auto file, format_->partial_file(id));
     REPRISE_ASSIGN(const auto lease, read_lease(file, running->answer));
     running->owner.lease = lease.value_or(running->owner.lease);
     REPRISE_ASSIGN(running->blocks, read_partial(file, running->answer));
@@ -92,7 +92,7 @@ Result<> DocumentStore::add_response(const Session& session, const Message& answ
   const AppendOptions options{.operation = operation};
   const auto add = [&]() -> Result<> {
     REPRISE_TRY(
-        write_document(*files_, *documents_, session.info.id, {std::nullopt, {bare}, options}));
+        write_document(*format_, *documents_, session.info.id, {std::nullopt, {bare}, options}));
     return {};
   };
   if (auto added = add(); added || added.error().code != Code::not_found) {
@@ -101,7 +101,7 @@ Result<> DocumentStore::add_response(const Session& session, const Message& answ
   REPRISE_TRY(check_new_session(session));
   FileSession file = new_file_session(session);
   REPRISE_ASSIGN(const AppendResult written, write_messages(file.stored, Seq{0}, {bare}, options));
-  files_->after_append(file.stored, options, written);
+  format_->after_append(file.stored, options, written);
   auto created = documents_->add(std::move(file));
   // conflict: another program created it first.
   return created || created.error().code != Code::conflict ? std::move(created) : add();
@@ -190,15 +190,15 @@ Result<> DocumentStore::begin(const Session& session) {
 }
 
 Result<VerifyReport> DocumentStore::verify() {
-  return DocumentMaintenance(*files_, *documents_).verify();
+  return DocumentMaintenance(*format_, *documents_).verify();
 }
 
 Result<VerifyReport> DocumentStore::repair_into(const std::filesystem::path& target) {
-  return DocumentMaintenance(*files_, *documents_).repair_into(target);
+  return DocumentMaintenance(*format_, *documents_).repair_into(target);
 }
 
 Result<> DocumentStore::backup(const std::filesystem::path& target) {
-  return DocumentMaintenance(*files_, *documents_).backup(target);
+  return DocumentMaintenance(*format_, *documents_).backup(target);
 }
 
 }  // namespace reprise::store

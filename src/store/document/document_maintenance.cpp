@@ -106,7 +106,7 @@ Result<> write_file(const fs::path& file, const std::string& bytes) {
 }  // namespace
 
 DocumentMaintenance::DocumentMaintenance(const DocumentFormat& files, Documents& documents)
-    : files_(files), documents_(documents), progress_(documents.options().on_progress) {}
+    : format_(files), documents_(documents), progress_(documents.options().on_progress) {}
 
 void DocumentMaintenance::report_progress(std::string_view work, std::int64_t done,
                                           std::size_t total) const {
@@ -119,7 +119,7 @@ Result<> DocumentMaintenance::verify_file(const fs::path& file, VerifyReport& re
   const auto document = documents_.load(file);
   if (document) {
     count(*document->document, report);
-    const auto signature = files_.signature(file);
+    const auto signature = format_.signature(file);
     if (signature == Signature::failed) {
       report.damage.push_back({file.native(), std::string(kSignatureFailed), ""});
     } else if (!signature && signature.error().code != Code::not_found) {
@@ -137,7 +137,7 @@ Result<> DocumentMaintenance::verify_file(const fs::path& file, VerifyReport& re
 
 Result<VerifyReport> DocumentMaintenance::verify() {
   VerifyReport report;
-  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
   std::int64_t done = 0;
   for (const fs::path& file : files) {
     report_progress("verifying", done++, files.size());
@@ -150,7 +150,7 @@ Result<VerifyReport> DocumentMaintenance::verify() {
 
 // Verifies a turn that is not in its session's file yet.
 void DocumentMaintenance::verify_pending_turn(VerifyReport& report) const {
-  const fs::path file = files_.pending_file();
+  const fs::path file = format_.pending_file();
   const auto turn = file.empty() ? Result<std::optional<PendingTurn>>() : read_pending_turn(file);
   if (!turn) {
     report.damage.push_back(damage_of(file, turn.error()));
@@ -172,14 +172,14 @@ void DocumentMaintenance::verify_pending_turn(VerifyReport& report) const {
 
 // The file's path in a copy of the store.
 fs::path DocumentMaintenance::inside(const fs::path& target, const fs::path& file) const {
-  if (file == files_.root()) {
+  if (file == format_.root()) {
     return target;
   }
-  if (files_.is_folder()) {
-    return target / file.lexically_relative(files_.root());
+  if (format_.is_folder()) {
+    return target / file.lexically_relative(format_.root());
   }
   // A file beside the root is named after it.
-  const std::string root = files_.root().native();
+  const std::string root = format_.root().native();
   return beside(target, file.native().starts_with(root) ? file.native().substr(root.size())
                                                         : cat(".", file.filename().native()));
 }
@@ -197,13 +197,13 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
   std::optional<Document> repaired =
-      document ? std::optional(*document->document) : files_.salvage(file, *bytes);
+      document ? std::optional(*document->document) : format_.salvage(file, *bytes);
   if (repaired) {
     for (FileSession& session : repaired->sessions) {  // encode them again, including damaged parts
       session.encoded = {};
       session.spelled.clear();
     }
-    REPRISE_ASSIGN(const std::string text, files_.encode(*repaired));
+    REPRISE_ASSIGN(const std::string text, format_.encode(*repaired));
     REPRISE_TRY(write_file(target, text));
   }
   REPRISE_TRY(quarantine(target, *bytes));
@@ -212,7 +212,7 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
 
 Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
   VerifyReport report;
-  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
   const auto fill = [&](const fs::path& place, const fs::path& last) -> Result<> {
     std::int64_t done = 0;
     for (const fs::path& file : files) {
@@ -221,10 +221,10 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
     }
     report_progress("repairing", done, files.size());
     verify_pending_turn(report);
-    const fs::path pending = files_.pending_file();
+    const fs::path pending = format_.pending_file();
     if (const auto bytes = pending.empty() ? Result<std::string>() : read_file(pending);
         bytes && !bytes->empty()) {
-      REPRISE_TRY(write_file(inside(place, pending), files_.pending_bytes_for(last, *bytes)));
+      REPRISE_TRY(write_file(inside(place, pending), format_.pending_bytes_for(last, *bytes)));
     }
     return {};
   };
@@ -234,8 +234,8 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
 
 Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
   State state;
-  REPRISE_ASSIGN(std::vector<fs::path> files, files_.files());
-  if (const fs::path pending = files_.pending_file(); !pending.empty()) {
+  REPRISE_ASSIGN(std::vector<fs::path> files, format_.files());
+  if (const fs::path pending = format_.pending_file(); !pending.empty()) {
     REPRISE_ASSIGN(const bool holds_turn, file_exists(pending));
     if (holds_turn) {
       files.push_back(pending);
@@ -285,10 +285,10 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
       REPRISE_TRY(remove_if_exists(inside(copy.place, file)));
       continue;
     }
-    const bool is_held = file == files_.pending_file();
+    const bool is_held = file == format_.pending_file();
     REPRISE_TRY(
         write_file(inside(copy.place, file),
-                   is_held ? files_.pending_bytes_for(copy.target, *std::move(bytes)) : *bytes));
+                   is_held ? format_.pending_bytes_for(copy.target, *std::move(bytes)) : *bytes));
     copy.state.insert_or_assign(file, identity);
   }
   report_progress("backing up", std::ssize(copy.state), state.size());
@@ -317,7 +317,7 @@ Result<> DocumentMaintenance::backup(const fs::path& target) {
         return {};
       }
     }
-    return fail(Code::busy, cat(files_.root().native(), " changes faster than it can be copied"));
+    return fail(Code::busy, cat(format_.root().native(), " changes faster than it can be copied"));
   });
 }
 

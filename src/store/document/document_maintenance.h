@@ -45,7 +45,7 @@ class DocumentMaintenance {
   std::filesystem::path inside(const std::filesystem::path& target,
                                const std::filesystem::path& file) const;
 
-  const DocumentFormat& files_;
+  const DocumentFormat& format_;
   Documents& documents_;
   const ProgressSink& progress_;
 };

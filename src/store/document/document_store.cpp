@@ -53,14 +53,14 @@ using Outcome = Documents::Outcome;
 class DocumentWriter {
  public:
   DocumentWriter(const DocumentFormat& files, const SessionId& id, DocumentWrite write)
-      : files_(files), id_(id), write_(std::move(write)) {}
+      : format_(files), id_(id), write_(std::move(write)) {}
 
   Result<Outcome> change(FileSession& file) {
-    REPRISE_TRY(files_.check_append(write_.messages));
-    if (files_.stores_whole_turns()) {
+    REPRISE_TRY(format_.check_append(write_.messages));
+    if (format_.stores_whole_turns()) {
       REPRISE_TRY(find_pending(file.stored));
       if (cancels_turn(file.stored)) {
-        REPRISE_ASSIGN(const auto partial, files_.partial_file(id_));
+        REPRISE_ASSIGN(const auto partial, format_.partial_file(id_));
         REPRISE_TRY(remove_partial(partial));
         const Seq head = file.stored.session.info.head;
         appended_ = {head, head, false};
@@ -78,7 +78,7 @@ class DocumentWriter {
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
     if (write_.options.end_partial && !appended_.repeated && !runs_beside_) {
       // Failure is harmless: pieces of an answer that has ended are not read.
-      if (const auto partial = files_.partial_file(id_)) {
+      if (const auto partial = format_.partial_file(id_)) {
         (void)remove_partial(*partial);
       }
     }
@@ -95,7 +95,7 @@ class DocumentWriter {
     if (appended_.repeated) {
       return Outcome::unchanged;
     }
-    if (files_.stores_whole_turns() && from == head) {
+    if (format_.stores_whole_turns() && from == head) {
       if (stored.partial && (pending_ || !was_running)) {
         REPRISE_TRY(hold(stored.partial->answer, from));
         return Outcome::pending;
@@ -104,7 +104,7 @@ class DocumentWriter {
         return Outcome::pending;  // the turn was cancelled without an answer
       }
     }
-    appended_ = files_.after_append(stored, write_.options, appended_);
+    appended_ = format_.after_append(stored, write_.options, appended_);
     if (from < head) {
       file.encoded.cut(from.value);
       // Raw entries between removed messages move to the end of the remaining ones.
@@ -117,7 +117,7 @@ class DocumentWriter {
 
   // Reads the pending turn. One that cannot be read is quarantined before it is overwritten.
   Result<> find_pending(const StoredSession& stored) {
-    REPRISE_ASSIGN(const auto file, files_.partial_file(id_));
+    REPRISE_ASSIGN(const auto file, format_.partial_file(id_));
     auto turn = read_pending_turn(file, id_);
     if (!turn && turn.error().code == Code::corrupt) {
       REPRISE_ASSIGN(const std::string bytes, read_file(file));
@@ -164,11 +164,11 @@ class DocumentWriter {
     const bool is_started = batch.options.begin_partial.has_value();
     pending_->batches.push_back(std::move(batch));
     runs_beside_ = true;
-    REPRISE_ASSIGN(const auto file, files_.partial_file(id_));
+    REPRISE_ASSIGN(const auto file, format_.partial_file(id_));
     return write_pending_turn(file, *pending_, answer, is_started);
   }
 
-  const DocumentFormat& files_;
+  const DocumentFormat& format_;
   const SessionId& id_;
   DocumentWrite write_;
   std::optional<PendingTurn> pending_;
@@ -180,9 +180,9 @@ class DocumentWriter {
 }  // namespace
 
 DocumentStore::DocumentStore(std::unique_ptr<DocumentFormat> files, const StoreOptions& options)
-    : files_(std::move(files)),
-      documents_(std::make_unique<Documents>(*files_, options)),
-      capabilities_(capabilities_in(*this, *files_)) {}
+    : format_(std::move(files)),
+      documents_(std::make_unique<Documents>(*format_, options)),
+      capabilities_(capabilities_in(*this, *format_)) {}
 
 DocumentStore::~DocumentStore() = default;
 
@@ -199,7 +199,7 @@ Result<std::optional<Session>> DocumentStore::find(const SessionId& id) {
   const StoredSession& stored = found->session->stored;
   Session session = stored.session;
   if (stored.partial && session.info.answering) {
-    REPRISE_ASSIGN(const auto file, files_->partial_file(id));
+    REPRISE_ASSIGN(const auto file, format_->partial_file(id));
     REPRISE_ASSIGN(const auto lease, read_lease(file, stored.partial->answer));
     session.info.answering->lease = lease.value_or(session.info.answering->lease);
   }
@@ -223,7 +223,7 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
       continue;
     }
     if (const auto now = find(info.id); !now) {
-      damage.push_back({files_->root().native(), now.error().message, ""});
+      damage.push_back({format_->root().native(), now.error().message, ""});
     } else if (const std::optional<Session>& session = *now; session) {
       info.answering = session->info.answering;  // with the current lease
     }
@@ -235,7 +235,7 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
 
 Result<AppendResult> DocumentStore::append(const SessionId& id, std::vector<Message> messages,
                                            AppendOptions options) {
-  return write_document(*files_, *documents_, id, {std::nullopt, std::move(messages), options});
+  return write_document(*format_, *documents_, id, {std::nullopt, std::move(messages), options});
 }
 
 Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,

@@ -70,7 +70,7 @@ class DocumentStore final : public Store,
   Result<> backup(const std::filesystem::path& target) override;
 
  private:
-  const std::unique_ptr<DocumentFormat> files_;
+  const std::unique_ptr<DocumentFormat> format_;
   const std::unique_ptr<Documents> documents_;
   const Capabilities capabilities_;
 };

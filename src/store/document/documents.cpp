@@ -79,14 +79,14 @@ Result<Documents::Loaded> Documents::load(const fs::path& file) {
     if (auto known = cached(file, before); known != nullptr) {
       return Loaded{std::move(known), before};
     }
-    REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
+    REPRISE_ASSIGN(const std::string bytes, read_file(file, format_.file_bytes_max()));
     REPRISE_ASSIGN(const FileIdentity after, identify(file));
     if (before != after && tries < kAttempts) {
       continue;
     }
-    REPRISE_ASSIGN(Document decoded, files_.decode(file, bytes));
+    REPRISE_ASSIGN(Document decoded, format_.decode(file, bytes));
     if (ours != nullptr) {
-      decoded = files_.merge(*ours, std::move(decoded));
+      decoded = format_.merge(*ours, std::move(decoded));
     }
     Loaded loaded{std::make_shared<const Document>(std::move(decoded)), {}};
     if (before == after) {
@@ -121,7 +121,7 @@ void Documents::keep(LoadedFiles& among, const fs::path& file, Loaded loaded) {
 
 Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId& id) {
   for (int tries = 1;; ++tries) {
-    REPRISE_ASSIGN(const auto file, files_.find_file(id));
+    REPRISE_ASSIGN(const auto file, format_.find_file(id));
     if (!file) {
       return find_unsaved(id);
     }
@@ -145,19 +145,19 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
 
 Result<LockFile::Hold> Documents::lock() {
   if (options_.access == Access::read) {
-    return std::unexpected(read_only(files_.root().native()));
+    return std::unexpected(read_only(format_.root().native()));
   }
   LockFile* file = nullptr;
   bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
     if (lock_ == nullptr) {
-      REPRISE_TRY(make_private_folders(folder_of(files_.lock_file())));
-      for (const fs::path& folder : files_.folders()) {
+      REPRISE_TRY(make_private_folders(folder_of(format_.lock_file())));
+      for (const fs::path& folder : format_.folders()) {
         REPRISE_TRY(make_private_folders(folder));
       }
-      REPRISE_ASSIGN(lock_, LockFile::open(files_.lock_file()));
-      allocate_reserve(files_.lock_file());
+      REPRISE_ASSIGN(lock_, LockFile::open(format_.lock_file()));
+      allocate_reserve(format_.lock_file());
       is_first = true;
     }
     file = lock_.get();
@@ -188,7 +188,7 @@ Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
       return {};
     }
   }
-  return fail(Code::busy, cat(files_.root().native(),
+  return fail(Code::busy, cat(format_.root().native(),
                               " is constantly being written by another program: try again later"));
 }
 
@@ -230,7 +230,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   if (place != found.file) {
     REPRISE_TRY(merge_pending_turn(session));
   }
-  if (outcome == Outcome::moved && files_.is_folder() && place != found.file) {
+  if (outcome == Outcome::moved && format_.is_folder() && place != found.file) {
     REPRISE_TRY(move_untouched(found.file, place));
     return true;
   }
@@ -242,8 +242,8 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     if (place == found.file) {
       return write(target, std::move(document));
     }
-    return files_.is_folder() ? move_file_of(found, place, std::move(document))
-                              : move(target, place, std::move(document), index);
+    return format_.is_folder() ? move_file_of(found, place, std::move(document))
+                               : move(target, place, std::move(document), index);
   };
   REPRISE_ASSIGN(const bool done, put());
   if (done && found.is_unsaved) {
@@ -281,15 +281,15 @@ void Documents::sweep() const {
 }
 
 std::vector<fs::path> Documents::places() const {
-  return files_.is_folder()
-             ? files_.folders()
-             : std::vector{folder_of(files_.root()), beside(files_.root(), ".trash")};
+  return format_.is_folder()
+             ? format_.folders()
+             : std::vector{folder_of(format_.root()), beside(format_.root(), ".trash")};
 }
 
 // The folder of a single-file store also contains files of others.
 bool Documents::is_ours(const fs::path& folder, std::string_view name) const {
-  const std::string root = files_.root().filename();
-  const bool is_beside = !files_.is_folder() && folder == folder_of(files_.root());
+  const std::string root = format_.root().filename();
+  const bool is_beside = !format_.is_folder() && folder == folder_of(format_.root());
   return is_beside ? name == root || (name.starts_with(root) && name[root.size()] == '.')
                    : name.ends_with(".json");
 }
@@ -318,7 +318,7 @@ Result<> Documents::remove(const SessionId& id) {
       forget_unsaved(id);
       return true;
     }
-    if (files_.is_folder()) {
+    if (format_.is_folder()) {
       REPRISE_TRY(remove_file(found.file));
       return true;
     }
@@ -335,14 +335,14 @@ Result<> Documents::remove(const SessionId& id) {
 }
 
 Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(auto known, files_.infos(damage));
+  REPRISE_ASSIGN(auto known, format_.infos(damage));
   if (known) {
     return *std::move(known);
   }
   const Result<std::optional<Found>> none;
   std::vector<SessionInfo> all;
   std::set<SessionId> seen;
-  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
   for (const fs::path& file : files) {
     REPRISE_ASSIGN(const auto loaded, if_exists(load(file)));
     if (!loaded) {
@@ -352,7 +352,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
     for (const FileSession& session : document.sessions) {
       const SessionInfo& info = session.stored.session.info;
       if (seen.insert(info.id).second) {
-        REPRISE_ASSIGN(const auto whole, files_.stores_whole_turns() ? find(info.id) : none);
+        REPRISE_ASSIGN(const auto whole, format_.stores_whole_turns() ? find(info.id) : none);
         all.push_back(whole ? whole->session->stored.session.info : info);
       }
       damage.insert(damage.end(), session.damage.begin(), session.damage.end());

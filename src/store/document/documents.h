@@ -29,7 +29,7 @@ class Documents {
  public:
   // `files` must outlive the object.
   Documents(const DocumentFormat& files, const StoreOptions& options)
-      : files_(files), options_(options) {}
+      : format_(files), options_(options) {}
 
   const StoreOptions& options() const { return options_; }
 
@@ -80,7 +80,7 @@ class Documents {
   Result<std::vector<Remnant>> remnants() const;
   // Runs a deletion; on a full disk, with the reserved space.
   Result<> delete_with_reserve(const std::function<Result<>()>& work) {
-    return with_reserve(files_.lock_file(), work);
+    return with_reserve(format_.lock_file(), work);
   }
 
  private:
@@ -144,7 +144,7 @@ class Documents {
   Result<bool> move_file_of(const Found& from, const std::filesystem::path& to, Document document);
   bool is_obsolete(const std::filesystem::path& file, const Document& document) const;
 
-  const DocumentFormat& files_;
+  const DocumentFormat& format_;
   StoreOptions options_;
   std::mutex mutex_;  // guards the members below
   std::unique_ptr<LockFile> lock_;

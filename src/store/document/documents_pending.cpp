@@ -33,10 +33,10 @@ FileSession copy_for_readers(const FileSession& session) {
 // The pending turn is read first: it may be added to the file in between, where it is recognized.
 // In the other order, it could be missed in both.
 Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
-  if (!files_.stores_whole_turns()) {
+  if (!format_.stores_whole_turns()) {
     return find_in_file(id);
   }
-  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
+  REPRISE_ASSIGN(const fs::path file, format_.partial_file(id));
   const auto read = read_pending_turn(file, id);
   const std::optional<PendingTurn> turn = read ? *read : std::nullopt;
   REPRISE_ASSIGN(auto found, find_in_file(id));
@@ -65,18 +65,18 @@ Result<Documents::Found> Documents::get(const SessionId& id) {
 }
 
 Result<bool> Documents::has_pending_turn(const SessionId& id) const {
-  if (!files_.stores_whole_turns()) {
+  if (!format_.stores_whole_turns()) {
     return false;
   }
-  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
+  REPRISE_ASSIGN(const fs::path file, format_.partial_file(id));
   REPRISE_ASSIGN(const auto turn, read_pending_turn(file, id));
   return turn && turn->has_content();
 }
 
 // If all sessions share one partial file, it may belong to another one.
 Result<> Documents::remove_partial_of(const SessionId& id) const {
-  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
-  if (files_.stores_whole_turns()) {
+  REPRISE_ASSIGN(const fs::path file, format_.partial_file(id));
+  if (format_.stores_whole_turns()) {
     const auto turn = read_pending_turn(file).value_or(std::nullopt);
     if (turn && turn->session != id && turn->has_content()) {
       return {};
@@ -86,11 +86,11 @@ Result<> Documents::remove_partial_of(const SessionId& id) const {
 }
 
 Result<> Documents::merge_pending_turn(FileSession& session) const {
-  if (!files_.stores_whole_turns()) {
+  if (!format_.stores_whole_turns()) {
     return {};
   }
   const SessionId& id = session.stored.session.info.id;
-  REPRISE_ASSIGN(const fs::path file, files_.partial_file(id));
+  REPRISE_ASSIGN(const fs::path file, format_.partial_file(id));
   REPRISE_ASSIGN(const auto turn, read_pending_turn(file, id));
   if (turn) {
     REPRISE_TRY(add_pending_turn(session.stored, *turn));
@@ -107,7 +107,7 @@ Result<> Documents::begin(FileSession session) {
     return std::unexpected(session_exists(id));
   }
   // The pending file may hold a turn of another new session whose process died.
-  REPRISE_ASSIGN(const auto pending, read_pending_turn(files_.pending_file()));
+  REPRISE_ASSIGN(const auto pending, read_pending_turn(format_.pending_file()));
   const Found found{
       .file = home_of(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
@@ -135,12 +135,12 @@ Result<std::string> Documents::encode_unsaved(const SessionId& id) {
     }
     alone.sessions.push_back(unsaved_session->second);
   }
-  REPRISE_ASSIGN(const std::string text, files_.encode(alone));
+  REPRISE_ASSIGN(const std::string text, format_.encode(alone));
   return json::compact(text);
 }
 
 Result<FileSession> Documents::read_unsaved(const std::string& json) const {
-  REPRISE_ASSIGN(Document alone, files_.decode(files_.root(), json));
+  REPRISE_ASSIGN(Document alone, format_.decode(format_.root(), json));
   if (alone.sessions.size() != 1) {
     return fail(Code::corrupt, "the session that was started cannot be read");
   }
@@ -152,7 +152,7 @@ Result<FileSession> Documents::read_unsaved(const std::string& json) const {
 
 // In memory if this process started it, otherwise beside the file.
 Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId& id) {
-  if (!files_.stores_whole_turns()) {
+  if (!format_.stores_whole_turns()) {
     return std::nullopt;
   }
   std::optional<FileSession> session;
@@ -163,7 +163,7 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
     }
   }
   if (!session) {
-    const auto read = read_pending_turn(files_.pending_file(), id);
+    const auto read = read_pending_turn(format_.pending_file(), id);
     if (!read && read.error().code != Code::corrupt) {
       return std::unexpected(read.error());
     }
@@ -218,7 +218,7 @@ void Documents::forget_unsaved(const SessionId& id) {
 }
 
 void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage) {
-  if (!files_.stores_whole_turns()) {
+  if (!format_.stores_whole_turns()) {
     return;
   }
   std::vector<SessionId> ids;
@@ -229,9 +229,9 @@ void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>
     }
   }
   const auto note = [&](const Error& error) {
-    damage.push_back({files_.pending_file().native(), error.message, ""});
+    damage.push_back({format_.pending_file().native(), error.message, ""});
   };
-  const auto read = read_pending_turn(files_.pending_file());
+  const auto read = read_pending_turn(format_.pending_file());
   if (!read) {
     note(read.error());
   } else if (const auto& pending = *read; pending) {

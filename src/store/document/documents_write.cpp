@@ -31,7 +31,7 @@ Result<> prepare_move(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 Result<Signature> Documents::signature(const Found& found) {
-  REPRISE_ASSIGN(const Signature signature, files_.signature(found.file));
+  REPRISE_ASSIGN(const Signature signature, format_.signature(found.file));
   if (signature != Signature::failed) {
     const std::lock_guard lock(mutex_);
     if (proven_.size() >= kCachedMax) {
@@ -65,7 +65,7 @@ Result<> Documents::check_signature(const Found& found) {
 
 // Whether a file beside the root has become empty and can be removed.
 bool Documents::is_obsolete(const fs::path& file, const Document& document) const {
-  return !files_.is_folder() && file != files_.root() && document.sessions.empty() &&
+  return !format_.is_folder() && file != format_.root() && document.sessions.empty() &&
          document.raw_entries.empty() && !document.unreadable;
 }
 
@@ -97,11 +97,11 @@ Result<bool> Documents::write(const Target& target, Document document) {
 }
 
 Result<std::string> Documents::encoded(const fs::path& file, Document& document) const {
-  REPRISE_ASSIGN(std::string bytes, files_.encode(document));
-  if (static_cast<std::int64_t>(bytes.size()) > files_.file_bytes_max()) {
+  REPRISE_ASSIGN(std::string bytes, format_.encode(document));
+  if (static_cast<std::int64_t>(bytes.size()) > format_.file_bytes_max()) {
     return fail(Code::unsupported,
                 cat("cannot write ", file.native(), ": it would have ", bytes.size(),
-                    " bytes, and the format allows ", files_.file_bytes_max()));
+                    " bytes, and the format allows ", format_.file_bytes_max()));
   }
   return bytes;
 }
@@ -110,8 +110,8 @@ Result<> Documents::quarantine_bytes(const fs::path& file, Document& document) {
   if (!document.unreadable) {
     return {};
   }
-  REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
-  REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, files_.quarantine_suffix()));
+  REPRISE_ASSIGN(const std::string bytes, read_file(file, format_.file_bytes_max()));
+  REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, format_.quarantine_suffix()));
   if (options_.on_warning) {
     options_.on_warning(
         cat(file.native(), ": ", document.unreadable->reason, "; it is saved as ", name.native()));
@@ -146,8 +146,8 @@ void Documents::wrote(const fs::path& file, const FileIdentity& written, Documen
 
 fs::path Documents::home_of(const StoredSession& stored) const {
   return stored.session.info.state == SessionState::trashed
-             ? files_.trash_place(stored.session, stored.state_before_trash)
-             : files_.place(stored.session);
+             ? format_.trash_place(stored.session, stored.state_before_trash)
+             : format_.place(stored.session);
 }
 
 // An earlier attempt may have failed in the final sync, when the change was visible but not
@@ -158,7 +158,7 @@ Result<> Documents::sync_places(const fs::path& file, const StoredSession& store
   if (before.info.state == SessionState::trashed) {
     before.info.state = stored.state_before_trash;
   }
-  const fs::path folder = folder_of(files_.place(before));
+  const fs::path folder = folder_of(format_.place(before));
   REPRISE_ASSIGN(const bool has_folder, file_exists(folder));
   return has_folder && folder != folder_of(file) ? sync_folder(folder) : Result<>();
 }
@@ -214,8 +214,8 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
   REPRISE_ASSIGN(Draft there, draft_at(to));
   const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
   const SessionId id = moved->stored.session.info.id;
-  REPRISE_ASSIGN(const fs::path trashed, files_.partial_file(id));
-  if (to == files_.root()) {
+  REPRISE_ASSIGN(const fs::path trashed, format_.partial_file(id));
+  if (to == format_.root()) {
     REPRISE_TRY(check_partial_place(id));
   }
   std::erase_if(there.document.sessions,
@@ -231,7 +231,7 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
   if (!*written) {
     return false;
   }
-  if (to == files_.root()) {
+  if (to == format_.root()) {
     REPRISE_TRY(restore_partial(trashed));
   }
   return write(from, std::move(document));
@@ -242,8 +242,8 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
 Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
                                const SessionId& id) const {
   REPRISE_ASSIGN(const bool has_turn, has_pending_turn(id));
-  const fs::path in_trash = files_.partial_in_trash(id);
-  REPRISE_ASSIGN(const fs::path partial, files_.partial_file(id));
+  const fs::path in_trash = format_.partial_in_trash(id);
+  REPRISE_ASSIGN(const fs::path partial, format_.partial_file(id));
   if (has_turn && partial != in_trash) {
     REPRISE_TRY(remove_partial(in_trash));
     REPRISE_TRY(link_file(partial, in_trash));
@@ -252,9 +252,9 @@ Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
 }
 
 Result<> Documents::check_partial_place(const SessionId& id) const {
-  const fs::path in_use = files_.pending_file();
-  REPRISE_ASSIGN(const fs::path partial, files_.partial_file(id));
-  if (partial != files_.partial_in_trash(id)) {
+  const fs::path in_use = format_.pending_file();
+  REPRISE_ASSIGN(const fs::path partial, format_.partial_file(id));
+  if (partial != format_.partial_in_trash(id)) {
     return {};
   }
   REPRISE_ASSIGN(const auto other, read_pending_turn(in_use));
@@ -267,7 +267,7 @@ Result<> Documents::check_partial_place(const SessionId& id) const {
 }
 
 Result<> Documents::restore_partial(const fs::path& trashed) const {
-  const fs::path in_use = files_.pending_file();
+  const fs::path in_use = format_.pending_file();
   REPRISE_ASSIGN(const bool has_moved, file_exists(trashed));
   if (in_use.empty() || trashed == in_use || !has_moved) {
     return {};
@@ -280,11 +280,11 @@ Result<> Documents::restore_partial(const fs::path& trashed) const {
 // second link is all that fits.
 bool Documents::may_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
   const auto has_turn = has_pending_turn(id);
-  const auto bytes = read_file(file, files_.file_bytes_max());
-  if (!has_turn || !bytes || (*has_turn && files_.partial_in_trash(id).empty())) {
+  const auto bytes = read_file(file, format_.file_bytes_max());
+  if (!has_turn || !bytes || (*has_turn && format_.partial_in_trash(id).empty())) {
     return false;
   }
-  const auto there = files_.decode(to, *bytes);
+  const auto there = format_.decode(to, *bytes);
   if (!there || there->sessions.size() != 1) {
     return false;
   }

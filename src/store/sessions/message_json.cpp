@@ -62,7 +62,7 @@ class EntryReader {
         return scanner_.string(content_.emplace());
       }
       if (name == kSidecar) {
-        return scanner_.string(entry_.rest);
+        return scanner_.string(entry_.sidecar);
       }
     }
     std::string_view raw;
@@ -141,8 +141,8 @@ Message finish_message(Message native, Entry& entry, Seq seq) {
   if (own_id(message) == id_at(seq)) {
     std::erase_if(message.extra, [](const ExtraField& field) { return field.name == "id"; });
   }
-  if (!entry.rest.empty()) {
-    if (const auto added = add_message_sidecar(message, entry.rest); !added) {
+  if (!entry.sidecar.empty()) {
+    if (const auto added = add_message_sidecar(message, entry.sidecar); !added) {
       entry.reasons.push_back(cat("its member ", kSidecar, ": ", added.error().message));
     }
   }
@@ -176,8 +176,8 @@ std::string write_message(const Message& message, Time time) {
       members.extra(field);
     }
   }
-  if (const std::string rest = message_sidecar(message, native); !rest.empty()) {
-    members.text(kSidecar, rest);
+  if (const std::string sidecar = message_sidecar(message, native); !sidecar.empty()) {
+    members.text(kSidecar, sidecar);
   }
   return members.object();
 }

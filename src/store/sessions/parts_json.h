@@ -60,7 +60,7 @@ struct Entry {
   std::optional<Message> native;     // nullopt if it is not a message
   std::optional<Time> at;            // also of entries that are not messages
   std::vector<std::string> reasons;  // the parts that could not be read
-  std::string rest;
+  std::string sidecar;
 };
 // `raw` is a JSON value.
 Entry read_entry(std::string_view raw);

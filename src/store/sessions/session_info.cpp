@@ -58,9 +58,8 @@ std::string_view before_conversation(std::string_view head) {
 // The members without the prompt history, which may be by far the longest and is not in a list.
 std::string without_prompts(std::string_view members) {
   const std::size_t from = members.find(kPromptsLine);
-  const std::size_t to = from == std::string_view::npos
-                             ? from
-                             : members.find(kMemberLine, from + kPromptsLine.size());
+  const std::size_t to =
+      from == std::string_view::npos ? from : members.find(kMemberLine, from + kPromptsLine.size());
   return to == std::string_view::npos ? std::string(members)
                                       : cat(members.substr(0, from), members.substr(to));
 }
@@ -85,9 +84,9 @@ std::optional<SessionInfo> info_from_ends(const Location& location, std::string_
   if (!session) {
     return std::nullopt;
   }
-  std::string rest;
-  json::Scanner(json::find_member(json, kSidecar)).string(rest);
-  const auto messages = stored_message_count(rest);
+  std::string sidecar;
+  json::Scanner(json::find_member(json, kSidecar)).string(sidecar);
+  const auto messages = stored_message_count(sidecar);
   if (!messages) {
     return std::nullopt;
   }

@@ -45,7 +45,7 @@ inline constexpr std::array<std::string_view, 14> kMembers = {
 inline constexpr std::string_view kNotUtf8 = "not UTF-8: what cannot be read is shown as U+FFFD";
 
 // The number of messages recorded in a file of ours; nullopt for other files.
-std::optional<std::int64_t> stored_message_count(std::string_view rest);
+std::optional<std::int64_t> stored_message_count(std::string_view sidecar);
 
 inline constexpr std::int64_t kFileBytesMax = std::int64_t{10} << 20;
 

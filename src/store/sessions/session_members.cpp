@@ -96,8 +96,8 @@ Session native_of(const StoredSession& stored) {
 // reformat or reorder it.
 std::string own_member_of(const StoredSession& stored, const Session& native, std::size_t prompts,
                           const SigningKey* key) {
-  std::string rest;
-  json::ObjectWriter object(rest);
+  std::string sidecar;
+  json::ObjectWriter object(sidecar);
   object.field("messages", stored.session.info.head.value);
   if (prompts > 0) {
     object.field("prompts", static_cast<std::int64_t>(prompts));
@@ -107,10 +107,10 @@ std::string own_member_of(const StoredSession& stored, const Session& native, st
   }
   object.close();
   if (const std::string more = session_sidecar(stored, native); !more.empty()) {
-    rest.back() = ',';
-    rest.append(more, 1);
+    sidecar.back() = ',';
+    sidecar.append(more, 1);
   }
-  return rest;
+  return sidecar;
 }
 
 std::vector<std::string_view> taken_names(bool has_id) {

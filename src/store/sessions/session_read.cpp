@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::int64_t kVersion = 1;
 
-std::size_t prompt_count_in(std::string_view rest) {
+std::size_t prompt_count_in(std::string_view sidecar) {
   std::int64_t prompts = 0;
-  json::Scanner scanner(json::find_member(rest, "prompts"));
+  json::Scanner scanner(json::find_member(sidecar, "prompts"));
   return scanner.integer(prompts) && prompts > 0 ? static_cast<std::size_t>(prompts) : 0;
 }
 
@@ -153,7 +153,7 @@ class Reader {
       return is_text && text == placed_.id.str();
     }
     if (name == kSidecar && is_text) {
-      rest_ = std::move(text);
+      sidecar_ = std::move(text);
       return true;
     }
     if (name == "signature") {
@@ -206,7 +206,7 @@ class Reader {
       element.time = time;
       element.entry.at = time;
     }
-    if (stored_message_count(rest_) != messages) {
+    if (stored_message_count(sidecar_) != messages) {
       std::ranges::stable_sort(elements, {}, &Element::time);
     }
     for (Element& element : elements) {
@@ -269,12 +269,12 @@ class Reader {
     if (!placed_.is_open()) {
       info().closed_at = closed_at_;
     }
-    if (usage_ || stored_message_count(rest_)) {
+    if (usage_ || stored_message_count(sidecar_)) {
       session().usage = usage_.value_or(Usage());
     }
-    if (!rest_.empty()) {
-      if (const auto added = add_session_sidecar(file_.stored, rest_); !added) {
-        keep(kSidecar, RawJson::string(rest_).text(), added.error().message);
+    if (!sidecar_.empty()) {
+      if (const auto added = add_session_sidecar(file_.stored, sidecar_); !added) {
+        keep(kSidecar, RawJson::string(sidecar_).text(), added.error().message);
       }
     }
     if (name_ && *name_ != name_of(info())) {
@@ -293,9 +293,9 @@ class Reader {
   // Removes derived prompts from the history; those changed by another program are no longer
   // derived.
   void take_derived_prompts() {
-    const std::size_t count = prompt_count_in(rest_);
+    const std::size_t count = prompt_count_in(sidecar_);
     std::vector<std::string>& all = session().prompt_history;
-    if (count == 0 || count > all.size() || !json::find_member(rest_, kPrompts).empty()) {
+    if (count == 0 || count > all.size() || !json::find_member(sidecar_, kPrompts).empty()) {
       return;
     }
     const auto given = all.begin() + static_cast<std::ptrdiff_t>(count);
@@ -329,7 +329,7 @@ class Reader {
   std::string_view conversation_;
   std::vector<RawMember> raw_;
   std::optional<std::string> name_;
-  std::string rest_;
+  std::string sidecar_;
   std::int64_t version_ = kVersion;
   std::optional<Usage> usage_;
   std::optional<Time> created_at_;
@@ -339,9 +339,9 @@ class Reader {
 
 }  // namespace
 
-std::optional<std::int64_t> stored_message_count(std::string_view rest) {
+std::optional<std::int64_t> stored_message_count(std::string_view sidecar) {
   std::int64_t messages = 0;
-  json::Scanner scanner(json::find_member(rest, "messages"));
+  json::Scanner scanner(json::find_member(sidecar, "messages"));
   return scanner.integer(messages) ? std::optional(messages) : std::nullopt;
 }
 

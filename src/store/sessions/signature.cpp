@@ -97,8 +97,8 @@ Result<SignedText> read_signed(std::string_view json) {
       return true;
     }
     if (name == kSidecar && raw.starts_with('"')) {
-      const std::string rest = text_in(raw);
-      text.host = text_in(json::find_member(rest, "host"));
+      const std::string sidecar = text_in(raw);
+      text.host = text_in(json::find_member(sidecar, "host"));
     }
     unsigned_json += unsigned_json.size() == 1 ? "" : ",";
     append_string(unsigned_json, name);
