@@ -152,5 +152,17 @@ TEST_F(GooseTest, ItIsRecognised) {
   EXPECT_EQ(must(source_kind_of((place() / "sessions.db").native()))->name, "goose");
 }
 
+TEST_F(GooseTest, ADamagedDatabaseDoesNotHideTheOlderFiles) {
+  append("sessions.db", std::string(5000, 'x'));
+  write("20250101_120000.jsonl",
+        {"{'working_dir':'/x','description':'T','message_count':1}",
+         "{'role':'user','created':1735732800,'content':[{'type':'text','text':'Why?'}]}"});
+  open("goose");
+  EXPECT_EQ(sessions(), Lines{"20250101_120000 T (1)"});
+  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
+  EXPECT_EQ(transcript("20250101_120000"), Lines{"user: Why?"});
+  EXPECT_FALSE(source().find(must(SessionId::parse("20260102_1")))) << "it may be in the database";
+}
+
 }  // namespace
 }  // namespace reprise::test::goose_history

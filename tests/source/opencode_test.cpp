@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <fstream>
 #include <memory>
 
 #include "base/text.h"
@@ -265,6 +266,20 @@ TEST_F(OpencodeTest, ItsFolderIsRecognisedAndKiloIsToldByItsName) {
   std::filesystem::copy_file(place() / "opencode.db", place() / "kilo.db",
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(must(source_kind_of((place() / "kilo.db").native()))->name, "kilo");
+}
+
+TEST_F(OpencodeTest, ADamagedDatabaseDoesNotHideTheOthers) {
+  session_row("ses_1", "Talk");
+  question("ses_1", "msg_1", "Why?");
+  database_.reset();
+  std::filesystem::copy_file(place() / "opencode.db", place() / "opencode-a.db");
+  open("opencode");
+  std::ofstream(place() / "opencode-a.db") << std::string(5000, 'x');
+  append("noted", "");
+  EXPECT_EQ(sessions(), Lines{"ses_1 Talk (1+)"});
+  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
+  EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
+  EXPECT_FALSE(source().find(must(SessionId::parse("ses_2")))) << "it may be in another one";
 }
 
 }  // namespace

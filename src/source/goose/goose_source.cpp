@@ -167,18 +167,14 @@ class GooseTool final : public Tool {
     std::ranges::for_each(report_.damage, [&](const Damage& one) { add_damage(report, one); });
     std::map<SessionId, Listed> all;
     if (place_) {
-      REPRISE_ASSIGN(const auto database, place_->refresh());
-      std::map<std::string, std::int64_t> counts =
-          count_rows(*database, "messages", "session_id", report);
-      for_each_row(database->select("sessions", kGooseSession, ""), "sessions", report,
-                   [&](Row& row) {
-                     if (row.text("session_type") == kInternal) {
-                       return;
-                     }
-                     GooseSession one = goose_session(row);
-                     one.session.info.head = Seq{counts[row.text("id")]};
-                     all.emplace(one.session.info.id, Listed{one.session.info, one.is_child});
-                   });
+      const auto database = place_->refresh();
+      if (database) {
+        add_rows(**database, all, report);
+      } else if (files_.empty()) {
+        return std::unexpected(database.error());
+      } else {
+        add_damage(report, {place_->file().native(), database.error().message, ""});
+      }
     }
     for (const fs::path& file : files_) {
       const auto open = goose::open_file_session(file);
@@ -197,9 +193,12 @@ class GooseTool final : public Tool {
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    Result<> read;
     if (place_) {
-      REPRISE_ASSIGN(const auto database, place_->current());
-      if (auto open = open_row(database, id)) {
+      const auto database = place_->current();
+      if (!database) {
+        read = std::unexpected(database.error());
+      } else if (auto open = open_row(*database, id)) {
         return open;
       }
     }
@@ -209,6 +208,7 @@ class GooseTool final : public Tool {
         return goose::open_file_session(file);
       }
     }
+    REPRISE_TRY(read);
     return nullptr;
   }
 
@@ -223,6 +223,19 @@ class GooseTool final : public Tool {
   }
 
  private:
+  static void add_rows(Database& database, std::map<SessionId, Listed>& all, ReadReport& report) {
+    std::map<std::string, std::int64_t> counts =
+        count_rows(database, "messages", "session_id", report);
+    for_each_row(database.select("sessions", kGooseSession, ""), "sessions", report, [&](Row& row) {
+      if (row.text("session_type") == kInternal) {
+        return;
+      }
+      GooseSession one = goose_session(row);
+      one.session.info.head = Seq{counts[row.text("id")]};
+      all.emplace(one.session.info.id, Listed{one.session.info, one.is_child});
+    });
+  }
+
   static std::shared_ptr<const OpenSession> open_row(const std::shared_ptr<Database>& database,
                                                      const SessionId& id) {
     std::shared_ptr<OpenSession> open;

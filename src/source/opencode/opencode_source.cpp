@@ -28,8 +28,15 @@ class OpencodeTool final : public Tool {
     std::vector<Listed> all;
     std::set<SessionId> ids;
     for (const auto& storage : storages_) {
-      REPRISE_ASSIGN(const std::vector<StoredSession> sessions, storage->sessions(report));
-      for (const StoredSession& stored : sessions) {
+      const auto sessions = storage->sessions(report);
+      if (!sessions) {
+        if (storages_.size() == 1) {
+          return std::unexpected(sessions.error());
+        }
+        add_damage(report, {"sessions", sessions.error().message, ""});
+        continue;
+      }
+      for (const StoredSession& stored : *sessions) {
         if (ids.insert(stored.session.info.id).second) {
           all.push_back({stored.session.info, stored.is_child});
         }
@@ -39,12 +46,16 @@ class OpencodeTool final : public Tool {
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    Result<> read;
     for (const auto& storage : storages_) {
-      REPRISE_ASSIGN(const std::optional<StoredSession> stored, storage->find(id));
-      if (stored) {
-        return open_stored(*storage, *stored);
+      const auto stored = storage->find(id);
+      if (!stored) {
+        read = std::unexpected(stored.error());
+      } else if (*stored) {
+        return open_stored(*storage, **stored);
       }
     }
+    REPRISE_TRY(read);
     return nullptr;
   }
 
