@@ -232,8 +232,7 @@ TEST_F(ChatgptTest, AZipIsReadWithItsImages) {
                  {.name = "dalle-generations/file_b2-x.webp", .data = "RIFF1234WEBP5"}}));
   open("chatgpt", "export.zip");
   EXPECT_EQ(sessions(), Lines{"c1 Talk c1 (1)"});
-  EXPECT_EQ(transcript("c1"),
-            Lines{"user: [image/webp data:image/webp;base64,UklGRjEyMzRXRUJQN]"});
+  EXPECT_EQ(transcript("c1"), Lines{"user: [image/webp data:image/webp;base64,UklGRjEyMzRXRUJQN]"});
   EXPECT_EQ(must(source_kind_of((place() / "export.zip").native()))->name, "chatgpt");
 }
 

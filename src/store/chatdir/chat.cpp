@@ -151,8 +151,7 @@ Result<Chat::ReadMetadata> Chat::metadata() {
     }
     read.damage =
         Damage{cat(id_.str(), "/", kMetadataFile), metadata.error().message, excerpt_of(*bytes)};
-    metadata =
-        derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.scope);
+    metadata = derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.scope);
     REPRISE_TRY(metadata);
   }
   read.metadata = std::make_shared<const MetadataFile>(*std::move(metadata));
