@@ -234,7 +234,7 @@ class Import {
     }
     const Origin origin = present ? origin_of(*present).value_or(Origin{}) : Origin{};
     // Left active by an import that was killed.
-    const bool is_to_be_archived = origin.is_archived &&
+    const bool is_to_be_archived = present && origin.is_archived &&
                                    present->info.state != SessionState::archived &&
                                    target_.capabilities().archives != nullptr;
     if (present && is_seen(*present, info_) && !is_to_be_archived) {

@@ -75,15 +75,16 @@ class Ask final : public Command {
 
   // Before the request: an answer costs money.
   Result<> check_save() const {
-    const std::filesystem::path folder = std::filesystem::path(save_.value_or("")).parent_path();
+    const std::filesystem::path file = save_.value_or("");
+    const std::filesystem::path folder = file.parent_path();
     if (folder.empty()) {
       return {};
     }
     REPRISE_ASSIGN(const FileKind kind, kind_of_target(folder));
     return kind != FileKind::none
                ? Result<>()
-               : fail(Code::not_found,
-                      cat("cannot write ", *save_, ": there is no folder ", folder.native()));
+               : fail(Code::not_found, cat("cannot write ", file.native(), ": there is no folder ",
+                                           folder.native()));
   }
 
   Result<std::string> prompt() const {

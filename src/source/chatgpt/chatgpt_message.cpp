@@ -108,11 +108,12 @@ class Blocks {
     if (!asset && asset.error().code == Code::io) {
       read_ = std::unexpected(asset.error());
     }
-    const std::string_view type = asset && *asset ? model::media_type_of(**asset) : "";
+    const std::string bytes = asset ? asset->value_or("") : "";
+    const std::string_view type = model::media_type_of(bytes);
     if (!type.starts_with("image/")) {
       return false;
     }
-    ImageBlock image = image_of(type, base64_encode(**asset));
+    ImageBlock image = image_of(type, base64_encode(bytes));
     add_extra(image.extra, kName, raw_of(part));
     message_.blocks.emplace_back(std::move(image));
     return true;

@@ -330,9 +330,9 @@ class Codex final : public JsonlTool {
       if (piece.node.usage == 0) {
         continue;
       }
-      const Usage& usage = transcript.usages[piece.node.usage - 1];
-      const Usage before = std::exchange(message.usage, usage).value_or(Usage{});
-      store::add_usage(*message.usage, before);
+      Usage sum = transcript.usages[piece.node.usage - 1];
+      store::add_usage(sum, message.usage.value_or(Usage{}));
+      message.usage = std::move(sum);
     }
     return message;
   }

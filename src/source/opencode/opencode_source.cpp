@@ -48,11 +48,11 @@ class OpencodeTool final : public Tool {
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
     Result<> read;
     for (const auto& storage : storages_) {
-      const auto stored = storage->find(id);
-      if (!stored) {
-        read = std::unexpected(stored.error());
-      } else if (*stored) {
-        return open_stored(*storage, **stored);
+      const auto found = storage->find(id);
+      if (!found) {
+        read = std::unexpected(found.error());
+      } else if (const std::optional<StoredSession>& stored = *found; stored) {
+        return open_stored(*storage, *stored);
       }
     }
     REPRISE_TRY(read);

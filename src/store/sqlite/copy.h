@@ -13,10 +13,9 @@ namespace reprise::sqlite {
 // appears atomically; conflict if `target` exists. Until then it is a temporary file beside
 // `beside`, a file in the same folder, so that the next copy removes the leftovers of a killed one.
 // An error of `check`, called when all pages have been read, discards the copy.
-Result<> copy_database(
-    Connection& source, const std::filesystem::path& target, const std::filesystem::path& beside,
-    const ProgressSink& progress = {},
-    const std::function<Result<>()>& check = [] { return Result<>(); });
+Result<> copy_database(Connection& source, const std::filesystem::path& target,
+                       const std::filesystem::path& beside, const ProgressSink& progress = {},
+                       const std::function<Result<>()>& check = {});
 
 // The same for any new database: `fill` gets a connection to an empty one without a journal.
 Result<> build_database(const std::filesystem::path& named, const std::filesystem::path& beside,

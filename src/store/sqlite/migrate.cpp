@@ -60,7 +60,7 @@ std::filesystem::path copy_name(const std::filesystem::path& file, std::int64_t 
 }
 
 // Copies the database; returns the path of the copy.
-Result<std::filesystem::path> keep_copy(Connection& connection) {
+Result<std::filesystem::path> copy_before_migration(Connection& connection) {
   constexpr int kAttemptsMax = 100;
   const std::filesystem::path& file = connection.file();
   std::error_code unknown;
@@ -246,7 +246,7 @@ Result<> change_after_copy(Connection& connection, SchemaVersion before, Time no
   if (!must_copy(connection, before)) {
     return change(connection, before, now);
   }
-  REPRISE_ASSIGN(const std::filesystem::path copy, keep_copy(connection));
+  REPRISE_ASSIGN(const std::filesystem::path copy, copy_before_migration(connection));
   auto changed = change(connection, before, now);
   if (!changed) {
     const auto after = shape_of(connection);
