@@ -251,6 +251,7 @@ class OriginalReader {
 class TodoReader {
  public:
   virtual ~TodoReader() = default;
+  // In order; not_found for an unknown session.
   virtual Result<std::vector<Todo>> todos(const SessionId& id) = 0;
 };
 

@@ -106,6 +106,7 @@ class Conversation {
   // The request that ask(blocks) would send, with the key masked. Stores and sends nothing.
   Result<std::string> dry_run(std::vector<Block> blocks);
 
+  // The session as of the last turn or change.
   const Session& session() const;
 
   // Stores a new session before its first message, for changes that need it in the store. Does

@@ -1,9 +1,13 @@
 #pragma once
 
-// External inputs that determine what Reprise writes: time and randomness. The system's are used
-// unless a caller passes others (tests do).
+// External inputs: time and randomness, which determine what Reprise writes, and environment
+// variables. The system's are used unless a caller passes others (tests do).
 
-#include <span>  // IWYU pragma: export
+#include <functional>   // IWYU pragma: export
+#include <optional>     // IWYU pragma: export
+#include <span>         // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
 
 #include "reprise/types.h"  // IWYU pragma: export
 
@@ -22,6 +26,9 @@ class Entropy {
   virtual ~Entropy() = default;
   virtual void fill(std::span<std::uint8_t> bytes) = 0;
 };
+
+// Returns the value of an environment variable; nullopt when it is not set.
+using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
 Clock& system_clock();
 Entropy& system_entropy();

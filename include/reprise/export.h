@@ -13,7 +13,8 @@
 #include <span>        // IWYU pragma: export
 #include <stop_token>  // IWYU pragma: export
 
-#include "reprise/source.h"  // IWYU pragma: export
+#include "reprise/environment.h"  // IWYU pragma: export
+#include "reprise/source.h"       // IWYU pragma: export
 
 namespace reprise {
 
@@ -65,11 +66,9 @@ Result<ExportResult> export_session(Source& source, const SessionId& id, const E
 
 enum class ExistingFile : std::uint8_t { refused, replaced };
 
-// Writes into one file, which appears when it is complete and synced, with mode 0600. An existing
-// file is a conflict, unless it may be replaced. Links are never followed. Several sessions are
-// written one after the other if the format allows it (`holds_many_sessions`). `report` is called
-// after each.
+// Called after each session.
 using ExportReport = std::function<void(const SessionId& id, const ExportResult& exported)>;
+
 struct ExportOptions {
   ExistingFile existing = ExistingFile::refused;
   ExportReport report = [](const SessionId& /*id*/, const ExportResult& /*exported*/) {};
@@ -78,6 +77,10 @@ struct ExportOptions {
   // be one of them gets a longer name.
   std::span<const std::filesystem::path> taken = {};
 };
+
+// Writes into one file, which appears when it is complete and synced, with mode 0600. An existing
+// file is a conflict, unless it may be replaced. Links are never followed. Several sessions are
+// written one after the other if the format allows it (`holds_many_sessions`).
 Result<> export_to_file(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
                         const std::filesystem::path& file, const ExportOptions& options);
 
@@ -89,10 +92,9 @@ Result<std::filesystem::path> export_to_folder(Source& source, const SessionId& 
                                                const ExportOptions& options);
 
 // The folder where the tool of a format expects this session ("…/.codex/sessions/2026/01/18"),
-// whether it exists or not. `variables` looks up environment variables, among them HOME.
-// unsupported, with the command in the message, for a tool that imports the file by a command, and
-// for formats without a tool.
-using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
+// whether it exists or not. Of the `variables`, HOME and the tool's own are used. unsupported, with
+// the command in the message, for a tool that imports the file by a command, and for formats
+// without a tool.
 Result<std::filesystem::path> find_tool_folder(const ExportFormat& format, const Session& session,
                                                const EnvironmentLookup& variables);
 // The tool that owns the folder of the path, links resolved; nullopt for no known one.

@@ -35,9 +35,6 @@ std::span<const SourceKind> source_kinds();
 // "claude:[FOLDER], codex:[FOLDER]…", for error messages.
 std::string source_forms();
 
-// An environment variable; nullopt when it is not set.
-using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
-
 // Where the tool stores its history, existing or not; nullopt when there is no default location.
 std::optional<std::filesystem::path> default_location(const SourceKind& kind,
                                                       const EnvironmentLookup& variable);

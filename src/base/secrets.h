@@ -19,7 +19,7 @@ SecretName secret_name(std::string_view name);
 // Exactly "Bearer " and what looks like a token.
 bool is_bearer_value(std::string_view value);
 
-// The JSON with "[redacted]" instead of the values of secret headers (recognized by name), as
+// The JSON with "[redacted]" instead of the values of secret headers (recognised by name), as
 // members ("cookie": …), as pairs (["cookie", …]) and in flat lists; of strings in other members
 // with such names ("api_key": "…"); and of "Bearer …" anywhere. All other bytes are unchanged, even
 // in text that is not JSON.

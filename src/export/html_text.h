@@ -12,10 +12,12 @@ namespace reprise::exporting {
 // For element content and double-quoted attributes.
 std::string html_text(std::string_view text);
 
+// A line end within a paragraph: a blank, as in Markdown, or a line break.
+enum class LineEnds : std::uint8_t { joined, shown };
+
 // Converts Markdown to HTML; raw HTML is escaped. Images become links, since a page loads nothing.
 // If md4c is missing or the output would be too large (a table of a million cells), returns the
 // text preformatted.
-enum class LineEnds : std::uint8_t { joined, shown };
 std::string html_of_markdown(std::string_view text, LineEnds line_ends);
 
 // The content of <code>.

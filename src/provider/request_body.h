@@ -46,7 +46,7 @@ class StreamedBody final : public http::BodySource {
   std::string made_;
   std::size_t taken_ = 0;
   std::unique_ptr<json::ArrayWriter> items_;
-  std::optional<Message> next_message_;  // to recognize the last one
+  std::optional<Message> next_message_;  // to recognise the last one
   std::set<std::string> members_;        // of the body, before the messages
   std::set<std::string> called_;
   std::int64_t count_ = 0;  // of the messages so far

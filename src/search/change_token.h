@@ -7,7 +7,7 @@
 
 namespace reprise::search {
 
-// Equal marks of "sqlite:FILE" mean that no program has written to it in between. "" when this
+// Equal tokens of "sqlite:FILE" mean that no program has written to it in between. "" when this
 // cannot be determined: for all other URLs, and shortly after a change.
 std::string change_token(std::string_view url);
 

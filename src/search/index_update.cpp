@@ -28,11 +28,11 @@ Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url) {
 }
 
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
-  const std::string mark = change_token(source.url);
+  const std::string token = change_token(source.url);
   REPRISE_ASSIGN(
       const std::int64_t same,
-      db.integer("SELECT count(*) FROM sources WHERE url = ? AND mark = ?", source.url, mark));
-  return !mark.empty() && same == 1;
+      db.integer("SELECT count(*) FROM sources WHERE url = ? AND mark = ?", source.url, token));
+  return !token.empty() && same == 1;
 }
 
 IndexUpdate::IndexUpdate(IndexFile& index, const SearchSource& source,
@@ -42,7 +42,7 @@ IndexUpdate::IndexUpdate(IndexFile& index, const SearchSource& source,
 IndexUpdate::~IndexUpdate() = default;
 
 Result<bool> IndexUpdate::run() {
-  const std::string mark = change_token(url_);
+  const std::string token = change_token(url_);
   REPRISE_TRY(find_or_add_source());
   batch_ = std::make_unique<Batch>(index_, source_row_);
   sessions_.emplace(index_.db(), source_, source_row_);
@@ -61,7 +61,7 @@ Result<bool> IndexUpdate::run() {
     REPRISE_TRY(
         index_.db().run("UPDATE sources SET mark = ?1, position = ?2 WHERE id = ?3"
                         " AND (mark <> ?1 OR position <> ?2)",
-                        mark, changed.position, source_row_));
+                        token, changed.position, source_row_));
   }
   REPRISE_TRY(index_.trim_wal());
   return !stopped_;

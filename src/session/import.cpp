@@ -564,27 +564,46 @@ bool is_imported_id(const SessionId& id) {
           (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
 }
 
-Result<Seq> count_imported(Source& store, std::string_view tool, Source& source,
-                           const SessionId& id) {
-  REPRISE_ASSIGN(const SessionId imported, id_in(store, tool, id.str()));
-  REPRISE_ASSIGN(const std::optional<Session> present, store.find(imported));
+Result<const SessionInfo*> ImportedMessages::find_listed(const SessionId& id) {
+  SessionQuery query{
+      .states = {SessionState::active, SessionState::closed, SessionState::archived}};
+  query.children = true;
+  if (!listed_) {
+    REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source_, query));
+    listed_.emplace();
+    for (SessionInfo& info : found.sessions) {
+      std::string key = info.id.str();
+      listed_->emplace(std::move(key), std::move(info));
+    }
+  }
+  // Branches are found by reading their session.
+  if (!listed_->contains(id.str()) && id.str().contains(':')) {
+    query.id_prefix = id.str();
+    query.branches = true;
+    REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source_, std::move(query)));
+    for (SessionInfo& info : found.sessions) {
+      std::string key = info.id.str();
+      listed_->emplace(std::move(key), std::move(info));
+    }
+  }
+  const auto info = listed_->find(id.str());
+  return info == listed_->end() ? nullptr : &info->second;
+}
+
+Result<Seq> ImportedMessages::count(const SessionId& id) {
+  REPRISE_ASSIGN(const SessionId imported, id_in(store_, tool_, id.str()));
+  REPRISE_ASSIGN(const std::optional<Session> present, store_.find(imported));
   if (!present || present->info.state == SessionState::trashed) {
     return Seq{};
   }
   const std::optional<Origin> origin = origin_of(*present);
   if (origin && has_unchanged_messages(*present, *origin)) {
-    SessionQuery query{
-        .states = {SessionState::active, SessionState::closed, SessionState::archived},
-        .id_prefix = id.str()};
-    query.children = true;
-    query.branches = id.str().contains(':');
-    REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(source, std::move(query)));
-    const auto info = std::ranges::find(found.sessions, id, &SessionInfo::id);
-    if (info != found.sessions.end() && is_seen(*present, *info)) {
+    REPRISE_ASSIGN(const SessionInfo* const info, find_listed(id));
+    if (info != nullptr && is_seen(*present, *info)) {
       return present->info.head;
     }
   }
-  return count_equal(store, present->info, source, id, is_copy);
+  return count_equal(store_, present->info, source_, id, is_copy);
 }
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,

@@ -13,6 +13,7 @@
 //  (5) A fork or branch of a stored session shares its messages.
 
 #include <functional>
+#include <map>
 #include <span>
 #include <stop_token>
 
@@ -45,10 +46,26 @@ struct ImportedSession {
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
 
-// The number of first messages of a tool's session that its imported copy has, too; 0 if that is in
-// the store's trash.
-Result<Seq> count_imported(Source& store, std::string_view tool, Source& source,
-                           const SessionId& id);
+// Compares sessions of a tool with their imported copies in a store. Lists the tool's sessions
+// once, when first needed. Not thread-safe.
+class ImportedMessages {
+ public:
+  // The store and the source must outlive it.
+  ImportedMessages(Source& store, std::string_view tool, Source& source)
+      : store_(store), tool_(tool), source_(source) {}
+
+  // The number of first messages of the tool's session that its copy has, too; 0 if that is in the
+  // store's trash.
+  Result<Seq> count(const SessionId& id);
+
+ private:
+  Result<const SessionInfo*> find_listed(const SessionId& id);
+
+  Source& store_;
+  std::string tool_;
+  Source& source_;
+  std::optional<std::map<std::string, SessionInfo>> listed_;
+};
 
 // Called for each session in order, on the importing thread, until stopped.
 using ImportSink = std::function<void(const SessionInfo&, const Result<ImportedSession>&)>;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The lines of a part of a file, one in memory at a time. Only
-//  ends a line: other programs' texts contain U+2028, \r and other separators.
+// The lines of a part of a file, one in memory at a time. Only \n ends a line: other programs'
+// texts contain U+2028, \r and other separators.
 
 #include <filesystem>
 

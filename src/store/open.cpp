@@ -11,7 +11,7 @@
 #include "store/chatdir/layout.h"
 #include "store/context/codec.h"
 #include "store/postgres/url.h"
-#include "store/sessions/places.h"
+#include "store/sessions/layout.h"
 
 namespace reprise {
 namespace {

@@ -111,7 +111,7 @@ TEST_P(StoreContract, AnOperationHappensOnce) {
   append(id, messages(1, "others"));
   const Session before = found(id);
   for (int time = 0; time < 3; ++time) {
-    // The head has moved: a retry is recognized before the head is checked, even with other
+    // The head has moved: a retry is recognised before the head is checked, even with other
     // messages.
     const AppendResult again = append(id, messages(1 + time, "other words"), options);
     EXPECT_EQ(again.first, Seq{1});

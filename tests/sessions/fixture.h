@@ -4,7 +4,7 @@
 
 #include "reprise/session.h"
 #include "store/document/document_format.h"
-#include "store/sessions/places.h"
+#include "store/sessions/layout.h"
 #include "store/sessions/session_json.h"
 
 namespace reprise::test {

@@ -14,7 +14,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sessions/fixture.h"
-#include "store/sessions/places.h"
+#include "store/sessions/layout.h"
 #include "store/sessions/session_json.h"
 #include "support/build.h"
 #include "support/must.h"

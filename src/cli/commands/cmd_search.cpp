@@ -144,9 +144,10 @@ class SearchMessages final : public Command {
           sources_.push_back({url, history.source.get()});
           source_names_.push_back(history.url);
           if (own != nullptr) {
-            const std::string tool = history.url.substr(0, history.url.find(':'));
-            sources_.back().copied = [own, tool, &source = *history.source](const SessionId& id) {
-              return count_imported(*own, tool, source, id);
+            const auto imported = std::make_shared<ImportedMessages>(
+                *own, history.url.substr(0, history.url.find(':')), *history.source);
+            sources_.back().copied = [imported](const SessionId& id) {
+              return imported->count(id);
             };
           }
         }

@@ -363,4 +363,17 @@ std::string unknown_command(std::string_view name) {
                             : cat("unknown command '", name, "'; did you mean '", suggestion, "'?");
 }
 
+Result<Author> parse_author(std::string_view name, std::string_view flag) {
+  auto author = Author::parse(name);
+  if (!author) {
+    return fail_with_context(flag, std::move(author).error());
+  }
+  return author;
+}
+
+std::string bad_cursor(std::string_view after) {
+  return cat("--after '", after,
+             "' is not a cursor of this list; leave it out to start at the beginning");
+}
+
 }  // namespace reprise::cli

@@ -56,6 +56,13 @@ MakeCommand make_archive, make_ask, make_backup, make_chat, make_cleanup, make_c
     make_rename, make_restore, make_resume, make_search, make_setup, make_show, make_stats,
     make_store, make_todo, make_unpin, make_verify;
 
+// The name of a person, given with `flag` or in a variable or file of that name. The error names
+// it.
+Result<Author> parse_author(std::string_view name, std::string_view flag);
+
+// The error for an invalid --after.
+std::string bad_cursor(std::string_view after);
+
 // The program as a function. `words` is the command line without the program's name. Flushes both
 // outputs.
 Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment& environment,

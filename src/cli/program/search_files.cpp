@@ -110,19 +110,6 @@ Result<std::string> search_url(Context& context) {
   return search_url(context.config().store_url(*settings), context.environment());
 }
 
-Result<Author> parse_author(std::string_view name, std::string_view flag) {
-  auto author = Author::parse(name);
-  if (!author) {
-    return fail_with_context(flag, std::move(author).error());
-  }
-  return author;
-}
-
-std::string bad_cursor(std::string_view after) {
-  return cat("--after '", after,
-             "' is not a cursor of this list; leave it out to start at the beginning");
-}
-
 Result<std::string> parse_tool(std::string_view from) {
   const std::string_view name = from.substr(0, from.size() - (from.ends_with(':') ? 1 : 0));
   if (std::ranges::find(source_kinds(), name, &SourceKind::name) != source_kinds().end()) {

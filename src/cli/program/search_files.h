@@ -24,13 +24,6 @@ std::string search_url(std::string_view url, const ProcessEnvironment& environme
 // The name of the settings' store.
 Result<std::string> search_url(Context& context);
 
-// The name of a person, given with `flag` or in a variable or file of that name. The error names
-// it.
-Result<Author> parse_author(std::string_view name, std::string_view flag);
-
-// The error for an invalid --after.
-std::string bad_cursor(std::string_view after);
-
 // The name of a tool for --from, which may be given as in its URL ("claude:"). invalid_argument
 // lists the tools.
 Result<std::string> parse_tool(std::string_view from);

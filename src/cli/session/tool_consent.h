@@ -25,12 +25,12 @@ class ToolConsents {
   // Sets the session's folder; called before the first call.
   void begin(std::string folder) { folder_ = std::move(folder); }
 
-  // Asks unless an earlier consent applies. `error` is set if a permanent consent could not be
-  // stored; the tool may run anyway.
   struct Answer {
     Approval approval = Approval::deny;
+    // An error if a permanent consent could not be stored; the tool may run anyway.
     Result<> remembered = {};
   };
+  // Asks unless an earlier consent applies.
   Answer approve(const ToolUseBlock& call, const Ask& ask);
 
  private:

@@ -15,7 +15,7 @@
 
 namespace reprise::store::chatdir {
 
-// A chat or an archive. Since messages are appended, later ones are recognized by the size that the
+// A chat or an archive. Since messages are appended, later ones are recognised by the size that the
 // file had.
 struct ChatSnapshot {
   Layout::Listed listed;

@@ -56,7 +56,7 @@ Result<bool> Chat::is_in_place() const {
   return identity_ && now == identity_;
 }
 
-Result<bool> Chat::is_unfinished() const {
+Result<bool> Chat::has_pending_move() const {
   const auto unfinished = find_pending_move(layout_);
   if (!unfinished && unfinished.error().code == Code::corrupt) {
     return true;
@@ -104,7 +104,7 @@ Result<LockFile::Hold> Chat::lock() {
   if (!is_here) {
     return std::unexpected(no_session(id_));
   }
-  REPRISE_ASSIGN(const bool is_moving, is_unfinished());
+  REPRISE_ASSIGN(const bool is_moving, has_pending_move());
   if (is_moving) {
     return fail(Code::busy, cat("session ", id_.str(), " is being archived or restored"));
   }

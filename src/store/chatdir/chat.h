@@ -31,7 +31,7 @@ class Chat {
   Result<bool> is_in_place() const;
   // Whether an archiving or restoring was interrupted by a crash: lock() refuses the chat until
   // that is finished.
-  Result<bool> is_unfinished() const;
+  Result<bool> has_pending_move() const;
   const Location& place() const { return place_; }
   const SessionId& id() const { return id_; }
 

@@ -68,12 +68,12 @@ Result<std::shared_ptr<Chat>> Chats::at(const Layout::Listed& listed, MetadataSc
 
 Result<bool> Chats::has_moved(const Chat& chat) {
   REPRISE_ASSIGN(const bool is_in_place, chat.is_in_place());
-  REPRISE_ASSIGN(const bool is_unfinished,
-                 is_in_place ? chat.is_unfinished() : Result<bool>(false));
-  if (is_unfinished) {
+  REPRISE_ASSIGN(const bool is_pending,
+                 is_in_place ? chat.has_pending_move() : Result<bool>(false));
+  if (is_pending) {
     REPRISE_TRY(recover_moves());
   }
-  return !is_in_place || is_unfinished;
+  return !is_in_place || is_pending;
 }
 
 Result<> Chats::recover_moves() {

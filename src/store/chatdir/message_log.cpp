@@ -90,7 +90,7 @@ Result<bool> MessageLog::refresh() {
 }
 
 void MessageLog::forget_unsettled() {
-  places_.resize(settled_places_);
+  entries_.resize(settled_entries_);
   damaged_spans_.resize(settled_spans_);
   trailers_.clear();
   newest_trailer_ = state_.trailer;
@@ -109,7 +109,7 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   forget_unsettled();
   Reading reading{.window = {fd_.get(), file_, static_cast<std::size_t>(size - state_.end)},
                   .size = size,
-                  .shown = places_.size()};
+                  .shown = entries_.size()};
   Splitter splitter(reading.window, state_.end, line_, size,
                     visit ? SplitMode::messages : SplitMode::boundaries);
   while (true) {
@@ -166,16 +166,17 @@ Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std:
   if (!visit || in_batch_) {
     return Flow::proceed;
   }
-  const std::size_t unread = places_.size() - (read && shown < places_.size() ? 1 : 0);
+  const std::size_t unread = entries_.size() - (read && shown < entries_.size() ? 1 : 0);
   for (; shown < unread; ++shown) {
-    const LogEntry& place = places_[shown];
+    const LogEntry& place = entries_[shown];
     REPRISE_ASSIGN(const std::string_view bytes,
                    window.view(place.offset, static_cast<std::size_t>(place.length)));
     if (visit(place, read_line(bytes)) == Flow::stop) {
       return Flow::stop;
     }
   }
-  return read && shown < places_.size() ? visit(places_[shown++], *std::move(read)) : Flow::proceed;
+  return read && shown < entries_.size() ? visit(entries_[shown++], *std::move(read))
+                                         : Flow::proceed;
 }
 
 bool MessageLog::continues_batch(const Piece& piece) const {
@@ -203,7 +204,7 @@ void MessageLog::take(const Piece& piece) {
                           ? cat("message ", last, " is missing")
                           : cat("messages ", next.value, " to ", last, " are missing")});
   }
-  places_.push_back({piece.offset, piece.length, seq});
+  entries_.push_back({piece.offset, piece.length, seq});
   newest_is_last_ = piece.trailer != nullptr;
   in_batch_ = piece.in_place && !piece.trailer->ends_batch();
   if (piece.trailer) {
@@ -242,7 +243,7 @@ void MessageLog::commit_batch(std::int64_t end, std::int64_t line) {
     learn(*trailer, seq);
   }
   trailers_.clear();
-  settled_places_ = places_.size();
+  settled_entries_ = entries_.size();
   settled_spans_ = damaged_spans_.size();
   line_ = line;
   state_.end = end;
@@ -264,8 +265,8 @@ LogState MessageLog::state() const {
 std::vector<MessageLog::LogEntry> MessageLog::places(Seq from, Seq to, std::size_t count,
                                                      bool newest_first) const {
   const std::lock_guard lock(mutex_);
-  const auto end = places_.begin() + static_cast<std::ptrdiff_t>(settled_places_);
-  const auto first = std::ranges::lower_bound(places_.begin(), end, from, {}, &LogEntry::seq);
+  const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(settled_entries_);
+  const auto first = std::ranges::lower_bound(entries_.begin(), end, from, {}, &LogEntry::seq);
   const auto last = std::ranges::lower_bound(first, end, std::max(from, to), {}, &LogEntry::seq);
   const auto selected = static_cast<std::ptrdiff_t>(
       std::min(count, static_cast<std::size_t>(std::distance(first, last))));

@@ -94,7 +94,7 @@ class MessageLog {
   void commit_batch(std::int64_t end, std::int64_t line);
   void learn(const Trailer& trailer, Seq seq);
   void add_damaged_span(DamagedSpan span);
-  Seq next_seq() const { return places_.empty() ? Seq{} : places_.back().seq.next(); }
+  Seq next_seq() const { return entries_.empty() ? Seq{} : entries_.back().seq.next(); }
   Result<int> writable();
   Result<> undo_append(std::int64_t size, Error error);
 
@@ -106,14 +106,14 @@ class MessageLog {
   timespec changed_{};     // the file's mtime when it was read
   std::int64_t line_ = 1;  // the number of the line that begins at the end
   // Those of the record come first, then those that may be torn.
-  std::vector<LogEntry> places_;
+  std::vector<LogEntry> entries_;
   std::vector<DamagedSpan> damaged_spans_;
   std::vector<std::pair<std::shared_ptr<const Trailer>, Seq>>
       trailers_;  // of lines whose batch is not complete yet
   std::shared_ptr<const Trailer> newest_trailer_;
   bool newest_is_last_ = false;
   bool in_batch_ = false;
-  std::size_t settled_places_ = 0;
+  std::size_t settled_entries_ = 0;
   std::size_t settled_spans_ = 0;
   std::unordered_map<std::string, AppendResult> operations_;
   std::unordered_set<std::string> requests_;

@@ -96,13 +96,12 @@ MovingNames::MovingNames(const Layout& layout, const SessionId& id)
       new_archive(layout.archives() / cat(kNew, id.str())),
       leaving(layout.archives() / cat(kRemovingPrefix, id.str())) {}
 
-Result<> write_intent(const Layout& layout, const PendingMove& unfinished) {
+Result<> write_intent(const Layout& layout, const PendingMove& pending) {
   return replace_file(
       doing_file(layout),
-      json::object_of("do",
-                      unfinished.direction == MoveDirection::to_archive ? kToArchive : kToChats,
-                      "id", unfinished.id.str(), "end", unfinished.log.end, "tail",
-                      std::to_string(unfinished.log.tail)));
+      json::object_of("do", pending.direction == MoveDirection::to_archive ? kToArchive : kToChats,
+                      "id", pending.id.str(), "end", pending.log.end, "tail",
+                      std::to_string(pending.log.tail)));
 }
 
 Result<std::optional<PendingMove>> find_pending_move(const Layout& layout) {
@@ -183,11 +182,11 @@ Result<> remove_orphans(const Layout& layout) {
 
 Result<Orphans> find_orphans(const Layout& layout) {
   Orphans left;
-  auto unfinished = find_pending_move(layout);
-  if (!unfinished && unfinished.error().code != Code::corrupt) {
-    return std::unexpected(std::move(unfinished).error());
+  auto pending = find_pending_move(layout);
+  if (!pending && pending.error().code != Code::corrupt) {
+    return std::unexpected(std::move(pending).error());
   }
-  const std::optional<PendingMove> moving = unfinished ? *std::move(unfinished) : std::nullopt;
+  const std::optional<PendingMove> moving = pending ? *std::move(pending) : std::nullopt;
   for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
@@ -211,22 +210,21 @@ Result<Orphans> find_orphans(const Layout& layout) {
   return is_at_work ? Orphans() : left;
 }
 
-Result<> finish(const Layout& layout, const PendingMove& unfinished) {
-  return unfinished.direction == MoveDirection::to_archive
-             ? finish_packing(layout, unfinished)
-             : finish_unpacking(layout, unfinished.id);
+Result<> finish(const Layout& layout, const PendingMove& pending) {
+  return pending.direction == MoveDirection::to_archive ? finish_packing(layout, pending)
+                                                        : finish_unpacking(layout, pending.id);
 }
 
 Result<> recover_move(const Layout& layout) {
-  const auto unfinished = find_pending_move(layout);
-  if (!unfinished && unfinished.error().code == Code::corrupt) {
+  const auto pending = find_pending_move(layout);
+  if (!pending && pending.error().code == Code::corrupt) {
     const fs::path file = doing_file(layout);
     REPRISE_ASSIGN(const std::string bytes, read_file(file));
     REPRISE_TRY(quarantine(file, bytes));
     return remove_file(file);
   }
-  REPRISE_TRY(unfinished);
-  const std::optional<PendingMove>& moving = *unfinished;
+  REPRISE_TRY(pending);
+  const std::optional<PendingMove>& moving = *pending;
   return moving ? finish(layout, *moving) : Result<>();
 }
 

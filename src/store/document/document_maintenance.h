@@ -34,10 +34,8 @@ class DocumentMaintenance {
     std::set<std::filesystem::path> busy = {};  // files that changed while they were copied
   };
   Result<bool> copy_changed(const State& state, const Read& read, Copy& copy) const;
-  void report_progress(std::string_view work, std::int64_t done,
-                       std::size_t total) const;  // `done` and
-                                                  // `total` are
-                                                  // numbers of files
+  // `done` and `total` are numbers of files.
+  void report_progress(std::string_view work, std::int64_t done, std::size_t total) const;
   void verify_pending_turn(VerifyReport& report) const;
   Result<> verify_file(const std::filesystem::path& file, VerifyReport& report);
   Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,

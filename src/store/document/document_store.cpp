@@ -157,7 +157,7 @@ class DocumentWriter {
                        .options = {.operation = write_.options.operation,
                                    .end_partial = write_.options.end_partial,
                                    .begin_partial = write_.options.begin_partial}};
-    if (!batch.options.operation) {  // needed to recognize the batch in the file
+    if (!batch.options.operation) {  // needed to recognise the batch in the file
       REPRISE_ASSIGN(batch.options.operation,
                      OperationId::parse(cat(answer.str(), ".", pending_->batches.size())));
     }

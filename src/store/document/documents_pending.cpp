@@ -30,7 +30,7 @@ FileSession copy_for_readers(const FileSession& session) {
 
 }  // namespace
 
-// The pending turn is read first: it may be added to the file in between, where it is recognized.
+// The pending turn is read first: it may be added to the file in between, where it is recognised.
 // In the other order, it could be missed in both.
 Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
   if (!format_.stores_whole_turns()) {

@@ -113,6 +113,9 @@ Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
     if (auto info = info_from_ends(location, head, tail); info) {
       return *std::move(info);
     }
+    if (part == size) {
+      return whole_info(location, tail);
+    }
   }
   REPRISE_ASSIGN(const std::string whole, read_at(fd.get(), size, 0, file));
   return whole_info(location, whole);

@@ -21,11 +21,12 @@ namespace reprise::store::sessions {
 
 struct Location;
 
+// Whether to note how members are written differently from ours. That is needed to write the file
+// again, and costs as much as writing it.
+enum class Spelling : std::uint8_t { noted, ignored };
+
 // corrupt if it is not a session file, unsupported for a later version. Other damage is in the
 // session's `damage`.
-// `spelling` is whether to note how members are written differently from ours, which is needed to
-// write the file again and costs as much as writing it.
-enum class Spelling : std::uint8_t { noted, ignored };
 Result<FileSession> read_session(const Location& location, std::string_view json,
                                  Spelling spelling = Spelling::noted);
 
@@ -50,8 +51,8 @@ std::optional<std::int64_t> stored_message_count(std::string_view sidecar);
 inline constexpr std::int64_t kFileBytesMax = std::int64_t{10} << 20;
 
 // A session's list entry, without reading the whole file if it has our formatting. not_found if the
-// file does not exist; corrupt and unsupported like read_session();
-// invalid_argument if it is not a file, or too large.
+// file does not exist; corrupt and unsupported like read_session(); invalid_argument if it is not a
+// file, or too large.
 Result<SessionInfo> read_info(const std::filesystem::path& file, const Location& location);
 
 // From the first and last bytes of a file with our formatting; nullopt if they are not sufficient.

@@ -12,8 +12,8 @@
 #include "model/known_time.h"
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
+#include "store/sessions/layout.h"  // IWYU pragma: keep
 #include "store/sessions/parts_json.h"
-#include "store/sessions/places.h"  // IWYU pragma: keep
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 #include "store/sessions/spelling.h"

@@ -12,7 +12,7 @@
 #include "store/document/document_format.h"
 #include "store/document/document_store.h"
 #include "store/paths.h"
-#include "store/sessions/places.h"
+#include "store/sessions/layout.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 
@@ -24,13 +24,13 @@ namespace fs = std::filesystem;
 
 class SessionsFiles final : public DocumentFormat {
  public:
-  explicit SessionsFiles(const fs::path& root) : places_(root) {}
+  explicit SessionsFiles(const fs::path& root) : layout_(root) {}
 
   SourceCapabilities holds() const override {
     return {.one_open_per_folder = true, .new_ids = UuidVersion::v4};
   }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }
-  const fs::path& root() const override { return places_.root(); }
+  const fs::path& root() const override { return layout_.root(); }
   bool is_folder() const override { return true; }
   fs::path lock_file() const override { return root() / ".lock"; }
   Result<fs::path> partial_file(const SessionId& id) const override {
@@ -38,16 +38,16 @@ class SessionsFiles final : public DocumentFormat {
   }
 
   Result<std::optional<fs::path>> find_file(const SessionId& id) const override {
-    return places_.find(id);
+    return layout_.find(id);
   }
-  Result<std::vector<fs::path>> files() const override { return places_.files(); }
+  Result<std::vector<fs::path>> files() const override { return layout_.files(); }
   fs::path place(const Session& session) const override {
-    return places_.place({session.info.id, session.info.state});
+    return layout_.place({session.info.id, session.info.state});
   }
   fs::path trash_place(const Session& session, SessionState before) const override {
-    return places_.place({session.info.id, SessionState::trashed, before});
+    return layout_.place({session.info.id, SessionState::trashed, before});
   }
-  std::vector<fs::path> folders() const override { return places_.folders(); }
+  std::vector<fs::path> folders() const override { return layout_.folders(); }
 
   Result<Document> decode(const fs::path& file, std::string_view bytes) const override;
   std::optional<Document> salvage(const fs::path& file, std::string_view bytes) const override;
@@ -62,11 +62,11 @@ class SessionsFiles final : public DocumentFormat {
   }
   Result<bool> all_fail(const fs::path& but, std::string_view secret) const;
 
-  Layout places_;
+  Layout layout_;
 };
 
 Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view bytes) const {
-  REPRISE_ASSIGN(const Location location, places_.location(file));
+  REPRISE_ASSIGN(const Location location, layout_.location(file));
   REPRISE_ASSIGN(FileSession session, read_session(location, bytes));
   Document document;
   document.sessions.push_back(std::move(session));
@@ -128,7 +128,7 @@ Result<Signature> SessionsFiles::signature(const fs::path& file) const {
 // Whether other files appear to be signed on this host, and all of the checked signatures fail.
 Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secret) const {
   constexpr int kLookedAtMax = 8;
-  REPRISE_ASSIGN(const std::vector<fs::path> files, places_.files());
+  REPRISE_ASSIGN(const std::vector<fs::path> files, layout_.files());
   int failed = 0;
   for (const fs::path& file : files) {
     const auto bytes = file == but ? std::string() : read_file(file, kFileBytesMax).value_or("");
@@ -149,16 +149,16 @@ Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secre
 
 Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
     std::vector<Damage>& damage) const {
-  REPRISE_ASSIGN(const std::vector<LocatedFile> files, places_.sessions(damage));
+  REPRISE_ASSIGN(const std::vector<LocatedFile> files, layout_.sessions(damage));
   std::vector<SessionInfo> infos;
   infos.reserve(files.size());
   for (const LocatedFile& one : files) {
     auto info = read_info(one.file, one.location);
     if (!info && info.error().code == Code::not_found) {
       // It was moved or removed meanwhile.
-      REPRISE_ASSIGN(const auto moved, places_.find(one.location.id));
+      REPRISE_ASSIGN(const auto moved, layout_.find(one.location.id));
       REPRISE_ASSIGN(const Location location,
-                     moved ? places_.location(*moved) : Result<Location>(one.location));
+                     moved ? layout_.location(*moved) : Result<Location>(one.location));
       info = read_info(moved.value_or(one.file), location);
     }
     if (info) {

@@ -264,7 +264,7 @@ Result<> Repairing::repair_references() {
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us, head)"
                   " SELECT base, 'Recovered', '', 0, 0, max(base_count) FROM sessions"
                   " WHERE base NOT IN (SELECT id FROM sessions) GROUP BY base"));
-  // A retained session is recognized by its name; kept_for hides it from lists.
+  // A retained session is recognised by its name; kept_for hides it from lists.
   REPRISE_TRY(
       target_.run("UPDATE sessions SET state = 'kept', kept_for = substr(id, 1, instr(id, '~') - 1)"
                   " WHERE instr(id, '~') > 1 AND kept_for IS NULL"

@@ -1,4 +1,4 @@
-#include "store/sessions/places.h"
+#include "store/sessions/layout.h"
 
 #include <algorithm>
 #include <array>
