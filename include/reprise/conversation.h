@@ -144,8 +144,8 @@ struct SessionSnapshot {
 // A consistent snapshot of a session and its unfinished answer. Changes nothing. not_found.
 Result<SessionSnapshot> get_snapshot(Source& source, const SessionId& id);
 
-// A title from the first user message: one line, at most 50 characters, cut at a grapheme boundary;
-// "" when there are no words.
+// A title from the first user message: one line of at most 50 characters, ending with a whole word
+// unless that is a long one; "" when there are no words.
 std::string title_from_prompt(std::string_view prompt);
 
 // Asks the model for a title of at most five words. Returns the provider's error, or one for a

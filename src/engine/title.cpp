@@ -47,6 +47,16 @@ Result<std::string> acceptable_title(std::string_view answer) {
   return clean_line(title);
 }
 
+// The first characters of the line, without a part of a word unless the word is longer than half of
+// them.
+std::string_view shortened(std::string_view line) {
+  const std::string_view prefix = grapheme_prefix(line, kTitleCharactersMax);
+  const std::size_t blank = prefix.rfind(' ');
+  const bool ends_in_word = prefix.size() < line.size() && line[prefix.size()] != ' ';
+  const bool is_long_enough = blank != std::string_view::npos && blank >= prefix.size() / 2;
+  return trimmed(ends_in_word && is_long_enough ? prefix.substr(0, blank) : prefix);
+}
+
 }  // namespace
 
 std::string title_from_prompt(std::string_view prompt) {
@@ -56,7 +66,7 @@ std::string title_from_prompt(std::string_view prompt) {
     const auto line_end = rest.find_first_of("\r\n");
     const std::string line = clean_line(rest.substr(0, line_end));
     if (has_words(line)) {
-      return std::string(trimmed(grapheme_prefix(line, kTitleCharactersMax)));
+      return std::string(shortened(line));
     }
     rest.remove_prefix(line_end == std::string_view::npos ? rest.size() : line_end + 1);
   }

@@ -16,7 +16,7 @@ TEST(Title, FirstLineWithWords) {
   EXPECT_EQ(title_from_prompt("\xFFx"), "\xEF\xBF\xBDx");
 }
 
-TEST(Title, FiftyCharactersCutAtABorder) {
+TEST(Title, HasAtMostFiftyCharacters) {
   EXPECT_EQ(title_from_prompt(std::string(60, 'a')), std::string(50, 'a'));
   const std::string_view family = "👩‍👩‍👧";
   std::string families;
@@ -24,6 +24,14 @@ TEST(Title, FiftyCharactersCutAtABorder) {
     families += family;
   }
   EXPECT_EQ(title_from_prompt(families), families.substr(0, 50 * family.size()));
+}
+
+TEST(Title, EndsWithAWholeWord) {
+  const std::string word(25, 'a');
+  const std::string second(24, 'b');
+  EXPECT_EQ(title_from_prompt(word + " " + second + " more"), word + " " + second);
+  EXPECT_EQ(title_from_prompt(word + " " + second + "b more"), word);
+  EXPECT_EQ(title_from_prompt("short " + std::string(60, 'a')), "short " + std::string(44, 'a'));
 }
 
 TEST(Title, AskedFromTheModel) {
