@@ -1,5 +1,7 @@
 
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/select.h"
@@ -31,6 +33,10 @@ Result<Session> get(Source& source, const SessionId& id) {
 Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadRange range) {
   std::vector<Message> messages;
   const MessageSink collect = [&messages](Message&& message) {
+    // Moving messages costs more than memory that is reserved but never touched.
+    if (messages.size() == messages.capacity()) {
+      messages.reserve(std::max<std::size_t>(16, messages.size() * 4));
+    }
     messages.push_back(std::move(message));
     return Flow::proceed;
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <tuple>
 #include <variant>
 
 #include "base/text.h"
@@ -54,16 +55,13 @@ bool is_by_index(const SessionQuery& query) {
          !query.author;
 }
 
-void add_is_one_of(Select& select, std::span<const SessionState> states) {
-  if (states.size() == 1) {
-    select.add("state = ?", std::string(to_string(states[0])));
-    return;
-  }
-  std::string_view before = "state IN (?";
+// Literals, so that statements for different states differ: each can then be in use at once.
+std::string is_one_of(std::span<const SessionState> states) {
+  std::string sql;
   for (const SessionState state : states) {
-    select.add(std::exchange(before, ", ?"), std::string(to_string(state)));
+    sql += cat(sql.empty() ? "state IN ('" : ", '", to_string(state), "'");
   }
-  select.sql += ")";
+  return sql + ")";
 }
 
 struct NumberedGroup {
@@ -85,8 +83,7 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Plan 
   const bool by_index = is_by_index(query) && plan == Plan::index && !part.group.group.value;
   const std::string_view plus = by_index ? "" : "+";  // prevents the use of an index
   select.sql += cat("SELECT * FROM (SELECT rowid AS place, ", part.group.number,
-                    " AS part, updated_us, id FROM sessions WHERE ", plus);
-  add_is_one_of(select, part.states);
+                    " AS part, updated_us, id FROM sessions WHERE ", plus, is_one_of(part.states));
   if (const store::ListGroup& group = part.group.group; !group.column.empty()) {
     select.sql += cat(" AND ", group.column, " = ", group.value ? 1 : 0);
   }
@@ -146,32 +143,109 @@ void add_found_once(Select& select, const SessionQuery& query) {
   }
 }
 
-Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Plan plan,
-                   const std::optional<ListPosition>& after) {
+// Selects sessions of these parts, in order. A join with a single part has the order of the part.
+Select select_parts(const SessionQuery& query, std::span<const Part> parts, Plan plan,
+                    const std::optional<ListPosition>& after) {
   Select select;
   add_found_once(select, query);
   select.sql += cat("SELECT l.part AS part, ", info_select(), " FROM (");
+  std::string_view before;
+  for (const Part& part : parts) {
+    const bool is_resumed = after && part.group.number == after->group;
+    select.sql += std::exchange(before, " UNION ALL ");
+    add_part(select, query, part, plan, is_resumed ? after : std::nullopt);
+  }
+  if (parts.size() > 1) {
+    select.add(" ORDER BY part, updated_us DESC, id DESC LIMIT ?",
+               static_cast<std::int64_t>(query.limit + 1));
+  }
+  select.sql +=
+      ") AS l CROSS JOIN sessions AS s ON s.rowid = l.place"
+      " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0";
+  select.sql += parts.size() > 1 ? " ORDER BY l.part, l.updated_us DESC, l.id DESC" : "";
+  return select;
+}
+
+// Statements whose rows, merged, are the page. Those that use an index have one part each: in one
+// statement, SQLite would sort the rows of all parts.
+std::vector<Select> select_page(const SessionQuery& query, std::span<const NumberedGroup> groups,
+                                Plan plan, const std::optional<ListPosition>& after) {
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
-  std::string_view before;
+  std::vector<Part> parts;
   for (const NumberedGroup& group : groups) {
-    const bool is_resumed = after && group.number == after->group;
     const std::size_t together = plan == Plan::table || group.group.value ? states.size() : 1;
     for (std::size_t i = 0; i < states.size(); i += together) {
-      select.sql += std::exchange(before, " UNION ALL ");
-      add_part(select, query, {group, std::span(states).subspan(i, together)}, plan,
-               is_resumed ? after : std::nullopt);
+      parts.push_back({group, std::span(states).subspan(i, together)});
     }
   }
-  select.add(
-      " ORDER BY part, updated_us DESC, id DESC LIMIT ?) AS l CROSS JOIN sessions AS s"
-      " ON s.rowid = l.place"
-      " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
-      " ORDER BY l.part, l.updated_us DESC, l.id DESC",
-      static_cast<std::int64_t>(query.limit + 1));
-  return select;
+  const bool is_merged = plan == Plan::index && is_by_index(query);
+  const std::size_t together = is_merged ? 1 : parts.size();
+  std::vector<Select> selects;
+  for (std::size_t i = 0; i < parts.size(); i += together) {
+    selects.push_back(select_parts(query, std::span(parts).subspan(i, together), plan, after));
+  }
+  return selects;
 }
+
+// Merges the rows of several statements in list order. Borrows the texts that it binds.
+class MergedRows {
+ public:
+  static Result<MergedRows> open(Connection& connection, std::span<const Select> selects) {
+    MergedRows merged;
+    for (const Select& select : selects) {
+      REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
+      for (const Value& value : select.values) {
+        std::visit([&row](const auto& one) { row.bind(one); }, value);
+      }
+      merged.streams_.push_back({std::move(row), {}});
+      REPRISE_TRY(step(merged.streams_.back()));
+    }
+    return merged;
+  }
+
+  // The next row, and its position; null at the end. Valid until next().
+  const Statement* row() const { return first_ == nullptr ? nullptr : &first_->row; }
+  const ListPosition& position() const { return *first_->position; }
+
+  Result<> next() {
+    if (first_ != nullptr) {
+      REPRISE_TRY(step(*first_));
+    }
+    first_ = nullptr;
+    for (Stream& stream : streams_) {
+      if (stream.position &&
+          (first_ == nullptr || is_before(*stream.position, *first_->position))) {
+        first_ = &stream;
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Stream {
+    Statement row;
+    std::optional<ListPosition> position;  // of the current row; nullopt at the end
+  };
+
+  static Result<> step(Stream& stream) {
+    REPRISE_ASSIGN(const bool more, stream.row.step());
+    stream.position.reset();
+    if (more) {
+      stream.position = {stream.row.integer("part"), stream.row.integer("updated_us"),
+                         std::string(stream.row.bytes("id"))};
+    }
+    return {};
+  }
+
+  static bool is_before(const ListPosition& a, const ListPosition& b) {
+    return std::tie(a.group, b.updated_us, b.id) < std::tie(b.group, a.updated_us, a.id);
+  }
+
+  std::vector<Stream> streams_;
+  Stream* first_ = nullptr;
+};
 
 // The groups from that of `after` on. The group of an unused flag is omitted: checking is cheaper
 // than a part of the statement.
@@ -203,33 +277,28 @@ Result<std::optional<ListPosition>> collect(Connection& connection, const Sessio
                                             Plan plan, const std::optional<ListPosition>& after,
                                             SessionPage& page) {
   REPRISE_ASSIGN(const auto groups, groups_from(connection, query, after));
-  const Select select = select_page(query, groups, plan, after);
-  REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
-  for (const Value& value : select.values) {
-    std::visit([&row](const auto& one) { row.bind(one); }, value);
-  }
+  const std::vector<Select> selects = select_page(query, groups, plan, after);
+  REPRISE_ASSIGN(MergedRows merged, MergedRows::open(connection, selects));
   const std::string file = connection.name();
-  std::optional<ListPosition> last;
-  std::size_t rows = 0;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return last;
+  for (std::size_t rows = 1;; ++rows) {
+    REPRISE_TRY(merged.next());
+    const Statement* const row = merged.row();
+    if (row == nullptr) {
+      return std::nullopt;
     }
-    ++rows;
-    InfoRow read = read_info(row, file);
-    if (rows > query.limit) {
-      last = ListPosition{row.integer("part"), row.integer("updated_us"), row.text("id")};
-    }
+    InfoRow read = read_info(*row, file);
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
-      return std::optional<ListPosition>();
+      return std::nullopt;
     }
     if (read.damage) {
       page.damage.push_back(*std::move(read.damage));
     }
     if (read.info) {
       page.sessions.push_back(*std::move(read.info));
+    }
+    if (rows > query.limit) {
+      return merged.position();
     }
   }
 }
