@@ -339,24 +339,30 @@ class Hits {
   // `some` are candidates of one session, ascending.
   Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
                      MaybeHits& hits) {
-    const Candidate& first = candidates[some.front()];
-    REPRISE_ASSIGN(const Known* const known, current_session(first));
+    REPRISE_ASSIGN(const Known* const known, current_session(candidates[some.front()]));
     if (known == nullptr) {
+      return {};
+    }
+    while (!some.empty() && candidates[some.front()].seq < known->copied) {
+      some = some.subspan(1);
+    }
+    if (some.empty()) {
       return {};
     }
     Source& source = *sources_[known->source].source;
     auto next = some.begin();
-    const auto read =
-        source.read(known->info.id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
-                    [&](const Message& message) {
-                      while (next != some.end() && candidates[*next].seq < message.seq) {
-                        ++next;  // it is unreadable
-                      }
-                      if (next != some.end() && candidates[*next].seq == message.seq) {
-                        hits[*next] = hit_of(candidates[*next], *known, message);
-                      }
-                      return Flow::proceed;
-                    });
+    const auto read = source.read(
+        known->info.id,
+        {.from = candidates[some.front()].seq, .to = candidates[some.back()].seq.next()},
+        [&](const Message& message) {
+          while (next != some.end() && candidates[*next].seq < message.seq) {
+            ++next;  // it is unreadable
+          }
+          if (next != some.end() && candidates[*next].seq == message.seq) {
+            hits[*next] = hit_of(candidates[*next], *known, message);
+          }
+          return Flow::proceed;
+        });
     if (!read && read.error().code != Code::not_found && read.error().code != Code::corrupt) {
       return std::unexpected(read.error());
     }
@@ -367,8 +373,7 @@ class Hits {
   std::optional<SearchHit> hit_of(const Candidate& candidate, const Known& known,
                                   const Message& message) const {
     const Texts texts = texts_of(message);
-    if (message.seq < known.copied ||
-        (!candidate.is_certain && !has_phrases(texts, phrases_, query_.only))) {
+    if (!candidate.is_certain && !has_phrases(texts, phrases_, query_.only)) {
       return std::nullopt;
     }
     Snippet snippet = snippet_of(texts, phrases_, query_.only);

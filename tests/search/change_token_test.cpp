@@ -15,34 +15,15 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/search.h"
+#include "search/search_fixture.h"
 #include "support/build.h"
 #include "support/must.h"
 
 namespace reprise {
 namespace {
 
+using test::CountingSource;
 using test::must;
-
-class CountingSource final : public Source {
- public:
-  explicit CountingSource(Store& store) : store_(store), holds_(store.capabilities()) {}
-  Result<std::optional<Session>> find(const SessionId& id) override { return store_.find(id); }
-  Result<SessionPage> list(const SessionQuery& query) override {
-    ++lists;
-    return store_.list(query);
-  }
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
-    return store_.read(id, range, sink);
-  }
-  const SourceCapabilities& capabilities() const override { return holds_; }
-  SourceCapabilities& capabilities_for_test() { return holds_; }
-
-  int lists = 0;
-
- private:
-  Store& store_;
-  SourceCapabilities holds_;
-};
 
 // Sets the times as if nothing had been written for an hour.
 void let_time_pass(const std::filesystem::path& file) {

@@ -8,6 +8,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/search.h"
+#include "search/search_fixture.h"
 #include "store/sqlite/connection.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -113,6 +114,21 @@ TEST(SearchCosts, LargeBatchesAreMergedAtTheEnd) {
     EXPECT_TRUE(must(index->update_index(source)));
   }
   EXPECT_EQ(segments_in(file), 1);
+}
+
+TEST(SearchCosts, MessagesOfAnotherSourceAreNotRead) {
+  const test::TemporaryFolder folder;
+  const auto store = open_memory_store();
+  must(store->create(test::session("a")));
+  must(store->append(test::session_id("a"), test::messages(100, "word"), {}));
+  test::CountingSource source(*store);
+  const SearchSource sources[] = {
+      {"memory:", &source, [](const SessionId& /*id*/) { return Seq{99}; }}};
+  const auto index = must(SearchIndex::open(folder.path() / "search.db"));
+  EXPECT_TRUE(must(index->update_index(sources[0])));
+  source.reads = 0;
+  EXPECT_EQ(must(index->search(sources, {.terms = must(parse_search("word"))})).hits.size(), 1U);
+  EXPECT_EQ(source.reads, 1);
 }
 
 }  // namespace

@@ -13,6 +13,30 @@
 
 namespace reprise::test {
 
+// Counts the calls to a store.
+class CountingSource final : public Source {
+ public:
+  explicit CountingSource(Store& store) : store_(store), holds_(store.capabilities()) {}
+  Result<std::optional<Session>> find(const SessionId& id) override { return store_.find(id); }
+  Result<SessionPage> list(const SessionQuery& query) override {
+    ++lists;
+    return store_.list(query);
+  }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    ++reads;
+    return store_.read(id, range, sink);
+  }
+  const SourceCapabilities& capabilities() const override { return holds_; }
+  SourceCapabilities& capabilities_for_test() { return holds_; }
+
+  int lists = 0;
+  int reads = 0;
+
+ private:
+  Store& store_;
+  SourceCapabilities holds_;
+};
+
 using Places = std::vector<std::string>;
 
 // A store, and an index of it.
