@@ -4,6 +4,7 @@
 // value; they are read from the store in ranges, because a session may be larger than memory.
 
 #include <cstddef>  // IWYU pragma: export
+#include <limits>   // IWYU pragma: export
 
 #include "reprise/types.h"  // IWYU pragma: export
 
@@ -159,9 +160,11 @@ struct SessionQuery {
   bool branches = false;
   bool children = false;   // include sub-agents' sessions without branches: cheaper
   std::string after = {};  // SessionPage::next of the previous page; "" for the first
-  std::size_t limit = 50;  // 1 to kPageMax
+  std::size_t limit = 50;  // 1 to kPageMax, or kAllSessions
 };
 inline constexpr std::size_t kPageMax = 1000;
+// For sources with SourceCapabilities::lists_at_once.
+inline constexpr std::size_t kAllSessions = std::numeric_limits<std::size_t>::max();
 
 enum class TodoStatus : std::uint8_t { pending, in_progress, completed };
 std::string_view to_string(TodoStatus status);

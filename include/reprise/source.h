@@ -85,6 +85,8 @@ struct SourceCapabilities {
   bool folders = true;
   bool system_prompt = true;
   bool lists_by_author = false;  // list() supports SessionQuery::author
+  // list() takes the same time for a page as for all sessions, which kAllSessions requests.
+  bool lists_at_once = false;
   // Reading up to three sessions in turns costs no more than reading one after the other.
   bool parallel_reads = false;
   // The UUID version of new sessions; a store holds all ids that any_id allows.
@@ -125,6 +127,9 @@ class Source {
 
 // find(), with not_found for a missing session.
 Result<Session> get(Source& source, const SessionId& id);
+
+// The limit with which all sessions are listed in the shortest time.
+std::size_t largest_page(const Source& source);
 
 // All messages of a session, without damage. For sessions known to be small.
 Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadRange range = {});

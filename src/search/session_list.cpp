@@ -75,14 +75,14 @@ Result<> SessionList::load_all() {
   const SessionQuery query{.states = {SessionState::active, SessionState::closed,
                                       SessionState::archived, SessionState::trashed},
                            .ungrouped = true,
-                           .children = true,
-                           .limit = kPageMax};
+                           .children = true};
   REPRISE_TRY(add_all(query));
   return load_branches();
 }
 
 // Adds what a query lists.
 Result<> SessionList::add_all(SessionQuery query) {
+  query.limit = largest_page(source_);
   do {
     REPRISE_ASSIGN(SessionPage page, of_source(source_.list(query)));
     for (const SessionInfo& info : page.sessions) {
@@ -119,8 +119,7 @@ Result<> SessionList::load_branches() {
         .states = {SessionState::active, SessionState::closed, SessionState::archived},
         .id_prefix = branch_prefix(session.id),
         .ungrouped = true,
-        .branches = true,
-        .limit = kPageMax};
+        .branches = true};
     REPRISE_TRY(add_all(std::move(query)));
   }
   return {};

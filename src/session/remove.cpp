@@ -40,7 +40,7 @@ Result<> remove_one(Store& store, const SessionInfo& info, Removal how, Clock& c
 }  // namespace
 
 Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query) {
-  query.limit = kPageMax;
+  query.limit = largest_page(source);
   FoundSessions all;
   for (;;) {
     REPRISE_ASSIGN(SessionPage page, source.list(query));

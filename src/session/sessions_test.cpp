@@ -193,6 +193,18 @@ TEST_P(SessionsTest, OnlyAnEmptySessionIsDiscarded) {
   EXPECT_TRUE(store().list({.states = {SessionState::trashed}})->sessions.empty());
 }
 
+TEST(FindAllSessions, ListsAStoreOnceThatListsAllAtOnce) {
+  const auto store = open_memory_store();
+  for (std::size_t i = 0; i <= kPageMax; ++i) {
+    ASSERT_TRUE(store->create({.info = {.id = *SessionId::parse("s" + std::to_string(i))}}));
+  }
+  FaultyStore counting(*store);
+  const auto found = find_all_sessions(counting);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->sessions.size(), kPageMax + 1);
+  EXPECT_EQ(counting.calls, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, SessionsTest, testing::Values("sqlite", "sessions", "chatdir"),
                          [](const auto& one) { return std::string(one.param); });
 

@@ -79,7 +79,7 @@ class StatisticsCollector {
     SessionQuery query;
     query.states = counted_states();
     query.ungrouped = true;
-    query.limit = kPageMax;
+    query.limit = largest_page(*source_->source);
     do {
       REPRISE_ASSIGN(const SessionPage page, source_->source->list(query));
       for (const SessionInfo& info : page.sessions) {

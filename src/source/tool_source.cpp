@@ -45,6 +45,7 @@ struct ChosenBranch {
 class ToolSource final : public Source, public TodoReader {
  public:
   explicit ToolSource(std::unique_ptr<Tool> tool) : tool_(std::move(tool)) {
+    holds_.lists_at_once = true;
     holds_.new_ids = UuidVersion::v4;
     holds_.todo_reader = this;
   }
@@ -56,7 +57,7 @@ class ToolSource final : public Source, public TodoReader {
   }
 
   Result<SessionPage> list(const SessionQuery& query) override {
-    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, holds_));
     const std::lock_guard lock(mutex_);
     ReadReport report;
     std::vector<SessionInfo> matching;

@@ -85,6 +85,7 @@ class TranscriptSource final : public Source, public OriginalReader {
                    const StoreOptions& options)
       : tool_(std::move(tool)),
         cache_(options.cache_folder, cat(tool_->name(), ":", place.native())) {
+    holds_.lists_at_once = true;
     holds_.new_ids = UuidVersion::v4;
     holds_.original_reader = this;
     holds_.parallel_reads = true;
@@ -96,7 +97,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   Result<SessionPage> list(const SessionQuery& query) override {
-    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, holds_));
     ReadReport report;
     std::vector<SharedInfo> matching;
     const auto take = [&](SharedInfo info) {

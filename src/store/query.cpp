@@ -65,12 +65,13 @@ Result<Cursor> parse_cursor(std::string_view text) {
                 .id = *std::move(id)};
 }
 
-Result<CheckedQuery> check_query(const SessionQuery& query, bool lists_by_author) {
-  if (query.author && !lists_by_author) {
+Result<CheckedQuery> check_query(const SessionQuery& query, const SourceCapabilities& source) {
+  if (query.author && !source.lists_by_author) {
     return fail(Code::unsupported,
                 "this store does not list sessions by author: use list_by_author()");
   }
-  if (query.limit < 1 || query.limit > kPageMax) {
+  const bool is_all = query.limit == kAllSessions && source.lists_at_once;
+  if (query.limit < 1 || (query.limit > kPageMax && !is_all)) {
     return fail(Code::invalid_argument,
                 cat("cannot list ", query.limit, " sessions at once: ask for 1 to ", kPageMax));
   }

@@ -22,13 +22,13 @@ std::string format_cursor(const SessionInfo& last_shown);
 // invalid_argument for text that format_cursor() cannot produce.
 Result<Cursor> parse_cursor(std::string_view text);
 
-// A validated query with its cursor parsed. unsupported for an author if the store cannot list by
-// author.
+// A validated query with its cursor parsed.
 struct CheckedQuery {
   const SessionQuery& query;  // must outlive this
   std::optional<Cursor> after;
 };
-Result<CheckedQuery> check_query(const SessionQuery& query, bool lists_by_author = false);
+// unsupported for an author, and invalid_argument for kAllSessions, without that capability.
+Result<CheckedQuery> check_query(const SessionQuery& query, const SourceCapabilities& source);
 
 // A group of sessions in a list, ordered by activity: newest updated_at first, then id descending.
 struct ListGroup {

@@ -42,14 +42,16 @@ TEST(Cursor, OtherTextIsRefused) {
 }
 
 TEST(Query, ALimitOutOfRangeIsRefused) {
-  for (const std::size_t limit : {std::size_t{0}, kPageMax + 1, SIZE_MAX}) {
-    EXPECT_FALSE(check_query({.limit = limit})) << limit;
+  for (const std::size_t limit : {std::size_t{0}, kPageMax + 1, kAllSessions}) {
+    EXPECT_FALSE(check_query({.limit = limit}, {})) << limit;
   }
+  EXPECT_TRUE(check_query({.limit = kAllSessions}, {.lists_at_once = true}));
+  EXPECT_FALSE(check_query({.limit = kPageMax + 1}, {.lists_at_once = true}));
 }
 
 TEST(Query, ACursorExcludesTheSessionsBeforeIt) {
   const SessionQuery query{.after = format_cursor(info("m", 5))};
-  const auto checked = check_query(query);
+  const auto checked = check_query(query, {});
   ASSERT_TRUE(checked);
   EXPECT_FALSE(matches(info("m", 5), *checked)) << "itself";
   EXPECT_FALSE(matches(info("n", 5), *checked));

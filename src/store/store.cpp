@@ -44,6 +44,10 @@ Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadR
   return messages;
 }
 
+std::size_t largest_page(const Source& source) {
+  return source.capabilities().lists_at_once ? kAllSessions : kPageMax;
+}
+
 Result<std::string> unique_short_id(Source& source, const SessionId& id) {
   std::string brief = short_id(id);
   if (brief == id.str()) {

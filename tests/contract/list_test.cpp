@@ -139,6 +139,11 @@ TEST_P(StoreContract, LimitsAndCursorsOutOfRangeAreRefused) {
   EXPECT_TRUE(fails(store().list({.limit = 0}), Code::invalid_argument));
   EXPECT_TRUE(fails(store().list({.limit = kPageMax + 1}), Code::invalid_argument));
   EXPECT_TRUE(works(store().list({.limit = kPageMax})));
+  if (capabilities().lists_at_once) {
+    EXPECT_EQ(must(store().list({.limit = kAllSessions})).sessions.size(), 1U);
+  } else {
+    EXPECT_TRUE(fails(store().list({.limit = kAllSessions}), Code::invalid_argument));
+  }
   for (const char* cursor : {"x", "17", ":", "17:", ":s", "1.5:s", "17: s", "1e3:s",
                              "99999999999999999999:s", "17:a/b", "17 :s", "' OR 1 --"}) {
     EXPECT_TRUE(fails(store().list({.after = cursor}), Code::invalid_argument)) << cursor;

@@ -298,7 +298,7 @@ class Doctor final : public Command {
 
   void count_sessions(Store& store) {
     SessionQuery query;
-    query.limit = kPageMax;
+    query.limit = largest_page(store);
     std::size_t count = 0;
     do {
       auto page = store.list(query);

@@ -32,6 +32,7 @@ class ExportedSource final : public Source,
  public:
   ExportedSource(std::vector<fs::path> files, ReadReport unlisted)
       : files_(std::move(files)), unlisted_(std::move(unlisted)) {
+    holds_.lists_at_once = true;
     holds_.todo_reader = this;
     holds_.artefact_reader = this;
     holds_.blob_reader = this;
@@ -44,7 +45,7 @@ class ExportedSource final : public Source,
   }
 
   Result<SessionPage> list(const SessionQuery& query) override {
-    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, holds_));
     const std::lock_guard lock(mutex_);
     refresh();
     std::vector<SessionInfo> matching;

@@ -166,7 +166,7 @@ Result<SessionPage> ChatdirStore::list(const SessionQuery& requested) {
     query.id_prefix = id->str();
     query.short_id_prefix.clear();
   }
-  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
+  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query, capabilities()));
   const auto includes = [&query](SessionState state) {
     return std::ranges::find(query.states, state) != query.states.end();
   };

@@ -108,7 +108,7 @@ class ChatdirStore final : public Store,
 
   Chats chats_;
   const Capabilities capabilities_ =
-      capabilities_of(*this, {.any_id = false, .many_folders = false});
+      capabilities_of(*this, {.any_id = false, .many_folders = false, .lists_at_once = true});
 };
 
 }  // namespace reprise::store::chatdir

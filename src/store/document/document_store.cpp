@@ -22,6 +22,7 @@ namespace {
 // The capabilities of the format, and those of this class that follow from them.
 Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) {
   Capabilities out = capabilities_of(store, files.holds());
+  out.lists_at_once = true;
   if (!files.stores_whole_turns()) {
     out.beginning = nullptr;
   }
@@ -214,7 +215,7 @@ Result<> DocumentStore::update(const SessionId& id, const SessionPatch& patch) {
 }
 
 Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
-  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
+  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query, capabilities()));
   std::vector<Damage> damage;
   REPRISE_ASSIGN(std::vector<SessionInfo> infos, documents_->infos(damage));
   std::erase_if(infos, [&checked](const SessionInfo& info) { return !matches(info, checked); });

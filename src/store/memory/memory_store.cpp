@@ -122,7 +122,7 @@ Result<> MemoryStore::update(const SessionId& id, const SessionPatch& patch) {
 }
 
 Result<SessionPage> MemoryStore::list(const SessionQuery& query) {
-  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
+  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query, capabilities()));
   std::vector<SessionInfo> matching;
   const std::lock_guard lock(mutex_);
   for (const auto& [id, stored] : sessions_) {

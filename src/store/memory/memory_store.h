@@ -102,7 +102,7 @@ class MemoryStore final : public Store,
   std::mutex mutex_;  // guards the members below
   std::map<SessionId, StoredSession> sessions_;
   BlobTable blobs_;
-  const Capabilities capabilities_ = capabilities_of(*this);
+  const Capabilities capabilities_ = capabilities_of(*this, {.lists_at_once = true});
 };
 
 }  // namespace reprise::store

@@ -280,7 +280,8 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
 }  // namespace
 
 Result<SessionPage> list_sessions(Database& database, const SessionQuery& query) {
-  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, true));
+  REPRISE_ASSIGN(const store::CheckedQuery checked,
+                 store::check_query(query, {.lists_by_author = true}));
   if (query.author && !database.has_additions()) {
     return fail(Code::unsupported,
                 cat(database.name(), " has no authors yet: run reprise store migrate"));

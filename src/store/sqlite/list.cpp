@@ -313,7 +313,8 @@ Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, P
 }
 
 Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& query) {
-  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, true));
+  REPRISE_ASSIGN(const store::CheckedQuery checked,
+                 store::check_query(query, {.lists_by_author = true}));
   const bool odd_prefix = !std::ranges::all_of(
       query.id_prefix, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (query.states.empty() || odd_prefix || !short_id_pattern(query.short_id_prefix, '?')) {
