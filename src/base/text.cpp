@@ -78,13 +78,13 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   if (word.empty() || word.size() > kWordBytesMax) {
     return "";
   }
   std::string_view best;
   std::size_t best_edits = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string_view candidate : known) {
+  for (const std::string_view candidate : candidates) {
     const std::size_t count = edits(word, candidate);
     if (count < best_edits) {
       best = candidate;
@@ -95,10 +95,10 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::vector<std::string_view> nearest_few(std::string_view word,
-                                          std::span<const std::string_view> known,
+                                          std::span<const std::string_view> candidates,
                                           std::size_t count) {
   std::vector<std::pair<std::size_t, std::string_view>> near;
-  for (const std::string_view candidate : known) {
+  for (const std::string_view candidate : candidates) {
     if (word.size() > kWordBytesMax || candidate.size() > kWordBytesMax) {
       continue;
     }

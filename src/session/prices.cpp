@@ -130,9 +130,9 @@ std::optional<Money> Prices::cost(const Usage& usage, std::string_view model) co
   }
   const auto tokens = [](TokenCount count) { return static_cast<double>(count.value); };
   const bool is_long = price->long_above > 0 && usage.input.value > price->long_above;
-  const double fresh =
+  const double uncached =
       std::max(0.0, tokens(usage.input) - tokens(usage.cached) - tokens(usage.cache_written));
-  const double input = fresh * price->input + tokens(usage.cached) * price->cached +
+  const double input = uncached * price->input + tokens(usage.cached) * price->cached +
                        tokens(usage.cache_written) * price->cache_written;
   const double output = tokens(usage.output) * price->output;
   // Dollars per million tokens are thousands of nanodollars per token.

@@ -91,7 +91,8 @@ std::string narrow_help() {
   }
   out += "\n";
   for (const KeyBinding& binding : key_bindings()) {
-    out += cat(binding.shown.empty() ? binding.keys : binding.shown, ": ", binding.help, "\n");
+    out += cat(binding.manual_text.empty() ? binding.keys : binding.manual_text, ": ", binding.help,
+               "\n");
   }
   return out;
 }
@@ -115,7 +116,7 @@ std::string app_help(std::size_t columns) {
   std::string out = slash_help(Surface::screen);
   out += "\n";
   for (const KeyBinding& binding : key_bindings()) {
-    std::string keys(binding.shown.empty() ? binding.keys : binding.shown);
+    std::string keys(binding.manual_text.empty() ? binding.keys : binding.manual_text);
     keys.resize(std::max<std::size_t>(keys.size(), 24), ' ');
     out += cat("  ", keys, "  ", binding.help, "\n");
   }

@@ -47,13 +47,13 @@ void go_to(State& state, std::string_view text) {
 }
 
 void run_session(State& state, const Slash& slash, Effects& effects) {
-  using What = SessionRequest::What;
+  using What = SessionRequest::Action;
   const auto request = parse_session_request(slash.text);
   Tab* const tab = state.tab();
   if (!request) {
     return announce(state, tab, Kind::warning, request.error().message);
   }
-  switch (request->what) {
+  switch (request->action) {
     case What::open:
       if (Tab* const added = add_tab(state, request->text); added != nullptr) {
         effects.emplace_back(
@@ -70,7 +70,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
   if (tab == nullptr) {
     return announce(state, tab, Kind::warning, "No session is open.");
   }
-  switch (request->what) {
+  switch (request->action) {
     case What::rename:
       effects.emplace_back(RunSlash{tab->id, {SlashVerb::title, request->text, std::nullopt}});
       return;
@@ -247,7 +247,7 @@ void close_tab(State& state, Tab& tab, Effects& effects) {
   effects.emplace_back(CloseTab{.tab = tab.id});
 }
 
-void leave(State& state, ExitReason how, Effects& effects) {
+void leave(State& state, ExitReason reason, Effects& effects) {
   if (std::exchange(state.leaving, true)) {
     return;
   }
@@ -259,9 +259,9 @@ void leave(State& state, ExitReason how, Effects& effects) {
       state.open_at_exit.back().title = tab_name(tab);
     }
   }
-  state.interrupted = how != ExitReason::done;
+  state.interrupted = reason != ExitReason::done;
   state.dialogs.clear();
-  effects.emplace_back(CloseAll{.interrupted = how == ExitReason::signalled});
+  effects.emplace_back(CloseAll{.interrupted = reason == ExitReason::signalled});
 }
 
 }  // namespace reprise::cli::app

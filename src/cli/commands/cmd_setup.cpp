@@ -153,7 +153,7 @@ class Setup final : public Command {
   }
 
   Result<ProviderCandidate> ask_provider(const Settings& settings) {
-    const std::vector<ProviderCandidate> all = candidates(settings);
+    const std::vector<ProviderCandidate> listed = candidates(settings);
     print("choose a provider:");
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::string& name = all[i].provider.name;

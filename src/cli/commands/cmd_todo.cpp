@@ -38,7 +38,7 @@ class TodoCommand final : public Command {
     REPRISE_ASSIGN(Todos* const list, offered(store->capabilities().todos, "hold todos"));
     REPRISE_ASSIGN(
         const std::vector<Todo> todos,
-        action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& all) { return edit(all); })
+        action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& todos) { return edit(todos); })
                 : list->todos(info.id));
     print(context, todos);
     if (action_) {

@@ -24,11 +24,11 @@ constexpr std::size_t kGroupColumns = 37;  // where a group's list of commands w
 
 // Wraps words at the right edge and indents the following lines.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
-  const std::size_t room = kColumns - indent;
+  const std::size_t columns = kColumns - indent;
   std::string_view gap = "  ";
   const std::string below(indent, ' ');
-  while (display_width(text) > room) {
-    const std::size_t fits = width_prefix(text, room).size();
+  while (display_width(text) > columns) {
+    const std::size_t fits = width_prefix(text, columns).size();
     const std::size_t blank = text.rfind(' ', fits);
     const std::size_t end = blank == std::string_view::npos || blank == 0 ? fits : blank;
     out += cat(gap, text.substr(0, end), "\n");

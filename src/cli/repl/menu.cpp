@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kTitleColumnsMin = 10;
 
-std::string cut_to(std::string text, std::size_t columns) {
+std::string truncated_to(std::string text, std::size_t columns) {
   if (display_width(text) <= columns) {
     return text;
   }
@@ -37,10 +37,10 @@ std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size
     const std::string age = is_known(info.updated_at) ? age_text(info.updated_at, now) : "no date";
     const std::string back = cat("  (", age, ")");
     const std::size_t taken = display_width(front) + display_width(back);
-    const std::size_t room =
+    const std::size_t title_columns =
         columns > taken + kTitleColumnsMin ? columns - taken : kTitleColumnsMin;
     const std::string title = info.title.empty() ? "Untitled" : terminal_line(info.title);
-    out += cat(front, cut_to(title, room), back, "\n");
+    out += cat(front, truncated_to(title, title_columns), back, "\n");
   }
   return out += '\n';
 }

@@ -174,7 +174,7 @@ std::string slash_help(Surface surface) {
 }
 
 Result<SessionRequest> parse_session_request(std::string_view text) {
-  using What = SessionRequest::What;
+  using Action = SessionRequest::Action;
   const std::string_view verb = first_word(text);
   std::string_view rest = trimmed(text.substr(verb.size()));
   SessionRequest out;
@@ -184,17 +184,17 @@ Result<SessionRequest> parse_session_request(std::string_view text) {
       out.name = trimmed(rest.substr(at + kName.size()));
       rest = trimmed(rest.substr(0, at));
     }
-    out.what = What::open;
+    out.action = Action::open;
   } else if (verb == "list" && rest.empty()) {
-    out.what = What::list;
+    out.action = Action::list;
   } else if (verb == "switch" && !rest.empty()) {
-    out.what = What::go_to;
+    out.action = Action::go_to;
   } else if (verb == "rename" && !rest.empty()) {
-    out.what = What::rename;
+    out.action = Action::rename;
   } else if (verb == "save") {
-    out.what = What::save;
+    out.action = Action::save;
   } else if (verb == "close" && rest.empty()) {
-    out.what = What::close;
+    out.action = Action::close;
   } else if (!verb.empty()) {
     return fail(Code::invalid_argument,
                 "use /session, /session new [PATH] [--name NAME], list, switch N or NAME, "
@@ -205,14 +205,14 @@ Result<SessionRequest> parse_session_request(std::string_view text) {
 }
 
 Result<TodoRequest> parse_todo_request(std::string_view text) {
-  using What = TodoRequest::What;
+  using Action = TodoRequest::Action;
   const std::string_view verb = first_word(text);
   const std::string_view rest = trimmed(text.substr(verb.size()));
   if (verb.empty() || (verb == "list" && rest.empty())) {
     return TodoRequest{};
   }
   if (verb == "add" && !rest.empty()) {
-    return TodoRequest{.what = What::add, .text = std::string(rest)};
+    return TodoRequest{.action = Action::add, .text = std::string(rest)};
   }
   const std::string_view number = first_word(rest);
   const std::string_view after = trimmed(rest.substr(number.size()));
@@ -225,7 +225,7 @@ Result<TodoRequest> parse_todo_request(std::string_view text) {
   const auto index = parse_count(number);
   if (status && index && *index >= 1) {
     return TodoRequest{
-        .what = What::set, .index = static_cast<std::size_t>(*index - 1), .status = *status};
+        .action = Action::set, .index = static_cast<std::size_t>(*index - 1), .status = *status};
   }
   return fail(Code::invalid_argument,
               "use /todo, /todo add TEXT, /todo done N, or /todo set N with one of pending, "

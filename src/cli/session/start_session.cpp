@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request,
                                      bool is_unreachable) {
   SessionChoice choice = request.session;
-  if (!is_unreachable && !choice.newest && !choice.sel && !choice.fresh) {
+  if (!is_unreachable && !choice.newest && !choice.sel && !choice.new_session) {
     REPRISE_ASSIGN(const auto current,
                    find_default_session(context, request.dry_run ? Access::read : Access::write));
     if (current) {
@@ -269,7 +269,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
                  find_session(context, *settings, request, unreachable, !started->tools.empty()));
   started->resumed = found.session.has_value();
   started->store = found.store;
-  started->cut = found.cut;
+  started->recovered = found.recovered;
   REPRISE_ASSIGN(ProviderChoice choice,
                  choose_answering_provider(context, *settings, request, mode, found.session));
   ConversationOptions options = conversation_options(*settings, request.flags, choice,

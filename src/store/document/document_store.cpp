@@ -23,10 +23,10 @@ namespace {
 Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) {
   Capabilities out = capabilities_of(store, files.holds());
   if (!files.stores_whole_turns()) {
-    out.beginning = nullptr;
+    out.deferred_creation = nullptr;
   }
   if (!out.messages || !out.many_sessions) {
-    out.creation = nullptr;
+    out.atomic_creation = nullptr;
   }
   if (!out.many_sessions) {
     out.archives = nullptr;  // the only session cannot be archived
@@ -106,7 +106,7 @@ class DocumentWriter {
     }
     appended_ = format_.after_append(stored, write_.options, appended_);
     if (from < head) {
-      file.encoded.cut(from.value);
+      file.encoded.truncate(from.value);
       // Raw entries between removed messages move to the end of the remaining ones.
       for (RawEntry& entry : file.raw_entries) {
         entry.before = std::min(entry.before, from.value);
