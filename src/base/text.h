@@ -76,6 +76,9 @@ std::string joined(const Range& range, Text text = {}) {
 // "1 page", "2 pages".
 std::string counted(std::int64_t count, std::string_view one);
 
+// The parts between the separators; none after one at the end.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 // Without the blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 

@@ -69,14 +69,8 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
 });
 
 bool has_key(const KeyBinding& binding, std::string_view key) {
-  for (std::string_view rest = binding.keys; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, end) == key) {
-      return true;
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
+  const std::vector<std::string_view> keys = split(binding.keys, ' ');
+  return std::ranges::find(keys, key) != keys.end();
 }
 
 // The minimum width for tables with one line per entry.

@@ -59,10 +59,7 @@ void append_rows(std::string& out, std::string_view heading, const std::vector<R
 }
 
 std::string option_left(const OptionSpec& option) {
-  std::string names(option.names);
-  for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 1)) {
-    names.insert(at + 1, " ");
-  }
+  const std::string names = joined(split(option.names, ','));
   if (!names.starts_with("--") && names.find(',') == std::string::npos) {
     return option.value.empty() ? names : cat(names, " ", option.value);
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <system_error>
 #include <variant>
 
@@ -125,16 +126,9 @@ bool is_option(const ArgumentTable& table, std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   const bool has_number = word.size() > 2 && std::ranges::all_of(word.substr(2), is_ascii_digit);
   return std::ranges::any_of(table.options, [&](const OptionSpec& option) {
-    std::string_view rest = option.names;
-    while (!rest.empty()) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view one = rest.substr(0, comma);
-      if (one == name || (one.size() == 2 && has_number && word.starts_with(one))) {
-        return true;
-      }
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-    return false;
+    return std::ranges::any_of(split(option.names, ','), [&](std::string_view known) {
+      return known == name || (known.size() == 2 && has_number && word.starts_with(known));
+    });
   });
 }
 
@@ -178,14 +172,8 @@ std::vector<std::string_view> long_names(const ArgumentTable& a, const ArgumentT
   std::vector<std::string_view> names;
   for (const ArgumentTable* table : {&a, &b}) {
     for (const OptionSpec& option : table->options) {
-      std::string_view rest = option.names;
-      while (!rest.empty()) {
-        const std::size_t comma = std::min(rest.find(','), rest.size());
-        if (rest.starts_with("--")) {
-          names.push_back(rest.substr(0, comma));
-        }
-        rest.remove_prefix(std::min(comma + 1, rest.size()));
-      }
+      std::ranges::copy_if(split(option.names, ','), std::back_inserter(names),
+                           [](std::string_view name) { return name.starts_with("--"); });
     }
   }
   return names;

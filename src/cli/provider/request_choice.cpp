@@ -80,11 +80,7 @@ RequestOptions supported_options(Context& context, const RequestOptions& options
 }
 
 std::string option_names() {
-  std::string out;
-  for (const provider::RequestOption& option : provider::request_options()) {
-    out += cat(out.empty() ? "" : ", ", option.name);
-  }
-  return out;
+  return joined(provider::request_options(), &provider::RequestOption::name);
 }
 
 Result<> set(RequestOptions& options, const std::string& assignment) {
@@ -213,12 +209,8 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
     }
     const Tool* const tool = available.find(name);
     if (tool == nullptr) {
-      std::string names;
-      for (const ToolSpec& spec : all.specs()) {
-        names += cat(names.empty() ? "" : ", ", spec.name);
-      }
-      return fail(Code::not_found,
-                  cat("unknown tool '", name, "'; available: ", names, ", recall:all"));
+      return fail(Code::not_found, cat("unknown tool '", name, "'; available: ",
+                                       joined(available.specs(), &ToolSpec::name), ", recall:all"));
     }
     REPRISE_TRY(chosen.add(*tool));
   }

@@ -305,11 +305,7 @@ bool is_number(std::string_view text, const NumberRange& range) {
 
 // TOML strings accept JSON's escapes.
 std::string list_of(const std::vector<std::string>& values) {
-  std::string out;
-  for (const std::string& value : values) {
-    out += cat(out.empty() ? "" : ", ", json::quoted(value));
-  }
-  return cat("[", out, "]");
+  return cat("[", joined(values, [](std::string_view value) { return json::quoted(value); }), "]");
 }
 
 // Formats a value as TOML; nullopt if it is invalid.

@@ -316,8 +316,14 @@ struct ZipReader::State {
     const bool has_attributes = zip.attributes(archive, index, 0, &system, &attributes) == 0 &&
                                 system == ZIP_OPSYS_UNIX && (attributes >> 16U) != 0;
     constexpr mode_t kPermissions = 0777;
-    return known ? std::optional(static_cast<mode_t>(attributes >> 16U) & kPermissions)
-                 : std::nullopt;
+    return has_attributes ? std::optional(static_cast<mode_t>(attributes >> 16U) & kPermissions)
+                          : std::nullopt;
+  }
+
+  // False if the name or a size is missing.
+  bool stat(zip_uint64_t index, zip_stat_t& entry) const {
+    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    return zip.stat(archive, index, 0, &entry) == 0 && (entry.valid & kNeeded) == kNeeded;
   }
 
   Result<> check(const zip_stat_t& entry, std::string_view name) const {
@@ -376,9 +382,8 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
   std::int64_t total = 0;
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-    if (state_->zip.stat(state_->archive, index, 0, &entry) != 0 ||
-        (entry.valid & kNeeded) != kNeeded) {
+    zip_stat_t entry{};
+    if (!state_->stat(index, entry)) {
       return fail(Code::corrupt, cat(state_->file.native(), ": entry ", i, " cannot be read"));
     }
     REPRISE_TRY(state_->check(entry, entry.name));
@@ -402,9 +407,8 @@ Result<std::vector<ZipReader::Entry>> ZipReader::files() const {
   std::vector<Entry> entries;
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-    if (state_->zip.stat(state_->archive, index, 0, &entry) != 0 ||
-        (entry.valid & kNeeded) != kNeeded) {
+    zip_stat_t entry{};
+    if (!state_->stat(index, entry)) {
       continue;
     }
     auto name = state_->name_of_file(index, entry.name);
