@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "base/http.h"
@@ -30,9 +28,8 @@ std::optional<std::uint16_t> local_port(std::string_view url) {
   }
   const std::string server = http::server_of(url);
   const std::string_view digits = std::string_view(server).substr(server.rfind(':') + 1);
-  std::uint16_t port = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  return code == std::errc{} && port > 0 ? std::optional(port) : std::nullopt;
+  const auto port = parse_number<std::uint16_t>(digits);
+  return port && *port > 0 ? port : std::nullopt;
 }
 
 std::string base_url_of(const Session& session) {

@@ -1,9 +1,7 @@
 // Handling of submitted input.
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <system_error>
 
 #include "base/text.h"
 #include "cli/app/state.h"
@@ -16,10 +14,8 @@ using Kind = Entry::Kind;
 
 // By number or name; null if there is none.
 Tab* find_tab(State& state, std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = code == std::errc{} && end == text.data() + text.size();
-  if (is_number && number >= 1 && number <= state.tabs.size()) {
+  const auto number = parse_number<std::size_t>(text).value_or(0);
+  if (number >= 1 && number <= state.tabs.size()) {
     return &state.tabs[number - 1];
   }
   const auto found = std::ranges::find(state.tabs, text, tab_name);

@@ -2,11 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <system_error>
 #include <variant>
 
 #include "base/text.h"
@@ -16,15 +13,9 @@ namespace reprise::cli {
 namespace {
 
 template <class Number>
-bool parse_number(const std::string& text, const NumberRange& range, std::optional<Number>& out) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end || !range.holds(static_cast<double>(number))) {
-    return false;
-  }
-  out = number;
-  return true;
+bool assign_number(const std::string& text, const NumberRange& range, std::optional<Number>& out) {
+  out = parse_number<Number>(text);
+  return out && range.holds(static_cast<double>(*out));
 }
 
 struct Assign {
@@ -44,10 +35,10 @@ struct Assign {
     return true;
   }
   bool operator()(std::optional<std::int64_t>* target) const {
-    return parse_number(values.back(), range, *target);
+    return assign_number(values.back(), range, *target);
   }
   bool operator()(std::optional<double>* target) const {
-    return parse_number(values.back(), range, *target);
+    return assign_number(values.back(), range, *target);
   }
   bool operator()(std::vector<std::string>* target) const {
     *target = values;

@@ -22,13 +22,13 @@ constexpr std::int64_t kSlowCallMs = 1'000;
 constexpr std::string_view kListAgain = "; run `reprise list` again, or name the session by its id";
 
 // A list number; longer ones are ids.
-std::optional<std::size_t> parse_number(std::string_view sel) {
+std::optional<std::size_t> number_in_list(std::string_view sel) {
   const std::string_view digits = trimmed(sel);
   if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0' ||
       !std::ranges::all_of(digits, is_ascii_digit)) {
     return std::nullopt;
   }
-  return static_cast<std::size_t>(std::stoul(std::string(digits)));
+  return parse_number<std::size_t>(digits);
 }
 
 std::optional<SessionState> goal_of(Use use) {
@@ -310,7 +310,7 @@ Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Us
   REPRISE_ASSIGN(const LastListKey key, last_list_key(from));
   const std::optional<LastList> list = load_last_list(key);
   const std::size_t count = list ? list->ids.size() : 0;
-  const std::optional<std::size_t> number = parse_number(sel);
+  const std::optional<std::size_t> number = number_in_list(sel);
   if (list && number && use != Use::read && *number <= count &&
       is_old(*list, system_clock().now())) {
     return fail(Code::invalid_argument,

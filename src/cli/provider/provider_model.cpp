@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <ranges>
-#include <system_error>
 
 #include "base/http.h"
 #include "base/text.h"
@@ -71,12 +68,9 @@ std::vector<LocalServer> local_servers(Context& context, std::chrono::millisecon
     return find_local_servers(timeout);
   }
   std::vector<std::uint16_t> ports;
-  for (const auto word : std::views::split(std::string_view(*given), ',')) {
-    std::uint16_t port = 0;
-    const std::string_view digits = trimmed(std::string_view(word.begin(), word.end()));
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (error == std::errc() && end == digits.data() + digits.size()) {
-      ports.push_back(port);
+  for (const std::string_view word : split(*given, ',')) {
+    if (const auto port = parse_number<std::uint16_t>(trimmed(word))) {
+      ports.push_back(*port);
     }
   }
   return find_local_servers(timeout, ports);

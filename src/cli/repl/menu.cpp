@@ -2,9 +2,7 @@
 #include "cli/repl/menu.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
-#include <system_error>
 
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -52,13 +50,11 @@ MenuAnswer parse_menu_answer(std::string_view line, std::size_t count) {
   }
   const bool digits = !word.empty() && word.front() != '0' &&
                       std::ranges::all_of(word, [](char c) { return is_ascii_digit(c); });
-  std::size_t number = 0;
-  if (!digits ||
-      std::from_chars(word.data(), word.data() + word.size(), number).ec != std::errc{} ||
-      number > count) {
+  const auto number = parse_number<std::size_t>(word);
+  if (!digits || !number || *number > count) {
     return {};
   }
-  return {MenuAnswer::Kind::number, number - 1};
+  return {MenuAnswer::Kind::number, *number - 1};
 }
 
 }  // namespace reprise::cli

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -94,12 +92,8 @@ Error unknown_command(std::string_view name, Surface surface) {
 }
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [stop, problem] = std::from_chars(text.begin(), text.end(), value);
-  if (problem != std::errc{} || stop != text.end() || value < 0) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = parse_number<std::int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 Result<Slash> with_argument(const SlashCommand& command, std::string_view argument) {

@@ -1,10 +1,8 @@
 // The worker's part of the picker and /resume: stored sessions that are not open.
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <iterator>
-#include <system_error>
 
 #include "cli/app/session_worker.h"
 #include "cli/output/session_json.h"
@@ -205,9 +203,8 @@ Error SessionWorker::no_such_session(const std::string& sel) {
 // Resolves a number: in "/resume list" if it was shown here, otherwise select() uses the list last
 // shown in this folder and terminal. Anything else is unchanged.
 Result<std::string> SessionWorker::numbered(const std::string& sel) {
-  std::size_t number = 0;
-  const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
-  if (!numbers_ || code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
+  const auto number = parse_number<std::size_t>(sel).value_or(0);
+  if (!numbers_ || number == 0) {
     return sel;
   }
   // Numbers refer to the list as shown, even if sessions were resumed or deleted since.
