@@ -117,7 +117,7 @@ Approver LiveSession::approver() {
     if (!answer.remembered) {
       parts_.events.post(
           Announcement{Announcement::Kind::warning, parts_.tab,
-                       cat("cannot remember that: ", answer.remembered.error().message)});
+                       cat("cannot store this permission: ", answer.remembered.error().message)});
     }
     return answer.approval;
   };

@@ -97,8 +97,8 @@ class Cleanup final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--older-than", "AGE", "closed longer ago than this, such as 90d (30d)",
-                     &older_than_},
+        .options = {{"--older-than", "AGE",
+                     "closed longer ago than this, such as 90d (default: 30d)", &older_than_},
                     {"--dry-run", "", "show what would be removed, without removing it", &dry_run_},
                     {"--purge", "", "remove for good", &purge_}},
         .arguments = {}};

@@ -59,12 +59,12 @@ fs::path existing_folder(fs::path folder) {
   return folder;
 }
 
-// What to do about a place that cannot be written.
+// What to do about a file or folder that cannot be written.
 std::string write_advice(const fs::path& path, int os_errno) {
   const std::string first = os_errno == EROFS    ? "remount its file system writable"
                             : os_errno == ENOSPC ? "free some space"
                                                  : cat("make ", path.string(), " writable");
-  return cat(first, ", or choose another place with --store");
+  return cat(first, ", or name another store with --store");
 }
 
 const StoreKind* kind_of_url(std::string_view url) {

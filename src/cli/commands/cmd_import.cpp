@@ -68,7 +68,7 @@ struct FoundSource {
   }
 };
 
-// The size of all readable files of a place.
+// The size of all readable files below a path.
 std::int64_t bytes_of(const fs::path& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) {

@@ -38,7 +38,7 @@ class List final : public Command {
                      {"active", "interrupted", "closed", "archived", "trashed"}},
                     {"-n,--limit",
                      "N",
-                     "how many to show (50)",
+                     "show at most N sessions (default: 50)",
                      &limit_,
                      {},
                      false,

@@ -75,8 +75,9 @@ class Stats final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--by", "WHAT", "group by day, model, project, mode, provider or source (day)",
-                     &by_, by_names()},
+        .options = {{"--by", "WHAT",
+                     "group by day, model, project, mode, provider or source (default: day)", &by_,
+                     by_names()},
                     {"--since", "WHEN", "only messages since then: '2 weeks', a date", &since_},
                     {"--until", "WHEN", "only messages until then; a date is included", &until_},
                     {"--all-sources", "", "also count other tools' histories on this machine",

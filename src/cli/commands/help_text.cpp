@@ -125,7 +125,7 @@ std::span<const GroupHelp> command_groups() {
       {CommandGroup::ask, "ask a question, open the app, continue"},
       {CommandGroup::read, "find sessions and read them"},
       {CommandGroup::change, "change a session"},
-      {CommandGroup::remove, "to the trash and back"},
+      {CommandGroup::remove, "move sessions to the trash and back"},
       {CommandGroup::stores, "copy, check and back up sessions"},
       {CommandGroup::set_up, "providers, settings, shell"},
   };

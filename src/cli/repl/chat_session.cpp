@@ -286,7 +286,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_TRY(rebuild(child, std::move(stop)));
   is_new_ = false;
   context_.console().notice(
-      cat("now in the copy ", cli::brief_id(*store, child), "; the original is unchanged"));
+      cat("now in the fork ", cli::brief_id(*store, child), "; the original is unchanged"));
   return std::string();
 }
 
@@ -295,8 +295,8 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
   const std::int64_t turns = slash.number.value_or(1);
   REPRISE_ASSIGN(const RewindResult rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.console().notice(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
-                                rewound.messages, " messages"));
+  context_.console().notice(
+      cat("removed ", counted(turns, "turn"), ": ", counted(rewound.messages, "message")));
   return std::string();
 }
 

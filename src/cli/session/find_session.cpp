@@ -283,7 +283,7 @@ Result<std::string> adopt_session(Context& context, std::string sel) {
     context.console().warn(part);
   }
   context.console().notice(
-      cat("continuing a copy of ", kind->title, "'s session: ", short_id(continued.id)));
+      cat("continuing ", kind->title, "'s session in a fork: ", short_id(continued.id)));
   return continued.id.str();
 }
 

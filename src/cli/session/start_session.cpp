@@ -46,11 +46,11 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !flags.model) {
     context.console().notice(
-        cat("the session has no model: ", choice.model, " answers; choose another with --model"));
+        cat("the session has no model: using ", choice.model, "; --model names another"));
   }
   if (request.has_pdf_by_url && choice.name == kCompatibleKind) {
     return fail(Code::unsupported,
-                "openai-chat takes no PDF by URL: download it and attach the file");
+                "openai-chat does not accept a PDF by URL: download it and attach the file");
   }
   for (const std::string& warning : choice.warnings) {
     context.console().warn_once(warning);

@@ -159,7 +159,8 @@ Approver ask_for_consent(Context& context, ToolConsents& consents) {
           cat("run ", tool_use.name, " ", tool_use.input.text(), "?"));
     });
     if (!answer.remembered) {
-      context.console().warn(cat("cannot remember that: ", answer.remembered.error().message));
+      context.console().warn(
+          cat("cannot store this permission: ", answer.remembered.error().message));
     }
     return answer.approval;
   };
