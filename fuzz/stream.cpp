@@ -45,7 +45,7 @@ Heard hear(const provider::Codec& codec, std::string_view bytes, bool in_pieces)
   if (heard.is_good) {
     heard.is_good = parser.finish(take).has_value();
   }
-  out.cut_blocks();
+  out.end_open_blocks();
   return heard;
 }
 

@@ -41,7 +41,7 @@ Result<Seq> make_large(const Kind& kind, const fs::path& place) {
 Result<std::string> complete_purge(const Kind& kind, const fs::path& place, Seq head) {
   REPRISE_ASSIGN(const auto store, kind.open(place, {}));
   REPRISE_ASSIGN(const auto left, store->find(session(kPurged)));
-  REPRISE_ASSIGN(const VerifyReport report, store->capabilities().verifying->verify());
+  REPRISE_ASSIGN(const VerifyReport report, store->capabilities().verifier->verify());
   Trash& trash = *store->capabilities().trash;
   if (left) {
     const bool is_whole = left->info.head == head;

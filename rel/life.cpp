@@ -45,7 +45,7 @@ class Steps {
     if (capabilities_.rewriting != nullptr) {
       rewrite();
     }
-    if (capabilities_.beginning != nullptr && many_) {
+    if (capabilities_.deferred_creation != nullptr && many_) {
       begin_with_question();
     }
     end();
@@ -135,11 +135,11 @@ class Steps {
       add("fork", [](Store& store) {
         return store.capabilities().forking->fork(session(1), Seq{2}, empty_session(2));
       });
-    } else if (capabilities_.creation != nullptr) {
+    } else if (capabilities_.atomic_creation != nullptr) {
       add("fork by copy", [words = words_](Store& store) {
         Session child = empty_session(2);
         child.info.forked_from = ForkOrigin{session(1), Seq{2}};
-        return store.capabilities().creation->create_with(
+        return store.capabilities().atomic_creation->create_with(
             child, {message_of(words, role::kUser, "How long is a league?", 50),
                     message_of(words, role::kAssistant, "An hour's walk.", 51)});
       });
@@ -147,11 +147,12 @@ class Steps {
       add("create another", [](Store& store) { return store.create(empty_session(2)); });
     }
     append("aside", 2, {user("A question of its own."), answer("Its answer.")});
-    if (capabilities_.current != nullptr) {
+    if (capabilities_.current_session != nullptr) {
       // Restoring a chat makes it the current one, which is a separate step: so make it the current
       // one before.
-      add("current",
-          [](Store& store) { return store.capabilities().current->set_current(session(1)); });
+      add("current", [](Store& store) {
+        return store.capabilities().current_session->set_current(session(1));
+      });
     }
   }
 
@@ -183,8 +184,9 @@ class Steps {
   // Like a new turn: the question makes the session durable, too.
   void begin_with_question() {
     const OperationId running = operation("answering");
-    add_os("begin a session",
-           [](Store& store) { return store.capabilities().beginning->begin(empty_session(3)); });
+    add_os("begin a session", [](Store& store) {
+      return store.capabilities().deferred_creation->begin(empty_session(3));
+    });
     append("first-question", 3, {user("Who are you?")},
            {.begin_partial = PartialStart{running, this_process(), "echo", "m", at(0)}});
     append("first-answer", 3, {answer("An echo.")}, {.end_partial = running});

@@ -72,7 +72,7 @@ Result<> write_and_purge(const Kind& kind, const fs::path& place) {
       REPRISE_TRY(store->append(session(kWriter), {naming(holds.messages, blob, round)}, {}));
     }
   }
-  REPRISE_ASSIGN(const VerifyReport report, store->capabilities().verifying->verify());
+  REPRISE_ASSIGN(const VerifyReport report, store->capabilities().verifier->verify());
   if (!report.damage.empty()) {
     return fail(Code::corrupt,
                 cat(report.damage.front().where, ": ", report.damage.front().reason));

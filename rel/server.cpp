@@ -136,7 +136,7 @@ std::string examine(const Lives& lives, const std::string& url, std::size_t step
     return then ? "has lost the message it took afterwards"
                 : cat("takes no message: ", then.error().message);
   }
-  const auto report = (*store)->capabilities().verifying->verify();
+  const auto report = (*store)->capabilities().verifier->verify();
   return report && report->damage.empty() ? "" : "is damaged";
 }
 

@@ -94,8 +94,8 @@ Result<Snapshot> take_snapshot(Store& store) {
   for (const SessionInfo& info : page.sessions) {
     REPRISE_TRY(look_at(store, info.id, seen));
   }
-  if (store.capabilities().current != nullptr) {
-    REPRISE_ASSIGN(const auto current, store.capabilities().current->current());
+  if (store.capabilities().current_session != nullptr) {
+    REPRISE_ASSIGN(const auto current, store.capabilities().current_session->current());
     seen.lasting += cat("current ", current ? current->str() : "none", "\n");
   }
   return seen;

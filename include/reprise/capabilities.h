@@ -135,10 +135,10 @@ class MessageFinder {
     bool has_unique_short_id = false;  // no other session has its short_id(); false if unknown
   };
   virtual ~MessageFinder() = default;
-  // In the order of `places`. nullopt: there is no such message, or it must be fetched with find()
-  // and read() because it is long, damaged or shared with another session.
+  // In the order of `messages`. nullopt: there is no such message, or it must be fetched with
+  // find() and read() because it is long, damaged or shared with another session.
   virtual Result<std::vector<std::optional<Found>>> find_messages(
-      std::span<const MessageRef> places) = 0;
+      std::span<const MessageRef> messages) = 0;
 };
 
 struct SessionChanges {

@@ -75,9 +75,9 @@ class TurnObserver {
 };
 
 struct Outcome {
-  Message answer;            // the last assistant message; incomplete when interrupted
-  bool saved = true;         // false: shown, but not (completely) stored
-  std::optional<Error> cut;  // why the turn ended early: cancelled, or the provider's error
+  Message answer;              // the last assistant message; incomplete when interrupted
+  bool saved = true;           // false: shown, but not (completely) stored
+  std::optional<Error> error;  // why the turn ended early: cancelled, or the provider's error
 };
 
 // One conversation; one turn at a time. The provider, the store, the clock and everything that the
@@ -110,8 +110,8 @@ class Conversation {
   const Session& session() const;
 
   // Stores a new session before its first message, for changes that need it in the store. Does
-  // nothing if it is stored. These two may be called during a turn; in stores without messages they
-  // do nothing and say nothing, since a session is stored with its first answer.
+  // nothing if it is stored already, and in stores without messages, where a session is stored with
+  // its first answer. These two may be called during a turn.
   Result<> store_session();
   bool is_session_stored() const;
 

@@ -110,7 +110,7 @@ bool is_question(const Message& message);
 
 // Whether a session that ends with this message was interrupted: the answer is incomplete or
 // missing.
-bool is_cut_after(const Message& last);
+bool is_incomplete_after(const Message& last);
 
 // The JSON form of a message's blocks: an array of objects with the keys in the order type, text,
 // id, name, input, tool_use_id, is_error, empty ones left out, then the extra fields.

@@ -20,12 +20,12 @@ struct SourceKind {
   std::string_view title;  // "Claude Code"
   std::string_view form;   // "claude:[FOLDER]", for error messages
   // Where the tool stores its history: the first entry whose variable is set. All empty: the URL
-  // must name the place.
+  // must name the location.
   std::array<DefaultLocation, 3> default_locations = {};
   // Whether a file or folder is of this kind, detected by content.
-  Result<bool> (*is_at)(const std::filesystem::path& place);
+  Result<bool> (*is_at)(const std::filesystem::path& path);
   // not_found when there is nothing.
-  Result<std::unique_ptr<Source>> (*open)(const std::filesystem::path& place,
+  Result<std::unique_ptr<Source>> (*open)(const std::filesystem::path& path,
                                           const StoreOptions& options);
 };
 
@@ -49,8 +49,9 @@ Result<const SourceKind*> source_kind_of(std::string_view url);
 bool is_store_url(std::string_view url);
 
 // Opens a source, or a store read-only: nothing is created or changed, whatever `options.access`
-// is. A URL without a place means the default place, found with `variable`, or with the environment
-// of this process if that is empty. invalid_argument, listing the known kinds, for an unknown URL.
+// is. A URL without a location means the default one, found with `variable`, or with the
+// environment of this process if that is empty. invalid_argument, listing the known kinds, for an
+// unknown URL.
 Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options = {},
                                             const EnvironmentLookup& variable = {});
 

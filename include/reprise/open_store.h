@@ -58,12 +58,12 @@ struct StoreOptions {
 
 // A kind of store: the form of its URLs, and how it is located and opened.
 struct StoreKind {
-  enum class Place : std::uint8_t { nowhere, file, folder, server };
+  enum class Location : std::uint8_t { nowhere, file, folder, server };
 
   std::string_view name;        // "sqlite", the scheme of its URLs
   std::string_view alias = {};  // another scheme for it; "" for none
   std::string_view form;        // "sqlite:FILE", for error messages
-  Place place = Place::nowhere;
+  Location location = Location::nowhere;
   std::string_view default_name = {};  // of its file or folder: "reprise.db"
   // Where other programs store it, relative to a project's or the user's home folder; "" for
   // nowhere.
@@ -71,12 +71,12 @@ struct StoreKind {
   std::string_view in_home = {};
   std::string_view provider = {};  // the default for its sessions; "" for any
   // Whether a file or folder is of this kind, detected by content. Null: never found at a path.
-  Result<bool> (*is_at)(const std::filesystem::path& place) = nullptr;
-  // `place`, see below, without parameters; invalid_argument for unknown ones. Null: there are
+  Result<bool> (*is_at)(const std::filesystem::path& path) = nullptr;
+  // `location`, see below, without parameters; invalid_argument for unknown ones. Null: there are
   // none.
-  Result<std::string_view> (*without_parameters)(std::string_view place) = nullptr;
-  // `place` is what follows "NAME:" in a URL.
-  Result<std::unique_ptr<Store>> (*open)(std::string_view place, const StoreOptions& options);
+  Result<std::string_view> (*without_parameters)(std::string_view location) = nullptr;
+  // `location` is what follows "NAME:" in a URL.
+  Result<std::unique_ptr<Store>> (*open)(std::string_view location, const StoreOptions& options);
 };
 
 // All kinds, in the order in which paths are probed. Static storage.
@@ -85,7 +85,7 @@ std::span<const StoreKind> store_kinds();
 const StoreKind* find_store_kind(std::string_view url);
 
 // The URL of a store of that kind in a folder, under its default name ("sqlite:/tmp/a/reprise.db").
-// "" for a kind without a place in a folder.
+// "" for a kind that is not in a file or folder.
 std::string url_in_folder(const StoreKind& kind, const std::filesystem::path& folder);
 
 // The file or folder of a store's URL, without parameters; "" for a store without one, and for a
@@ -116,7 +116,7 @@ bool is_same_store_server(std::string_view a, std::string_view b);
 
 // The URL of the store in a file or folder, detected by content ("sqlite:/home/a/x.db"); "" when it
 // is not a known one. Changes nothing.
-Result<std::string> recognise_store(const std::filesystem::path& place);
+Result<std::string> recognise_store(const std::filesystem::path& path);
 
 // An in-memory store, destroyed with the object. The reference for the contract.
 std::unique_ptr<Store> open_memory_store(const StoreOptions& options = {});

@@ -38,8 +38,8 @@ class Outbox {
   virtual ~Outbox() = default;
   // Durable on disk when it returns without an error; after an error nothing of the step is stored.
   virtual Result<> add(const Session& session, const OutboxStep& step) = 0;
-  // The store has acknowledged all steps: they are deleted.
-  virtual void all_stored() = 0;
+  // Deletes all steps, once the store has acknowledged them.
+  virtual void clear() = 0;
   // Another process has changed the session: the steps remain until they are delivered, even if the
   // store works again. The next step starts a separate record.
   virtual void rotate() = 0;

@@ -119,7 +119,7 @@ struct ReplyEnded {
 };
 // Before the first token: the request is retried after a pause.
 struct Retrying {
-  Error why;
+  Error error;
   std::chrono::milliseconds pause;
   std::string reason = {};  // a few words: "server is busy (429)"
   int next_attempt = 0;     // the number of the next attempt, from 1
@@ -129,7 +129,7 @@ struct Retrying {
 // and from later requests.
 struct ParameterLeftOut {
   std::string parameter;  // its name in the protocol
-  Error why;
+  Error error;
 };
 using StreamEvent =
     std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin, ToolInputDelta,
@@ -216,10 +216,10 @@ struct ProviderOptions {
 struct ProviderKind {
   std::string_view name;          // "anthropic"
   std::string_view protocol;      // for display
-  std::string_view key_variable;  // the environment's variables; "" where none is read
-  std::string_view url_variable;  //
+  std::string_view key_variable;  // the environment variable of the key; "" if none is read
+  std::string_view url_variable;  // that of the base URL; "" if none is read
   // The variable that makes this kind the default; if those of several are set, the last kind's.
-  std::string_view chosen_by = {};
+  std::string_view selecting_variable = {};
   std::string_view default_url;    // the provider's own base URL; "" for one without a server
   std::string_view default_model;  // current as of `as_of`; models are withdrawn after some time
   std::string_view dev_model;      // a cheaper one

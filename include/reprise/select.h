@@ -18,7 +18,8 @@ struct Selection {
 // A number of the list shown last, an id, a short id, a unique prefix of either (4 digits or more),
 // an exact title, or "last": the newest active or closed session, or, if `states` includes neither,
 // the newest in one of them. not_found, or ambiguous with the candidates in the message.
-Result<SessionInfo> select_session(Source& source, std::string_view sel, const Selection& how);
+Result<SessionInfo> select_session(Source& source, std::string_view sel,
+                                   const Selection& selection);
 
 // The short id by which select_session() finds the session: longer than usual if another session of
 // the store, in any state, has the same digits.

@@ -50,7 +50,8 @@ enum class OwnerState : std::uint8_t {
 // The current state of an owner. Within one boot leases are compared by uptime, else by the wall
 // clocks of the hosts; a lease from the future means that these disagree: silent.
 OwnerState state_of(const Owner& owner);
-OwnerState state_of(const Owner& owner, const Lease& now);  // with these clocks
+// The same as of `now`, a lease that starts at the time of the check.
+OwnerState state_of(const Owner& owner, const Lease& now);
 // A quarter of the lease's length: a live owner renews it more than once in that time.
 std::chrono::milliseconds grace_period_for(const Lease& lease);
 
@@ -91,15 +92,15 @@ struct SessionInfo {
   std::optional<Owner> answering = {};  // of the running answer, or of one whose process died
   // The last answer is incomplete or missing, and none is running. Stores do not set it:
   // get_snapshot() (conversation.h) and mark_incomplete_answers() (sessions.h) do.
-  bool cut = false;
+  bool incomplete = false;
   // In a list of another tool's history: changes whenever the session has changed, also without new
   // activity, and once more soon after a change. "" if unknown. Stores do not set it.
   std::string revision = {};
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
-// Active, but the last answer was interrupted: it is `cut`, or the answering process is gone, or
-// its lease has expired.
+// Active, but the last answer was interrupted: it is `incomplete`, or the answering process is
+// gone, or its lease has expired.
 bool is_interrupted(const SessionInfo& info);
 
 // A response id stored beside the messages (a store without messages has only these).

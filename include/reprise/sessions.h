@@ -44,7 +44,7 @@ struct ResumeOptions {
 
 struct ResumedSession {
   Session session;
-  bool cut = false;  // an answer whose process is gone became an incomplete message
+  bool recovered = false;  // an answer whose process is gone became an incomplete message
 };
 
 // The session, ready to be continued: an answer whose process is gone is settled (which may take
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> last_prompts(Source& source, const Session& ses
 struct Exchange {
   std::string question = {};  // "" when there is none
   std::string answer = {};    // "" when there is none
-  bool cut = false;           // the answer is incomplete or missing: it can be continued
+  bool incomplete = false;    // the answer is incomplete or missing: it can be continued
   bool running = false;       // the answer is still arriving, in any process
 };
 Result<Exchange> first_exchange(Source& source, const SessionId& id);
@@ -146,8 +146,8 @@ bool discard_if_empty(Store& store, const SessionId& id, Clock& clock = system_c
 
 // ---- Finding and removing
 
-// Sets `cut` in the sessions of a page that are active and not being answered. Reads the last
-// message of each; what cannot be read is added to the page's damage.
+// Sets `incomplete` in the sessions of a page that are active and not being answered. Reads the
+// last message of each; what cannot be read is added to the page's damage.
 void mark_incomplete_answers(Source& source, SessionPage& page);
 
 // Source::list(), also by author where the source does not support that: then it reads session
@@ -158,7 +158,7 @@ Result<SessionPage> list_by_author(Source& source, const SessionQuery& query);
 // operations on all sessions can report what they left out.
 struct FoundSessions {
   std::vector<SessionInfo> sessions = {};
-  std::vector<Damage> damage = {};  // without duplicates
+  std::vector<Damage> damage = {};
 };
 Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query = {});
 
@@ -192,7 +192,7 @@ struct RemovalCallbacks {
 // Removes these sessions one by one; one that is being answered or cannot be removed is skipped.
 // unsupported for a store without a trash.
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
-                                        Removal how, const RemovalCallbacks& watch = {},
+                                        Removal removal, const RemovalCallbacks& watch = {},
                                         Clock& clock = system_clock());
 
 // ---- Retention

@@ -104,7 +104,7 @@ struct SourceCapabilities {
   SignatureReader* signature_reader = nullptr;
   UserReader* user_reader = nullptr;
   WordIndex* word_index = nullptr;
-  Verifier* verifying = nullptr;
+  Verifier* verifier = nullptr;
 };
 
 class Source {

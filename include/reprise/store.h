@@ -81,11 +81,11 @@ struct AppendResult {
 };
 
 // What else a store supports; null when it does not. Anything writable is also readable: a store
-// with todos has a todo_reader, one with repair has verifying. The interfaces are in capabilities.h
-// and live as long as the store.
+// with todos has a todo_reader, one with repair has a verifier. The interfaces are in
+// capabilities.h and live as long as the store.
 struct Capabilities : SourceCapabilities {
-  DeferredCreation* beginning = nullptr;
-  AtomicCreation* creation = nullptr;
+  DeferredCreation* deferred_creation = nullptr;
+  AtomicCreation* atomic_creation = nullptr;
   Rewriting* rewriting = nullptr;
   Forking* forking = nullptr;
   Partials* partials = nullptr;
@@ -94,7 +94,7 @@ struct Capabilities : SourceCapabilities {
   Artefacts* artefacts = nullptr;
   TurnRecording* turn_recording = nullptr;
   Archives* archives = nullptr;
-  CurrentSession* current = nullptr;
+  CurrentSession* current_session = nullptr;
   Blobs* blobs = nullptr;
   Trash* trash = nullptr;
   Signatures* signatures = nullptr;

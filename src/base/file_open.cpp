@@ -169,8 +169,8 @@ Result<Fd> open_for(Use use, const fs::path& path, int flags, unsigned mode) {
   const bool is_plain = (flags & (O_DIRECTORY | O_PATH)) == 0;
   // Does not block on a pipe.
   const int more = is_plain ? O_NONBLOCK | O_NOCTTY : 0;
-  const int how = (flags & ~O_TRUNC) | more | O_CLOEXEC;
-  Fd file = open_without_links(path, how, static_cast<mode_t>(mode));
+  const int all_flags = (flags & ~O_TRUNC) | more | O_CLOEXEC;
+  Fd file = open_without_links(path, all_flags, static_cast<mode_t>(mode));
   if (!file.is_open()) {
     return std::unexpected(open_error(path, errno));
   }

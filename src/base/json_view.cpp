@@ -28,25 +28,25 @@ bool JsonTape::read(json::Scanner& scanner) {
   const std::string_view rest = scanner.rest();
   text_ = std::string_view(rest.data() - begin, begin + rest.size());
   is_whole_ = text_.size() <= std::numeric_limits<std::uint32_t>::max();
-  places_.clear();
-  places_.reserve(kPlacesUsual);
+  tape_.clear();
+  tape_.reserve(kPlacesUsual);
   const bool good = add(scanner);
   value_ = good ? text_.substr(begin, scanner.position() - begin) : std::string_view();
   if (!good || !is_whole_) {
-    places_.clear();
+    tape_.clear();
   }
   return good;
 }
 
 bool JsonTape::add(json::Scanner& scanner) {
   const json::Kind kind = scanner.kind();
-  is_whole_ = is_whole_ && places_.size() < kPlacesMax;
+  is_whole_ = is_whole_ && tape_.size() < kPlacesMax;
   if (!is_whole_) {
     return scanner.skip(kind);
   }
-  const std::size_t place = places_.size();
+  const std::size_t index = tape_.size();
   const std::size_t begin = scanner.position();
-  places_.push_back({.begin = static_cast<std::uint32_t>(begin)});
+  tape_.push_back({.begin = static_cast<std::uint32_t>(begin)});
   bool good = false;
   if (kind == json::Kind::object) {
     good = scanner.object([&](std::string_view name) { return add_name(name) && add(scanner); });
@@ -55,8 +55,8 @@ bool JsonTape::add(json::Scanner& scanner) {
   } else {
     good = scanner.skip(kind);
   }
-  places_[place].bytes = static_cast<std::uint32_t>(scanner.position() - begin);
-  places_[place].places = static_cast<std::uint32_t>(places_.size() - place);
+  tape_[index].bytes = static_cast<std::uint32_t>(scanner.position() - begin);
+  tape_[index].entries = static_cast<std::uint32_t>(tape_.size() - index);
   return good;
 }
 
@@ -66,8 +66,8 @@ bool JsonTape::add_name(std::string_view name) {
                           std::less<>()(name.data(), text_.data() + text_.size());
   is_whole_ = is_whole_ && is_in_text;
   if (is_whole_) {
-    places_.push_back({.begin = static_cast<std::uint32_t>(name.data() - text_.data()),
-                       .bytes = static_cast<std::uint32_t>(name.size())});
+    tape_.push_back({.begin = static_cast<std::uint32_t>(name.data() - text_.data()),
+                     .bytes = static_cast<std::uint32_t>(name.size())});
   }
   return true;
 }

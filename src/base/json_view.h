@@ -47,18 +47,18 @@ class JsonView {
  private:
   friend class JsonTape;
   struct TapeEntry;
-  JsonView(std::string_view json, const TapeEntry* place) : json_(json), place_(place) {}
-  JsonView at(const TapeEntry* place) const;
+  JsonView(std::string_view json, const TapeEntry* entry) : json_(json), entry_(entry) {}
+  JsonView at(const TapeEntry* entry) const;
 
   std::string_view json_;
-  const TapeEntry* place_ = nullptr;  // in the tape
+  const TapeEntry* entry_ = nullptr;  // in the tape
 };
 
 // Of a value, or of a member's name, which is followed by its value.
 struct JsonView::TapeEntry {
   std::uint32_t begin = 0;  // in the text
   std::uint32_t bytes = 0;
-  std::uint32_t places = 1;  // of this value and everything in it
+  std::uint32_t entries = 1;  // of this value and everything in it
 };
 
 // The positions of all values of a text, found in one pass, so that views do not scan the text
@@ -68,8 +68,8 @@ class JsonTape {
   // Reads the next value. False for malformed text, like the scanner.
   bool read(json::Scanner& scanner);
   // Of that value, valid until the next one is read.
-  JsonView view() const { return {value_, places_.empty() ? nullptr : places_.data()}; }
-  std::size_t bytes() const { return places_.size() * sizeof(JsonView::TapeEntry); }  // in memory
+  JsonView view() const { return {value_, tape_.empty() ? nullptr : tape_.data()}; }
+  std::size_t bytes() const { return tape_.size() * sizeof(JsonView::TapeEntry); }  // in memory
 
  private:
   bool add(json::Scanner& scanner);
@@ -77,15 +77,15 @@ class JsonTape {
 
   std::string_view text_;   // of the scanner
   std::string_view value_;  // in it
-  std::vector<JsonView::TapeEntry> places_;
+  std::vector<JsonView::TapeEntry> tape_;
   bool is_whole_ = true;  // false: views look into the text
 };
 
 // True when `text` is exactly one JSON object.
 bool is_json_object(std::string_view text);
 
-inline JsonView JsonView::at(const TapeEntry* place) const {
-  return {std::string_view(json_.data() + (place->begin - place_->begin), place->bytes), place};
+inline JsonView JsonView::at(const TapeEntry* entry) const {
+  return {std::string_view(json_.data() + (entry->begin - entry_->begin), entry->bytes), entry};
 }
 
 template <std::size_t N>
@@ -105,11 +105,11 @@ void JsonView::each_member(const Each& member) const {
   if (scanner.kind() != json::Kind::object) {
     return;
   }
-  if (place_ != nullptr) {
-    for (const TapeEntry* name = place_ + 1; name < place_ + place_->places;) {
+  if (entry_ != nullptr) {
+    for (const TapeEntry* name = entry_ + 1; name < entry_ + entry_->entries;) {
       const TapeEntry* const value = name + 1;
       member(at(name).json_, at(value));
-      name = value + value->places;
+      name = value + value->entries;
     }
     return;
   }
@@ -130,9 +130,10 @@ void JsonView::each(const Each& element) const {
   if (scanner.kind() != json::Kind::array) {
     return;
   }
-  if (place_ != nullptr) {
-    for (const TapeEntry* one = place_ + 1; one < place_ + place_->places; one += one->places) {
-      element(at(one));
+  if (entry_ != nullptr) {
+    for (const TapeEntry* item = entry_ + 1; item < entry_ + entry_->entries;
+         item += item->entries) {
+      element(at(item));
     }
     return;
   }

@@ -14,7 +14,7 @@
 namespace reprise {
 namespace {
 
-enum class Kind : std::uint8_t { shown, control, hidden, line_end, tab };
+enum class Kind : std::uint8_t { printable, control, hidden, line_end, tab };
 
 struct Range {
   char32_t first;
@@ -44,7 +44,7 @@ Kind kind_of(char32_t c) {
       c >= kHidden[0].first && std::ranges::any_of(kHidden, [&](const Range& range) {
         return c >= range.first && c <= range.last;
       });
-  return hidden ? Kind::hidden : Kind::shown;
+  return hidden ? Kind::hidden : Kind::printable;
 }
 
 void append_control(std::string& out, char32_t c) {
@@ -71,7 +71,7 @@ std::string clean(std::string_view bytes, bool one_line) {
   for (std::string_view rest = text; !rest.empty();) {
     const utf8::Decoded next = utf8::decode(rest);
     switch (kind_of(next.code_point)) {
-      case Kind::shown:
+      case Kind::printable:
         out += rest.substr(0, next.bytes);
         break;
       case Kind::control:

@@ -69,6 +69,15 @@ std::string counted(std::int64_t count, std::string_view one) {
   return cat(count, " ", one, count == 1 ? "" : "s");
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    parts.push_back(text.substr(0, text.find(separator)));
+    text.remove_prefix(std::min(parts.back().size() + 1, text.size()));
+  }
+  return parts;
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n\v\f";
   const auto first = text.find_first_not_of(kBlank);
@@ -78,13 +87,13 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   if (word.empty() || word.size() > kWordBytesMax) {
     return "";
   }
   std::string_view best;
   std::size_t best_edits = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string_view candidate : known) {
+  for (const std::string_view candidate : candidates) {
     const std::size_t count = edits(word, candidate);
     if (count < best_edits) {
       best = candidate;
@@ -95,10 +104,10 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::vector<std::string_view> nearest_few(std::string_view word,
-                                          std::span<const std::string_view> known,
+                                          std::span<const std::string_view> candidates,
                                           std::size_t count) {
   std::vector<std::pair<std::size_t, std::string_view>> near;
-  for (const std::string_view candidate : known) {
+  for (const std::string_view candidate : candidates) {
     if (word.size() > kWordBytesMax || candidate.size() > kWordBytesMax) {
       continue;
     }

@@ -76,16 +76,19 @@ std::string joined(const Range& range, Text text = {}) {
 // "1 page", "2 pages".
 std::string counted(std::int64_t count, std::string_view one);
 
+// The parts between the separators; none after one at the end.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 // Without the blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 
 // The known word with the smallest edit distance (insert, delete, replace, transpose), if it is
 // close enough to be a typo; "" otherwise.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 // Up to `count` alternatives, nearest first, which differ in at most half of the word.
 std::vector<std::string_view> nearest_few(std::string_view word,
-                                          std::span<const std::string_view> known,
+                                          std::span<const std::string_view> candidates,
                                           std::size_t count);
 
 // The numbers that a flag or a setting accepts.

@@ -138,8 +138,8 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind 
   const std::string relative = relative_name(root, name);
   // The type is checked before the file is opened: opening a pipe blocks, opening a device may have
   // effects.
-  REPRISE_ASSIGN(const Fd place, open_beneath(folder.get(), relative, O_PATH));
-  REPRISE_ASSIGN(const struct stat status, status_of(place.get(), name));
+  REPRISE_ASSIGN(const Fd opened, open_beneath(folder.get(), relative, O_PATH));
+  REPRISE_ASSIGN(const struct stat status, status_of(opened.get(), name));
   const bool fits = kind == EntryKind::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
   if (!fits) {
     return fail(Code::invalid_argument, cat("\"", name, "\" is not a ",
@@ -147,7 +147,7 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind 
   }
   // Opens the file that was checked, whatever its name refers to now.
   const int flags = kind == EntryKind::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY;
-  Fd file(::open(cat("/proc/self/fd/", place.get()).c_str(), flags | O_CLOEXEC));
+  Fd file(::open(cat("/proc/self/fd/", opened.get()).c_str(), flags | O_CLOEXEC));
   return file.is_open() ? Result<Fd>(std::move(file))
                         : std::unexpected(os_error("open", name, errno));
 }

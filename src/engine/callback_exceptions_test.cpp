@@ -173,8 +173,8 @@ TEST(DeafTool, IsAbandonedAfterItsTimeout) {
     const auto outcome =
         Conversation(provider, store.get(), session, options).ask("q", listener, stop.get_token());
     ASSERT_TRUE(outcome);
-    ASSERT_TRUE(outcome->cut.has_value());
-    EXPECT_EQ(outcome->cut->code, Code::cancelled);
+    ASSERT_TRUE(outcome->error.has_value());
+    EXPECT_EQ(outcome->error->code, Code::cancelled);
   }
   ASSERT_EQ(listener.results.size(), 1U);
   EXPECT_EQ(listener.results.front().text, "t did not stop within 30 ms");
@@ -192,7 +192,7 @@ TEST(ReplyWithoutAnEnd, IsIncomplete) {
   RecordingObserver listener;
   const auto outcome = Conversation(provider, store.get(), session, {}).ask("q", listener);
   ASSERT_TRUE(outcome);
-  ASSERT_TRUE(outcome->cut.has_value());
+  ASSERT_TRUE(outcome->error.has_value());
   EXPECT_EQ(outcome->answer.state, MessageState::incomplete);
   EXPECT_EQ(read_all(*store, session.info.id)->back().state, MessageState::incomplete);
 }

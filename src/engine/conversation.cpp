@@ -231,8 +231,8 @@ class Conversation::Impl {
   void end_recording(TurnRecorder& recorder, const Result<Outcome>& outcome) {
     if (!outcome) {
       recorder.on_failure(outcome.error());
-    } else if (const auto& cut = outcome->cut; cut) {
-      recorder.on_failure(*cut);
+    } else if (const auto& error = outcome->error; error) {
+      recorder.on_failure(*error);
     }
     if (const auto failure = recorder.finish(); failure) {
       record_.warn(cat("some of the turn's artefacts are not saved: ", failure->message));

@@ -47,7 +47,7 @@ TEST_F(ConversationTest, StoresAPlainTurn) {
   const auto outcome = conversation.ask("Hi", listener_);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_TRUE(outcome->saved);
-  EXPECT_FALSE(outcome->cut);
+  EXPECT_FALSE(outcome->error);
   EXPECT_EQ(spell(stored()), "user: Hi | assistant: (hm) Hello");
   const Message answer = stored().at(1);
   EXPECT_EQ(answer, outcome->answer);
@@ -246,7 +246,7 @@ TEST_F(ConversationTest, AnInterruptionAtEveryEventStoresTheAnswerSoFar) {
         continue;
       }
       ASSERT_TRUE(outcome);
-      EXPECT_EQ(outcome->cut->code, code);
+      EXPECT_EQ(outcome->error->code, code);
       EXPECT_TRUE(outcome->saved);
       ASSERT_EQ(messages.size(), 2U);
       EXPECT_EQ(messages.at(1).state, MessageState::incomplete);
@@ -261,11 +261,11 @@ TEST_F(ConversationTest, ContinuesAnInterruptedAnswer) {
   provider_.add().started("r3").thinking("hm").text("ee.").ended();
   provider_.stores = true;
   Conversation conversation(provider_, store_.get(), session_, {});
-  EXPECT_TRUE(conversation.ask("count", listener_)->cut);
-  EXPECT_TRUE(conversation.continue_turn(listener_)->cut);
+  EXPECT_TRUE(conversation.ask("count", listener_)->error);
+  EXPECT_TRUE(conversation.continue_turn(listener_)->error);
   EXPECT_EQ(spell(stored()), "user: count | assistant: One, two, thr");
   const auto outcome = conversation.continue_turn(listener_);
-  ASSERT_TRUE(outcome && !outcome->cut);
+  ASSERT_TRUE(outcome && !outcome->error);
   EXPECT_EQ(spell(stored()), "user: count | assistant: (hm) One, two, three.");
   EXPECT_EQ(stored().at(1).state, MessageState::complete);
   EXPECT_EQ(stored().at(1), outcome->answer);
@@ -322,7 +322,7 @@ TEST_F(ConversationTest, AnAnswerAtTheTokenLimitCanBeContinued) {
   provider_.add().text("One").ended(StopReason::max_tokens);
   provider_.add().text(" two").ended(StopReason::refused);
   auto conversation = this->conversation();
-  EXPECT_FALSE(conversation.ask("q", listener_)->cut);
+  EXPECT_FALSE(conversation.ask("q", listener_)->error);
   ASSERT_TRUE(conversation.continue_turn(listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: One two");
   EXPECT_EQ(listener_.warnings.size(), 2U);
@@ -449,7 +449,7 @@ TEST_F(ConversationTest, StreamedTextIsSavedWithinFiftyMilliseconds) {
               R"(partial: first words call t"{\"a\":")");
   });
   script.fails(Code::io);
-  EXPECT_TRUE(conversation().ask("q", listener_)->cut);
+  EXPECT_TRUE(conversation().ask("q", listener_)->error);
 }
 
 class ResponseIdTest : public ConversationTest {

@@ -72,9 +72,9 @@ class Copy {
         options_(options) {}
 
   Result<CopiedSession> run() {
-    REPRISE_ASSIGN(SessionSnapshot now, await_snapshot(source_, id_, options_.stop));
-    take_answer(now);
-    const Session& session = now.session;
+    REPRISE_ASSIGN(SessionSnapshot snapshot, await_snapshot(source_, id_, options_.stop));
+    take_answer(snapshot);
+    const Session& session = snapshot.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, can_, losses_);
     if (session.info.state == SessionState::archived && can_.archives == nullptr) {
@@ -110,17 +110,17 @@ class Copy {
 
  private:
   // An unfinished answer whose process is gone is copied as an additional message.
-  void take_answer(SessionSnapshot& now) {
-    if (!now.answer) {
+  void take_answer(SessionSnapshot& snapshot) {
+    if (!snapshot.answer) {
       return;
     }
-    if (now.answer->owner == OwnerState::alive) {
+    if (snapshot.answer->owner == OwnerState::alive) {
       losses_.emplace("the answer that is running");
-    } else if (!now.answer->message.blocks.empty()) {
-      SessionInfo& info = now.session.info;
-      info.updated_at = activity_after(info.updated_at, {now.answer->message});
-      cut_ = std::move(now.answer->message);
-      cut_->seq = info.head;
+    } else if (!snapshot.answer->message.blocks.empty()) {
+      SessionInfo& info = snapshot.session.info;
+      info.updated_at = activity_after(info.updated_at, {snapshot.answer->message});
+      incomplete_answer_ = std::move(snapshot.answer->message);
+      incomplete_answer_->seq = info.head;
       info.head = info.head.next();
     }
   }
@@ -142,9 +142,10 @@ class Copy {
     for (const Damage& part : report.damage) {
       damage_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
-    const bool has_cut = cut_ && cut_->seq < end;
-    if (has_cut && (messages.empty() || messages.back().seq < cut_->seq)) {  // still not settled
-      messages.push_back(*cut_);
+    const bool has_incomplete = incomplete_answer_ && incomplete_answer_->seq < end;
+    if (has_incomplete &&
+        (messages.empty() || messages.back().seq < incomplete_answer_->seq)) {  // still not settled
+      messages.push_back(*incomplete_answer_);
     }
     at = end;
     return messages;
@@ -205,7 +206,7 @@ class Copy {
       REPRISE_TRY(target_.update(id_, {}));
     }
     REPRISE_TRY(append(std::move(last),
-                       can_.beginning != nullptr ? options_.durability : Durability::disk));
+                       can_.deferred_creation != nullptr ? options_.durability : Durability::disk));
     is_ahead_ = at_target < target_head_;
     return {};
   }
@@ -263,8 +264,9 @@ class Copy {
     if (shares) {
       return {};
     }
-    has_started_ = can_.beginning != nullptr && can_.messages && session.info.head.value > 0;
-    return has_started_ ? can_.beginning->begin(session) : target_.create(session);
+    has_started_ =
+        can_.deferred_creation != nullptr && can_.messages && session.info.head.value > 0;
+    return has_started_ ? can_.deferred_creation->begin(session) : target_.create(session);
   }
 
   // Creates a fork that shares its first messages with its parent in the target, as it does in the
@@ -525,9 +527,10 @@ class Copy {
   const Capabilities& can_;  // of the target
   const CopyOptions& options_;
   Seq target_head_;
-  Seq shared_;                     // messages before it are shared with the parent, in the source
-  Seq shared_target_;              // the same in the target
-  std::optional<Message> cut_;     // the source's last message, made from its unfinished answer
+  Seq shared_;         // messages before it are shared with the parent, in the source
+  Seq shared_target_;  // the same in the target
+  // The source's last message, made from its unfinished answer.
+  std::optional<Message> incomplete_answer_;
   std::optional<Seq> grown_from_;  // the target's messages from here on are to be replaced
   bool is_as_imported_ = false;    // the target's messages are those of another tool's session
   bool has_started_ = false;       // created, but not yet synced

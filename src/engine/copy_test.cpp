@@ -51,7 +51,7 @@ class SmallStore final : public Store {
   const Capabilities& capabilities() const override { return capabilities_; }
 
   void fail_at(int append) { fail_at_ = append; }
-  void set_beginning(DeferredCreation* beginning) { capabilities_.beginning = beginning; }
+  void set_beginning(DeferredCreation* beginning) { capabilities_.deferred_creation = beginning; }
   // Durabilities of the appends so far.
   const std::vector<Durability>& durabilities() const { return durabilities_; }
 

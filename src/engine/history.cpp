@@ -129,11 +129,11 @@ void HistoryReader::rewind() {
   damaged_ = 0;
 }
 
-Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice) {
-  std::optional<HistoryPlace> found;
-  const auto sink = [&found](const Message& message, const HistoryPlace& place) {
+Result<std::optional<HistoryPosition>> find_last_question(const HistorySlice& slice) {
+  std::optional<HistoryPosition> found;
+  const auto sink = [&found](const Message& message, const HistoryPosition& position) {
     if (is_question(message)) {
-      found = place;
+      found = position;
     }
     return found ? Flow::stop : Flow::proceed;
   };
@@ -143,7 +143,7 @@ Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice
 
 Result<RecordEnd> find_end(const HistorySlice& slice) {
   RecordEnd end;
-  const auto sink = [&end](const Message& message, const HistoryPlace&) {
+  const auto sink = [&end](const Message& message, const HistoryPosition&) {
     const bool assistant = message.role == role::kAssistant;
     if (assistant && message.state == MessageState::incomplete) {
       end.kind = RecordEnd::Kind::incomplete;

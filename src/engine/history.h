@@ -22,7 +22,7 @@ struct HistorySlice {
 };
 
 // The position of a message in a slice.
-struct HistoryPlace {
+struct HistoryPosition {
   bool in_memory = false;
   std::size_t index = 0;  // in memory
   Seq seq{0};             // in the store
@@ -32,11 +32,11 @@ struct HistoryPlace {
 std::int64_t text_bytes(const Message& message);
 
 // Reads from the newest message backwards (without `last`), until the sink returns stop.
-using BackwardSink = std::function<Flow(const Message&, const HistoryPlace&)>;
+using BackwardSink = std::function<Flow(const Message&, const HistoryPosition&)>;
 Result<> read_backwards(const HistorySlice& slice, const BackwardSink& sink);
 
 // The position of the last question, in the store or in memory.
-Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice);
+Result<std::optional<HistoryPosition>> find_last_question(const HistorySlice& slice);
 
 // The end of the record, which determines what can be continued.
 struct RecordEnd {

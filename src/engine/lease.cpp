@@ -46,14 +46,14 @@ bool is_same(const Partial& one, const Partial& other) {
 OwnerState OwnerWatch::observe(const Partial& running) {
   const OwnerState state = state_of(running.owner);
   if (state != OwnerState::silent) {
-    seen_.reset();
+    observed_.reset();
     has_changed_ = false;
     return state;
   }
   const auto now = std::chrono::steady_clock::now();
-  if (!seen_ || !is_same(*seen_, running)) {
-    has_changed_ = seen_ && seen_->answer == running.answer;
-    seen_ = running;
+  if (!observed_ || !is_same(*observed_, running)) {
+    has_changed_ = observed_ && observed_->answer == running.answer;
+    observed_ = running;
     since_ = now;
   }
   if (now - since_ < grace_period_for(running.owner.lease)) {
@@ -105,44 +105,45 @@ Result<bool> recover_interrupted(Store& store, const SessionId& id, Clock& clock
 Result<SessionSnapshot> get_snapshot(Source& source, const SessionId& id) {
   PartialReader* const partials = source.capabilities().partial_reader;
   REPRISE_ASSIGN(Session session, get(source, id));
-  SessionSnapshot now{.session = std::move(session)};
-  for (int reads = 0; partials != nullptr && now.session.info.answering; ++reads) {
+  SessionSnapshot snapshot{.session = std::move(session)};
+  for (int reads = 0; partials != nullptr && snapshot.session.info.answering; ++reads) {
     REPRISE_ASSIGN(auto running, partials->find_partial(id));
-    const Seq head = now.session.info.head;
-    REPRISE_ASSIGN(now.session, get(source, id));
-    const bool is_consistent = now.session.info.head == head;
+    const Seq head = snapshot.session.info.head;
+    REPRISE_ASSIGN(snapshot.session, get(source, id));
+    const bool is_consistent = snapshot.session.info.head == head;
     if (running && (is_consistent || reads == kReadsMax)) {
       const OwnerState owner = state_of(running->owner);
-      now.answer = {answer_of(*std::move(running)), owner};
-      now.answer->message.seq = now.session.info.head;
-      return now;
+      snapshot.answer = {answer_of(*std::move(running)), owner};
+      snapshot.answer->message.seq = snapshot.session.info.head;
+      return snapshot;
     }
     if (reads == kReadsMax) {
       break;
     }
   }
-  const auto note = [&now](const Message& last) {
-    now.session.info.cut = is_cut_after(last) && !has_ended_elsewhere(now.session);
+  const auto note = [&snapshot](const Message& last) {
+    snapshot.session.info.incomplete =
+        is_incomplete_after(last) && !has_ended_elsewhere(snapshot.session);
     return Flow::stop;
   };
-  if (source.capabilities().messages && !now.session.info.answering &&
-      now.session.info.head.value > 0) {
+  if (source.capabilities().messages && !snapshot.session.info.answering &&
+      snapshot.session.info.head.value > 0) {
     REPRISE_TRY(source.read(id, {.newest_first = true}, note));
   }
-  return now;
+  return snapshot;
 }
 
 Result<SessionSnapshot> await_snapshot(Source& source, const SessionId& id,
                                        const std::stop_token& stop) {
   for (OwnerWatch watch;;) {
-    REPRISE_ASSIGN(SessionSnapshot now, get_snapshot(source, id));
-    if (!now.answer || now.answer->owner != OwnerState::silent) {
-      return now;
+    REPRISE_ASSIGN(SessionSnapshot snapshot, get_snapshot(source, id));
+    if (!snapshot.answer || snapshot.answer->owner != OwnerState::silent) {
+      return snapshot;
     }
     REPRISE_ASSIGN(const auto running, source.capabilities().partial_reader->find_partial(id));
-    now.answer->owner = running ? watch.observe(*running) : OwnerState::silent;
-    if (now.answer->owner != OwnerState::silent) {
-      return now;
+    snapshot.answer->owner = running ? watch.observe(*running) : OwnerState::silent;
+    if (snapshot.answer->owner != OwnerState::silent) {
+      return snapshot;
     }
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while waiting for an answer that may still be running");

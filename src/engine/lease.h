@@ -24,7 +24,7 @@ class OwnerWatch {
   OwnerState observe(const Partial& running);
 
  private:
-  std::optional<Partial> seen_;  // while it is silent
+  std::optional<Partial> observed_;  // while it is silent
   std::chrono::steady_clock::time_point since_;
   bool has_changed_ = false;
 };

@@ -89,7 +89,7 @@ class Loader {
   }
 
   // Links below the folder are not followed: read_file() refuses them.
-  Result<fs::path> place_of(const fs::path& named) const {
+  Result<fs::path> resolve(const fs::path& named) const {
     if (!is_below(named)) {
       return resolve_path(folder_ / named);
     }
@@ -98,8 +98,8 @@ class Loader {
   }
 
   Result<> add_file(const fs::path& named) {
-    REPRISE_ASSIGN(const fs::path file, place_of(named));
-    REPRISE_ASSIGN(const std::string text, read_file(file, room() + 1));
+    REPRISE_ASSIGN(const fs::path file, resolve(named));
+    REPRISE_ASSIGN(const std::string text, read_file(file, bytes_left() + 1));
     return add_part(named.native(), text);
   }
 
@@ -107,7 +107,7 @@ class Loader {
     REPRISE_ASSIGN(const auto paths, expand(folder_ / pattern));
     for (const fs::path& path : paths) {
       const fs::path named = path.lexically_relative(folder_);
-      REPRISE_ASSIGN(const fs::path file, place_of(named));
+      REPRISE_ASSIGN(const fs::path file, resolve(named));
       if (refuse_links(file)) {
         REPRISE_TRY(add_file(named));
       } else if (progress_) {
@@ -121,17 +121,17 @@ class Loader {
   Result<> add_command(const std::string& line) {
     REPRISE_ASSIGN(const std::string output, run_command(line, {.folder = folder_,
                                                                 .timeout = kCommandTimeout,
-                                                                .bytes_max = room() + 1,
+                                                                .bytes_max = bytes_left() + 1,
                                                                 .stop = stop_}));
     return add_part(cat("$ ", line), output);
   }
 
-  std::int64_t room() const {
+  std::int64_t bytes_left() const {
     return std::max<std::int64_t>(0, kContextBytesMax - static_cast<std::int64_t>(out_.size()));
   }
 
   Result<> add_part(std::string_view name, std::string_view text) {
-    if (static_cast<std::int64_t>(text.size()) > room()) {
+    if (static_cast<std::int64_t>(text.size()) > bytes_left()) {
       return fail(Code::invalid_argument,
                   cat("the context is larger than ", kContextBytesMax >> 20, " MiB"));
     }

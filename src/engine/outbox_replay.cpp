@@ -52,8 +52,8 @@ class OutboxReplay {
   Result<> bring(const OutboxStep& step) {
     // Consecutive steps remain consecutive wherever the first one was stored.
     const Seq expected = outbox_head_ == step.after ? stored_head_ : step.after;
-    const Seq place = step.replace_from.value_or(expected);
-    if (own_head_ && (!fork_from_ || place < *fork_from_)) {
+    const Seq first = step.replace_from.value_or(expected);
+    if (own_head_ && (!fork_from_ || first < *fork_from_)) {
       const auto appended = put_in_own(step, expected);
       if (appended) {
         outbox_head_ = step.replace_from.value_or(step.after).next(std::ssize(step.messages));
@@ -66,9 +66,9 @@ class OutboxReplay {
       }
     }
     if (!fork_from_) {
-      REPRISE_TRY(begin_fork(place));
+      REPRISE_TRY(begin_fork(first));
     }
-    const auto from = step.replace_from ? std::optional(std::min(place, fork_head_)) : std::nullopt;
+    const auto from = step.replace_from ? std::optional(std::min(first, fork_head_)) : std::nullopt;
     REPRISE_ASSIGN(const AppendResult appended,
                    put(outbox_.fork, step, from, {.expected_head = fork_head_}));
     fork_head_ = appended.head;
@@ -95,9 +95,9 @@ class OutboxReplay {
     }
     options.operation = step.operation;
     Rewriting* const rewriting = from ? can_.rewriting : nullptr;
-    const Seq place = rewriting != nullptr && from ? *from : options.expected_head.value_or(Seq{});
+    const Seq first = rewriting != nullptr && from ? *from : options.expected_head.value_or(Seq{});
     if (rewriting != nullptr) {
-      REPRISE_ASSIGN(const auto done, find_done(id, messages, place, Then::end));
+      REPRISE_ASSIGN(const auto done, find_done(id, messages, first, Then::end));
       if (done) {
         return *done;
       }
@@ -108,10 +108,10 @@ class OutboxReplay {
     const std::vector<Message> same = messages;
     auto appended =
         rewriting != nullptr
-            ? rewriting->replace_suffix(id, place, std::move(messages), std::move(options))
+            ? rewriting->replace_suffix(id, first, std::move(messages), std::move(options))
             : target_.append(id, std::move(messages), std::move(options));
     if (!appended && appended.error().code == Code::conflict) {
-      REPRISE_ASSIGN(const auto done, find_done(id, same, place, Then::anything));
+      REPRISE_ASSIGN(const auto done, find_done(id, same, first, Then::anything));
       if (done) {
         return *done;
       }
@@ -119,23 +119,23 @@ class OutboxReplay {
     return appended;
   }
 
-  // Finds messages that are already stored at `place`, followed by the session's end (Then::end) or
+  // Finds messages that are already stored at `first`, followed by the session's end (Then::end) or
   // by anything: they were delivered so long ago that the store has forgotten the operation id.
   enum class Then : std::uint8_t { end, anything };
   Result<std::optional<AppendResult>> find_done(const SessionId& id,
-                                                const std::vector<Message>& messages, Seq place,
+                                                const std::vector<Message>& messages, Seq first,
                                                 Then then) {
-    const Seq end = place.next(std::ssize(messages));
+    const Seq end = first.next(std::ssize(messages));
     REPRISE_ASSIGN(const auto session, target_.find(id));
     if (messages.empty() || !session ||
         (then == Then::end ? session->info.head != end : session->info.head < end)) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(const auto stored, read_all(target_, id, {.from = place, .to = end}));
+    REPRISE_ASSIGN(const auto stored, read_all(target_, id, {.from = first, .to = end}));
     if (!std::ranges::equal(messages, stored, is_same)) {
       return std::nullopt;
     }
-    return AppendResult{.first = place, .head = end, .repeated = true};
+    return AppendResult{.first = first, .head = end, .repeated = true};
   }
 
   // Messages of a conversation with the same microsecond are the same message.
@@ -144,7 +144,7 @@ class OutboxReplay {
            a.blocks == b.blocks && a.state == b.state;
   }
 
-  Result<> begin_fork(Seq place) {
+  Result<> begin_fork(Seq first) {
     Session child = engine::reduce(outbox_.session, can_, losses_);
     child.info.id = outbox_.fork;
     child.info.forked_from.reset();
@@ -158,7 +158,7 @@ class OutboxReplay {
           Code::unsupported,
           "the session has continued in the meantime, and this store cannot hold a fork of it");
     }
-    fork_from_ = fork_head_ = std::min(place, *own_head_);
+    fork_from_ = fork_head_ = std::min(first, *own_head_);
     return forking->fork(own(), *fork_from_, child);
   }
 

@@ -33,7 +33,7 @@ class MemoryOutbox final : public Outbox {
     saved->steps.push_back(step);
     return {};
   }
-  void all_stored() override { saved.reset(); }
+  void clear() override { saved.reset(); }
   void rotate() override { left = std::exchange(saved, std::nullopt); }
   std::string where() const override { return "WHERE"; }
 

@@ -297,7 +297,7 @@ Result<> Record::store_session() {
   if (is_stored_ || messages_ == nullptr) {
     return {};
   }
-  DeferredCreation* const beginning = messages_->capabilities().beginning;
+  DeferredCreation* const beginning = messages_->capabilities().deferred_creation;
   Result<> created =
       beginning != nullptr ? beginning->begin(initial_) : messages_->create(initial_);
   if (!created && created.error().code == Code::conflict &&
@@ -361,7 +361,7 @@ void Record::flush() {
     pending_.pop_front();
   }
   if (std::exchange(uses_outbox_, false)) {
-    options_.outbox->all_stored();
+    options_.outbox->clear();
   }
 }
 

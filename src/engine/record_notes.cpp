@@ -30,7 +30,7 @@ void Record::withdraw_question() {
 
 void Record::note_refusal() {
   std::optional<Time> question;
-  const auto newest = [&question](const Message& message, const HistoryPlace&) {
+  const auto newest = [&question](const Message& message, const HistoryPosition&) {
     question = is_question(message) ? std::optional(message.created_at) : std::nullopt;
     return Flow::stop;
   };

@@ -94,25 +94,25 @@ std::string Record::save_lost() {
 
 // Describes what was lost, compared to what is stored instead.
 std::string Record::describe_lost() {
-  std::string shown;
+  std::string displayed;
   std::int64_t results = 0;
   for (const Batch& batch : pending_) {
     for (const Message& message : batch.messages) {
-      shown += message.role == role::kAssistant ? plain_text(message) : "";
+      displayed += message.role == role::kAssistant ? plain_text(message) : "";
       results += message.role == role::kTool ? 1 : 0;
     }
   }
   std::string stored;
   const auto take = [&](Message&& message) {
     stored += message.role == role::kAssistant ? plain_text(message) : "";
-    return stored.size() < shown.size() ? Flow::proceed : Flow::stop;
+    return stored.size() < displayed.size() ? Flow::proceed : Flow::stop;
   };
-  const Seq place = pending_.front().replace_from.value_or(session_.info.head);
-  if (const auto read = store_->read(session_.info.id, {.from = place}, take); !read) {
+  const Seq first = pending_.front().replace_from.value_or(session_.info.head);
+  if (const auto read = store_->read(session_.info.id, {.from = first}, take); !read) {
     return cat("what was shown since then may not be saved: ", read.error().message);
   }
-  const auto unsaved = std::ranges::mismatch(shown, stored).in1;
-  const auto characters = std::count_if(unsaved, shown.end(), begins_character);
+  const auto unsaved = std::ranges::mismatch(displayed, stored).in1;
+  const auto characters = std::count_if(unsaved, displayed.end(), begins_character);
   if (characters == 0 && results == 0) {
     return "everything shown so far is saved";
   }

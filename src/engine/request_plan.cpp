@@ -43,10 +43,10 @@ Result<Sample> take_sample(const HistorySlice& slice) {
   std::int64_t stored = 0;
   std::int64_t stored_bytes = 0;
   std::int64_t memory_bytes = 0;
-  const auto sink = [&](const Message& message, const HistoryPlace& place) {
+  const auto sink = [&](const Message& message, const HistoryPosition& position) {
     const auto bytes = text_bytes(message) + kMessageBytes;
-    (place.in_memory ? memory_bytes : stored_bytes) += bytes;
-    stored += place.in_memory ? 0 : 1;
+    (position.in_memory ? memory_bytes : stored_bytes) += bytes;
+    stored += position.in_memory ? 0 : 1;
     if (message.role == role::kSystem && !sample.prompt) {
       sample.prompt = plain_text(message);
     }
@@ -81,7 +81,7 @@ Result<std::optional<std::string>> first_prompt(const HistorySlice& slice) {
 
 struct Continuation {
   std::string response_id;
-  HistoryPlace answer;
+  HistoryPosition answer;
   std::vector<std::string> open_calls;
 };
 
@@ -91,13 +91,13 @@ Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
                                                       const Provider& provider) {
   std::optional<Continuation> found;
   std::size_t newer = 0;
-  const auto sink = [&](const Message& message, const HistoryPlace& place) {
+  const auto sink = [&](const Message& message, const HistoryPosition& position) {
     if (message.role == role::kUser || message.role == role::kTool) {
       return ++newer < kNewMessagesMax ? Flow::proceed : Flow::stop;
     }
     if (message.role == role::kAssistant && message.state == MessageState::complete &&
         message.provider == provider.name() && !message.response_id.empty()) {
-      found = Continuation{message.response_id, place, call_ids(message)};
+      found = Continuation{message.response_id, position, call_ids(message)};
     }
     return Flow::stop;
   };
@@ -105,72 +105,72 @@ Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
   return found;
 }
 
-// Drops everything up to and including the place.
-void begin_after(HistorySlice& slice, const HistoryPlace& place) {
-  if (place.in_memory) {
+// Drops everything up to and including the position.
+void begin_after(HistorySlice& slice, const HistoryPosition& position) {
+  if (position.in_memory) {
     slice.from = slice.to;
-    slice.memory = slice.memory.subspan(place.index + 1);
+    slice.memory = slice.memory.subspan(position.index + 1);
   } else {
-    slice.from = place.seq.next();
+    slice.from = position.seq.next();
   }
 }
 
-void begin_at(HistorySlice& slice, const HistoryPlace& place) {
-  if (place.in_memory) {
+void begin_at(HistorySlice& slice, const HistoryPosition& position) {
+  if (position.in_memory) {
     slice.from = slice.to;
-    slice.memory = slice.memory.subspan(place.index);
+    slice.memory = slice.memory.subspan(position.index);
   } else {
-    slice.from = place.seq;
+    slice.from = position.seq;
   }
 }
 
 // The newest whole turns within the budget, at least the last one.
-struct Cut {
-  std::optional<HistoryPlace> start;
+struct BudgetLimit {
+  std::optional<HistoryPosition> start;
   std::optional<Message> question;  // the question at `start`
   bool everything = true;
   TokenCount tokens;
 };
 
-Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
-  Cut cut;
-  TokenCount seen;
+Result<BudgetLimit> limit_to_budget(const HistorySlice& slice, TokenCount budget) {
+  BudgetLimit limit;
+  TokenCount tokens;
   std::optional<Message> next;  // if it is a question
-  const auto sink = [&](const Message& message, const HistoryPlace& place) {
+  const auto sink = [&](const Message& message, const HistoryPosition& position) {
     if (next && is_abandoned(message, *next, slice.refused)) {
       return Flow::proceed;
     }
     next = is_question(message) ? std::optional(message) : std::nullopt;
-    seen += estimate_tokens(message) + blob_tokens(message);
-    if (seen > budget && cut.start) {
-      cut.everything = false;
+    tokens += estimate_tokens(message) + blob_tokens(message);
+    if (tokens > budget && limit.start) {
+      limit.everything = false;
       return Flow::stop;
     }
     if (is_plain_question(message)) {
-      cut.start = place;
-      cut.question = message;
-      cut.tokens = seen;
+      limit.start = position;
+      limit.question = message;
+      limit.tokens = tokens;
     }
     return Flow::proceed;
   };
   REPRISE_TRY(read_backwards(slice, sink));
-  return cut;
+  return limit;
 }
 
 class Planner {
  public:
-  Planner(const Record& record, PlanOptions how)
+  Planner(const Record& record, PlanOptions options)
       : record_(record),
-        how_(std::move(how)),
-        plan_{.view = {.slice = how_.slice ? *how_.slice : record.slice()}} {
-    plan_.view.slice.last = how_.last;
-    plan_.view.models = {how_.options.model};
-    plan_.grows = !how_.last;
+        options_(std::move(options)),
+        plan_{.view = {.slice = options_.slice ? *options_.slice : record.slice()}} {
+    plan_.view.slice.last = options_.last;
+    plan_.view.models = {options_.options.model};
+    plan_.grows = !options_.last;
     plan_.conversation = record.session().info.id.str();
   }
 
   Result<> check_prompt() {
-    const auto& budget = how_.options.budget;
+    const auto& budget = options_.options.budget;
     if (!budget) {
       return {};
     }
@@ -193,9 +193,9 @@ class Planner {
     REPRISE_TRY(begin_at_noted());
     const HistorySlice& slice = plan_.view.slice;
     const TokenCount all{std::numeric_limits<std::int64_t>::max()};
-    REPRISE_ASSIGN(const Cut sent, cut_to_budget(slice, budget().value_or(all)));
+    REPRISE_ASSIGN(const BudgetLimit sent, limit_to_budget(slice, budget().value_or(all)));
     const TokenCount half{sent.tokens.value / 2};
-    REPRISE_ASSIGN(const Cut rest, cut_to_budget(slice, half));
+    REPRISE_ASSIGN(const BudgetLimit rest, limit_to_budget(slice, half));
     return rest.start && rest.tokens < sent.tokens ? std::optional(half) : std::nullopt;
   }
 
@@ -210,15 +210,15 @@ class Planner {
 
  private:
   std::optional<std::string> given_prompt() const {
-    if (how_.options.system) {
-      return how_.options.system;
+    if (options_.options.system) {
+      return options_.options.system;
     }
     const std::string& prompt = record_.session().system_prompt;
     return prompt.empty() ? std::nullopt : std::optional(prompt);
   }
 
   std::optional<TokenCount> budget() const {
-    return how_.budget ? how_.budget : how_.options.budget;
+    return options_.budget ? options_.budget : options_.options.budget;
   }
 
   Result<> choose() {
@@ -227,9 +227,9 @@ class Planner {
     REPRISE_TRY(choose_prompt(sample));
     // Messages that are stored nowhere else cannot be sent.
     plan_.store_response = record_.is_by_response();
-    const bool by_id = how_.provider.continues_responses() ||
-                       (how_.provider.stores_responses() && plan_.store_response);
-    if (how_.by_response_id && by_id) {
+    const bool by_id = options_.provider.continues_responses() ||
+                       (options_.provider.stores_responses() && plan_.store_response);
+    if (options_.by_response_id && by_id) {
       REPRISE_ASSIGN(const bool continued, continue_from_response());
       if (continued) {
         return {};
@@ -244,8 +244,9 @@ class Planner {
   Result<> begin_at_noted() {
     HistorySlice& slice = plan_.view.slice;
     const auto start = request_start(record_.session().extra);
-    if (!start || start->provider != how_.provider.name() || start->model != how_.options.model ||
-        slice.store == nullptr || start->seq <= slice.from || start->seq >= slice.to) {
+    if (!start || start->provider != options_.provider.name() ||
+        start->model != options_.options.model || slice.store == nullptr ||
+        start->seq <= slice.from || start->seq >= slice.to) {
       return {};
     }
     bool is_same = false;
@@ -279,7 +280,7 @@ class Planner {
 
   Result<bool> continue_from_response() {
     HistorySlice& slice = plan_.view.slice;
-    REPRISE_ASSIGN(auto found, find_continuation(slice, how_.provider));
+    REPRISE_ASSIGN(auto found, find_continuation(slice, options_.provider));
     if (found) {
       begin_after(slice, found->answer);
       plan_.previous_response_id = std::move(found->response_id);
@@ -289,7 +290,7 @@ class Planner {
     }
     const auto& chain = record_.session().response_chain;
     if (!record_.is_by_response() || chain.empty() ||
-        chain.back().provider != how_.provider.name()) {
+        chain.back().provider != options_.provider.name()) {
       return false;
     }
     plan_.previous_response_id = chain.back().response_id;
@@ -310,17 +311,17 @@ class Planner {
 
   Result<> keep_budget(TokenCount budget) {
     HistorySlice& slice = plan_.view.slice;
-    REPRISE_ASSIGN(const Cut cut, cut_to_budget(slice, budget));
-    if (cut.everything || !cut.start || !cut.question) {
+    REPRISE_ASSIGN(const BudgetLimit limit, limit_to_budget(slice, budget));
+    if (limit.everything || !limit.start || !limit.question) {
       return {};
     }
-    begin_at(slice, *cut.start);
+    begin_at(slice, *limit.start);
     plan_.grows = false;
-    if (how_.budget) {
-      plan_.cut_at = start_of(*cut.start, *cut.question);
+    if (options_.budget) {
+      plan_.reduced_start = start_of(*limit.start, *limit.question);
     }
-    plan_.view.bytes_estimate = cut.tokens.value * 4;
-    plan_.notes.push_back(cat("request: about ", cut.tokens.value,
+    plan_.view.bytes_estimate = limit.tokens.value * 4;
+    plan_.notes.push_back(cat("request: about ", limit.tokens.value,
                               " tokens of history sent, older "
                               "turns left out to stay within the budget of ",
                               budget.value));
@@ -328,30 +329,30 @@ class Planner {
   }
 
   // Messages in memory may have been stored since, and then have a seq.
-  RequestStart start_of(const HistoryPlace& place, const Message& question) const {
-    return {.seq = place.in_memory ? question.seq : place.seq,
+  RequestStart start_of(const HistoryPosition& position, const Message& question) const {
+    return {.seq = position.in_memory ? question.seq : position.seq,
             .question_at = question.created_at,
-            .provider = std::string(how_.provider.name()),
-            .model = how_.options.model};
+            .provider = std::string(options_.provider.name()),
+            .model = options_.options.model};
   }
 
   const Record& record_;
-  PlanOptions how_;
+  PlanOptions options_;
   RequestPlan plan_;
 };
 
 }  // namespace
 
-RequestPlan plan_request(const Record& record, PlanOptions how) {
-  return Planner(record, std::move(how)).plan();
+RequestPlan plan_request(const Record& record, PlanOptions options) {
+  return Planner(record, std::move(options)).plan();
 }
 
-std::optional<TokenCount> half_of_history(const Record& record, PlanOptions how) {
-  return Planner(record, std::move(how)).half().value_or(std::nullopt);
+std::optional<TokenCount> half_of_history(const Record& record, PlanOptions options) {
+  return Planner(record, std::move(options)).half().value_or(std::nullopt);
 }
 
-Result<> check_prompt_fits(const Record& record, PlanOptions how) {
-  return Planner(record, std::move(how)).check_prompt();
+Result<> check_prompt_fits(const Record& record, PlanOptions options) {
+  return Planner(record, std::move(options)).check_prompt();
 }
 
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view) {

@@ -20,7 +20,7 @@ struct RequestPlan {
   bool grows = true;  // the next request starts with the same messages
   ViewOptions view;
   std::vector<std::string> notes = {};
-  std::optional<RequestStart> cut_at = std::nullopt;  // the start, if a reduced budget changed it
+  std::optional<RequestStart> reduced_start = std::nullopt;  // set if a reduced budget changed it
   std::optional<Error> fault = std::nullopt;  // the stored part could not be read and is left out
 };
 
@@ -33,14 +33,14 @@ struct PlanOptions {
   std::optional<TokenCount> budget = std::nullopt;   // lower than that of the options
 };
 
-RequestPlan plan_request(const Record& record, PlanOptions how);
+RequestPlan plan_request(const Record& record, PlanOptions options);
 
 // invalid_argument when the prompt alone exceeds the budget, so that no turn would fit.
-Result<> check_prompt_fits(const Record& record, PlanOptions how);
+Result<> check_prompt_fits(const Record& record, PlanOptions options);
 
 // A budget of half of the history, for a retry when the request is too long for the model. nullopt
 // when there are no older turns to leave out.
-std::optional<TokenCount> half_of_history(const Record& record, PlanOptions how);
+std::optional<TokenCount> half_of_history(const Record& record, PlanOptions options);
 
 // `view` must outlive the request.
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view);

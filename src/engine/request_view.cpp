@@ -131,7 +131,7 @@ Result<std::optional<Message>> RequestView::next() {
       break;
     }
     append(out.blocks, std::move(piece->blocks));
-    out.state = piece->cut ? MessageState::incomplete : MessageState::complete;
+    out.state = piece->incomplete ? MessageState::incomplete : MessageState::complete;
     if (!piece->calls.empty()) {
       open_calls_ = std::move(piece->calls);
       break;  // their results must follow immediately
@@ -181,7 +181,7 @@ bool RequestView::is_omitted(const Message& message) {
 RequestView::Piece RequestView::assistant_piece(Message message) {
   Piece piece{.assistant = true};
   const bool whole = message.state == MessageState::complete;
-  piece.cut = !whole;
+  piece.incomplete = !whole;
   for (Block& block : message.blocks) {
     if (auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
       add_text(piece.blocks, std::move(text->text));

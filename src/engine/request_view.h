@@ -46,7 +46,7 @@ class RequestView final : public RequestMessages {
  private:
   struct Piece {
     bool assistant = false;
-    bool cut = false;
+    bool incomplete = false;
     std::vector<Block> blocks = {};
     OpenCalls calls = {};
   };

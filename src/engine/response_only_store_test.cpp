@@ -85,7 +85,7 @@ TEST_F(NoWordsTest, OnlyTheAnswerThatEndsATurnIsContinuedFrom) {
   provider_.add().started("r3").text("cut").fails(Code::io);
   Conversation conversation(provider_, store_.get(), session_, {.tools = &tools});
   EXPECT_TRUE(conversation.ask("one", listener_)->saved);
-  EXPECT_TRUE(conversation.ask("two", listener_)->cut);
+  EXPECT_TRUE(conversation.ask("two", listener_)->error);
   EXPECT_EQ(stored_chain(session_.info.id), (Chain{{"fake", "r2"}}));
 }
 
@@ -191,7 +191,7 @@ TEST_F(NoOpenQuestions, ACutAnswerKeepsItsQuestion) {
   provider_.add().text("half").fails(Code::io);
   Conversation conversation(provider_, &store_, session_, {});
   EXPECT_TRUE(conversation.ask("one", listener_));
-  EXPECT_TRUE(conversation.ask("two", listener_)->cut);
+  EXPECT_TRUE(conversation.ask("two", listener_)->error);
   EXPECT_EQ(read_all(*memory_, session_.info.id)->size(), 4U);
 }
 

@@ -31,24 +31,25 @@ Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) 
                                "; name one by its id")};
 }
 
-Error in_other_state(const SessionInfo& info, const Selection& how) {
+Error in_other_state(const SessionInfo& info, const Selection& selection) {
   const std::string brief = short_id(info.id);
   const bool is_trashed = info.state == SessionState::trashed;
   const bool is_away = info.state == SessionState::archived || is_trashed;
   const std::string state(is_trashed ? "in the trash" : to_string(info.state));
-  if (info.state == how.goal) {
+  if (info.state == selection.goal) {
     return {Code::not_found, cat("session ", brief, " is already ", state,
                                  is_trashed ? "; --purge removes it for good" : "")};
   }
-  return {Code::not_found,
-          cat("session ", brief, " is ", state,
-              is_away ? cat("; `", how.program, " restore ", brief, "` brings it back") : "")};
+  return {
+      Code::not_found,
+      cat("session ", brief, " is ", state,
+          is_away ? cat("; `", selection.program, " restore ", brief, "` brings it back") : "")};
 }
 
 class Selector {
  public:
-  Selector(Source& source, std::string_view sel, const Selection& how)
-      : source_(source), sel_(sel), how_(how) {}
+  Selector(Source& source, std::string_view sel, const Selection& selection)
+      : source_(source), sel_(sel), selection_(selection) {}
 
   Result<SessionInfo> select() {
     if (sel_ == "last") {
@@ -66,7 +67,7 @@ class Selector {
       REPRISE_TRY(find_title_elsewhere());
     }
     if (elsewhere_) {
-      return std::unexpected(in_other_state(*elsewhere_, how_));
+      return std::unexpected(in_other_state(*elsewhere_, selection_));
     }
     return fail(Code::not_found,
                 cat("no session matches '", clean_line(sel_), "'; ", list_advice()));
@@ -74,34 +75,35 @@ class Selector {
 
  private:
   std::string list_advice() const {
-    return cat("`", how_.program, " list --all` lists all sessions");
+    return cat("`", selection_.program, " list --all` lists all sessions");
   }
 
   Result<SessionInfo> newest() {
-    SessionQuery query{.states = how_.states, .title_contains = {}, .id_prefix = {}, .after = {}};
+    SessionQuery query{
+        .states = selection_.states, .title_contains = {}, .id_prefix = {}, .after = {}};
     std::erase_if(query.states, [](SessionState state) {
       return state != SessionState::active && state != SessionState::closed;
     });
     if (query.states.empty()) {
-      query.states = how_.states;
+      query.states = selection_.states;
     }
-    if (!how_.working_dir.empty()) {
-      query.working_dir = how_.working_dir;
+    if (!selection_.working_dir.empty()) {
+      query.working_dir = selection_.working_dir;
     }
     query.limit = 1;
     query.ungrouped = true;
     REPRISE_ASSIGN(auto page, source_.list(query));
     if (page.sessions.empty()) {
-      return fail(Code::not_found,
-                  how_.working_dir.empty()
-                      ? std::string("there are no sessions yet")
-                      : cat("there is no session in ", how_.working_dir, "; ", list_advice()));
+      return fail(Code::not_found, selection_.working_dir.empty()
+                                       ? std::string("there are no sessions yet")
+                                       : cat("there is no session in ", selection_.working_dir,
+                                             "; ", list_advice()));
     }
     return std::move(page.sessions.front());
   }
 
   bool fits_query(const SessionInfo& info) const {
-    return std::ranges::find(how_.states, info.state) != how_.states.end();
+    return std::ranges::find(selection_.states, info.state) != selection_.states.end();
   }
 
   // A full id is unambiguous even if the session is in another state, which is reported then.
@@ -111,7 +113,7 @@ class Selector {
       return std::optional<SessionInfo>();
     }
     if (!fits_query(session->info)) {
-      return std::unexpected(in_other_state(session->info, how_));
+      return std::unexpected(in_other_state(session->info, selection_));
     }
     return std::optional(std::move(session->info));
   }
@@ -121,10 +123,10 @@ class Selector {
       return std::optional<SessionInfo>();
     }
     const auto number = static_cast<std::size_t>(std::stoul(std::string(sel_)));
-    if (number == 0 || number > how_.numbers.size()) {
+    if (number == 0 || number > selection_.numbers.size()) {
       return std::optional<SessionInfo>();
     }
-    return named(how_.numbers.at(number - 1));
+    return named(selection_.numbers.at(number - 1));
   }
 
   Found by_id() {
@@ -171,7 +173,7 @@ class Selector {
   }
 
   Found by_title() {
-    SessionQuery query{.states = how_.states,
+    SessionQuery query{.states = selection_.states,
                        .title_contains = std::string(sel_),
                        .id_prefix = {},
                        .after = {},
@@ -197,7 +199,7 @@ class Selector {
     query.states = {SessionState::active, SessionState::closed, SessionState::archived,
                     SessionState::trashed};
     std::erase_if(query.states, [this](SessionState state) {
-      return std::ranges::find(how_.states, state) != how_.states.end();
+      return std::ranges::find(selection_.states, state) != selection_.states.end();
     });
     if (query.states.empty()) {
       return {};
@@ -222,14 +224,15 @@ class Selector {
 
   Source& source_;
   std::string_view sel_;
-  const Selection& how_;
+  const Selection& selection_;
   std::optional<SessionInfo> elsewhere_;  // a match in another state
 };
 
 }  // namespace
 
-Result<SessionInfo> select_session(Source& source, std::string_view sel, const Selection& how) {
-  return Selector(source, trimmed(sel), how).select();
+Result<SessionInfo> select_session(Source& source, std::string_view sel,
+                                   const Selection& selection) {
+  return Selector(source, trimmed(sel), selection).select();
 }
 
 }  // namespace reprise

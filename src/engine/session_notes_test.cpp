@@ -93,7 +93,7 @@ TEST_F(UnansweredTest, AQuestionWhoseAnswerWasCutKeepsItsPlace) {
   EXPECT_TRUE(last_sent().starts_with("user: before the first word B")) << last_sent();
   provider_.scripts.clear();
   provider_.add().text("half").fails(Code::io);
-  EXPECT_TRUE(ask("C")->cut);
+  EXPECT_TRUE(ask("C")->error);
   provider_.scripts.clear();
   provider_.add().text("yes").ended();
   ASSERT_TRUE(ask("D"));

@@ -91,7 +91,7 @@ TEST_P(EachCallFails, EverythingIsStoredInTheEnd) {
     memory_ = open_memory_store();
     ASSERT_TRUE(is_new || memory_->create(session_));
     FaultyStore store(*memory_);
-    store.capabilities_for_test().beginning = nullptr;
+    store.capabilities_for_test().deferred_creation = nullptr;
     store.fails_after_write = fails_after_write;
     store.fails = [failing](int call) { return call == failing; };
     FakeProvider provider;

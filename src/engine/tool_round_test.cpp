@@ -88,7 +88,7 @@ TEST_F(ToolRoundTest, APausedAnswerIsContinued) {
   provider_.add().text("found").ended();
   const auto outcome = ask();
   ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->cut);
+  EXPECT_FALSE(outcome->error);
   EXPECT_EQ(stored(), cat("user: q | assistant: raw ", kServerTool, " | assistant: found"));
   EXPECT_EQ(spell(provider_.seen.at(1).messages), cat("user: q | assistant: raw ", kServerTool));
   EXPECT_TRUE(listener_.results.empty());
@@ -215,7 +215,7 @@ TEST_F(ToolRoundTest, AStopBetweenToolsLeavesLaterCallsUnanswered) {
   script.call("a", "stops", "").ended();
   const auto outcome = ask();
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->cut->code, Code::cancelled);
+  EXPECT_EQ(outcome->error->code, Code::cancelled);
   EXPECT_EQ(stored(), "user: q | assistant: call a{} | tool: result a=last words");
   EXPECT_FALSE(is_running());
 }
@@ -225,7 +225,7 @@ TEST_F(ToolRoundTest, AProviderFailureAfterToolsKeepsTheirResults) {
   provider_.add().fails(Code::io);
   const auto outcome = ask();
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->cut->code, Code::io);
+  EXPECT_EQ(outcome->error->code, Code::io);
   EXPECT_EQ(stored(), "user: q | assistant: call a{} | tool: result a={}");
   EXPECT_FALSE(is_running());
 }

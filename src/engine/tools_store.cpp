@@ -28,8 +28,8 @@ Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) 
   if (stored == nullptr) {
     return fail(Code::unsupported, "this store has no todos");
   }
-  const auto replace = [&todos](std::vector<Todo>& all) {
-    all = *todos;
+  const auto replace = [&todos](std::vector<Todo>& current) {
+    current = *todos;
     return Result<>();
   };
   REPRISE_ASSIGN(const auto now, stored->edit_todos(context.session.info.id, replace));

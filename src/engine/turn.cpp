@@ -20,7 +20,7 @@ std::string waiting_line(const Retrying& retry) {
   const bool is_whole = tenths >= 100 || tenths % 10 == 0;
   const std::string seconds =
       is_whole ? cat((tenths + 5) / 10) : cat(tenths / 10, ".", tenths % 10);
-  return cat("waiting ", seconds, " s: ", retry.reason.empty() ? retry.why.message : retry.reason,
+  return cat("waiting ", seconds, " s: ", retry.reason.empty() ? retry.error.message : retry.reason,
              retry.attempts_max == 0
                  ? ""
                  : cat(", attempt ", retry.next_attempt, " of ", retry.attempts_max));
@@ -158,23 +158,23 @@ Result<> Turn::answer_once(Reply& reply) {
     auto instruction = continue_instruction(start_);
     const bool by_response_id = std::exchange(by_response_id_, true) && !refuses_ids_ && !budget_ &&
                                 !leaves_out_images_ && !instruction;
-    const PlanOptions how{.options = options_,
-                          .provider = provider_,
-                          .by_response_id = by_response_id,
-                          .last = std::move(instruction),
-                          .budget = budget_};
-    RequestPlan plan = plan_request(record_, how);
+    const PlanOptions plan_options{.options = options_,
+                                   .provider = provider_,
+                                   .by_response_id = by_response_id,
+                                   .last = std::move(instruction),
+                                   .budget = budget_};
+    RequestPlan plan = plan_request(record_, plan_options);
     const bool continued = !plan.previous_response_id.empty();
-    const auto cut_at = plan.cut_at;
+    const auto reduced_start = plan.reduced_start;
     auto streamed = stream(std::move(plan), reply);
     if (streamed || reply.has_content()) {
-      if (cut_at && streamed) {
-        record_.note_start(*cut_at);
+      if (reduced_start && streamed) {
+        record_.note_start(*reduced_start);
         budget_.reset();
       }
       return streamed;
     }
-    if (sends_less(streamed.error(), how)) {
+    if (sends_less(streamed.error(), plan_options)) {
       continue;
     }
     if (streamed.error().code == Code::too_long) {
@@ -205,10 +205,10 @@ Result<> Turn::answer_once(Reply& reply) {
 
 // If the request is too long for the model, or the model rejects images, it is repeated once with
 // less. Messages stored by the provider are sent again, since only sent messages can be left out.
-bool Turn::sends_less(const Error& refusal, const PlanOptions& how) {
+bool Turn::sends_less(const Error& refusal, const PlanOptions& plan_options) {
   const bool is_at_hand = record_.has_all_messages();
   if (refusal.code == Code::too_long && !budget_ && is_at_hand) {
-    budget_ = half_of_history(record_, how);
+    budget_ = half_of_history(record_, plan_options);
     if (budget_) {
       observer_.on_warning(
           cat("the request is too long for the model; trying again without the oldest turns, with "
@@ -273,10 +273,10 @@ void Turn::on_event(const StreamEvent& event) {
   } else if (const auto* thinking = std::get_if<ThinkingDelta>(&event); thinking != nullptr) {
     observer_.on_thinking(thinking->text);
   } else if (const auto* retry = std::get_if<Retrying>(&event); retry != nullptr) {
-    observer_.on_note(retry->why.message);
+    observer_.on_note(retry->error.message);
     observer_.on_warning(waiting_line(*retry));
   } else if (const auto* left_out = std::get_if<ParameterLeftOut>(&event); left_out != nullptr) {
-    observer_.on_warning(cat(left_out->parameter, " is left out: ", left_out->why.message));
+    observer_.on_warning(cat(left_out->parameter, " is left out: ", left_out->error.message));
   }
 }
 

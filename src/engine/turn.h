@@ -35,9 +35,9 @@ class Turn {
   void announce(std::optional<StopReason> reason, const Message& answer);
   Result<> answer_once(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
-  bool sends_less(const Error& refusal, const PlanOptions& how);
+  bool sends_less(const Error& refusal, const PlanOptions& plan_options);
   void on_event(const StreamEvent& event);
-  Message finished(Reply& reply, bool cut);
+  Message finished(Reply& reply, bool interrupted);
   Message joined_with_incomplete(Message answer);
   const Message& add_answer(bool has_next_round);
   const Message& store_answer(bool has_next_round);
@@ -45,7 +45,7 @@ class Turn {
   void run_calls(const std::vector<ToolUseBlock>& calls, bool refuse);
   Result<Outcome> end_without_reply(Error error);
   std::unexpected<Error> lost(Reply& reply);
-  Outcome outcome(const Message& answer, std::optional<Error> cut) const;
+  Outcome outcome(const Message& answer, std::optional<Error> error) const;
 
   Provider& provider_;
   Record& record_;

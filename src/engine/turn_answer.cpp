@@ -10,12 +10,12 @@
 
 namespace reprise {
 
-Message Turn::finished(Reply& reply, bool cut) {
+Message Turn::finished(Reply& reply, bool interrupted) {
   const bool too_long = reply.reason() == StopReason::max_tokens;
   Message answer = reply.take_message();
   answer.provider = provider_.name();
   answer.created_at = options_.clock.now();
-  answer.state = cut || too_long ? MessageState::incomplete : MessageState::complete;
+  answer.state = interrupted || too_long ? MessageState::incomplete : MessageState::complete;
   if (answer.model.empty()) {
     answer.model = options_.model;
   } else {
@@ -149,8 +149,8 @@ std::unexpected<Error> Turn::lost(Reply& reply) {
   return std::unexpected(record_.lost_error());
 }
 
-Outcome Turn::outcome(const Message& answer, std::optional<Error> cut) const {
-  return {.answer = answer, .saved = record_.saved(), .cut = std::move(cut)};
+Outcome Turn::outcome(const Message& answer, std::optional<Error> error) const {
+  return {.answer = answer, .saved = record_.saved(), .error = std::move(error)};
 }
 
 }  // namespace reprise

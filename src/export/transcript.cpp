@@ -161,7 +161,7 @@ bool is_unanswered(const SessionSnapshot& now, const Message* last) {
   const bool has_something =
       now.answer && (now.answer->owner == OwnerState::alive || !now.answer->message.blocks.empty());
   return !has_something && last != nullptr && last->role != role::kAssistant &&
-         (now.answer || now.session.info.cut);
+         (now.answer || now.session.info.incomplete);
 }
 
 std::string transcript_end(const SessionSnapshot& now, const Message* last, Detail detail) {

@@ -19,7 +19,7 @@ struct BlockWriter {
   JsonForm form;
 
   void text(json::ObjectWriter& object, std::string_view name, std::string_view value) const {
-    if (form == JsonForm::shown || !value.empty()) {
+    if (form == JsonForm::output || !value.empty()) {
       object.field(name, value);
     }
   }
@@ -48,7 +48,7 @@ struct BlockWriter {
     object.field("type", "tool_use");
     text(object, "id", block.id);
     text(object, "name", block.name);
-    if (form == JsonForm::shown || !block.input.is_null()) {
+    if (form == JsonForm::output || !block.input.is_null()) {
       object.raw("input", block.input.text());
     }
     object.extra(block.extra).close();
@@ -56,13 +56,13 @@ struct BlockWriter {
   void operator()(const ToolResultBlock& block) const {
     json::ObjectWriter object(out);
     object.field("type", "tool_result");
-    if (form == JsonForm::shown) {
+    if (form == JsonForm::output) {
       object.field("tool_use_id", block.tool_use_id).field("text", block.text);
     } else {
       text(object, "text", block.text);
       text(object, "tool_use_id", block.tool_use_id);
     }
-    if (form == JsonForm::shown || block.is_error) {
+    if (form == JsonForm::output || block.is_error) {
       object.field("is_error", block.is_error);
     }
     if (block.blob) {

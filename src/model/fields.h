@@ -16,7 +16,7 @@ namespace reprise::model {
 enum class Empty : std::uint8_t {
   written,
   left_out,
-  shown,  // omitted in stored JSON only
+  in_output,  // omitted in stored JSON only
 };
 
 template <class Owner, class Value>
@@ -26,9 +26,9 @@ struct Field {
   std::string_view name;  // in stored JSON; must never change
   Value Owner::* member;
   std::optional<Value> SessionPatch::* patch = nullptr;
-  std::string_view column = name;  // in databases; "" if they store it elsewhere
-  std::string_view shown = name;   // in the program's JSON output; "" if it is not part of that
-  std::string_view alias = name;   // the name that other programs use in JSON
+  std::string_view column = name;       // in databases; "" if they store it elsewhere
+  std::string_view output_name = name;  // in the program's JSON output; "" if it is not in that
+  std::string_view alias = name;        // the name that other programs use in JSON
   Empty empty = Empty::written;
   bool derived = false;  // computed by the store: never written as given
 };
@@ -43,7 +43,7 @@ inline constexpr auto kInfoFields = std::tuple{
     Field{.name = "working_dir",
           .member = &SessionInfo::working_dir,
           .patch = &SessionPatch::working_dir},
-    Field{.name = "head", .member = &SessionInfo::head, .shown = "messages", .derived = true},
+    Field{.name = "head", .member = &SessionInfo::head, .output_name = "messages", .derived = true},
     Field{.name = "created_at", .member = &SessionInfo::created_at, .column = "created_us"},
     Field{.name = "updated_at", .member = &SessionInfo::updated_at, .column = "updated_us"},
     Field{.name = "closed_at",
@@ -83,7 +83,7 @@ inline constexpr auto kUsageFields = std::tuple{
     Field{.name = "request_id",
           .member = &Usage::request_id,
           .column = "",
-          .shown = "",
+          .output_name = "",
           .empty = Empty::left_out},
 };
 
@@ -106,7 +106,7 @@ inline constexpr auto kTodoFields = std::tuple{
     Field{.name = "active_form",
           .member = &Todo::active_form,
           .alias = "activeForm",
-          .empty = Empty::shown},
+          .empty = Empty::in_output},
 };
 
 // Calls visit(field) for each field.

@@ -42,7 +42,8 @@ bool parse_text_or_keep(json::Scanner& scanner, std::string_view name, Value& ou
 template <class Owner, class Value>
 bool is_written(const Field<Owner, Value>& field, const Owner& owner, JsonForm form) {
   return field.empty == Empty::written ||
-         (field.empty == Empty::shown && form == JsonForm::shown) || !is_empty(owner.*field.member);
+         (field.empty == Empty::in_output && form == JsonForm::output) ||
+         !is_empty(owner.*field.member);
 }
 
 template <class Fields, class Value>
@@ -181,7 +182,7 @@ void append_json(std::string& out, const std::optional<Time>& time, JsonForm for
   if (time) {
     append_json(out, *time, form);
   } else {
-    out += form == JsonForm::shown ? "null" : R"("")";
+    out += form == JsonForm::output ? "null" : R"("")";
   }
 }
 
@@ -205,9 +206,9 @@ void append_json(std::string& out, TodoStatus status, JsonForm /*form*/) {
 void append_fields(json::ObjectWriter& object, const Usage& usage) {
   for_each(kUsageFields, [&](const auto& field) {
     const bool exists = field.name == "price_source" ? usage.cost.has_value()
-                                                     : is_written(field, usage, JsonForm::shown);
-    if (exists && !field.shown.empty()) {
-      append_json(object.key(field.shown), usage.*field.member, JsonForm::shown);
+                                                     : is_written(field, usage, JsonForm::output);
+    if (exists && !field.output_name.empty()) {
+      append_json(object.key(field.output_name), usage.*field.member, JsonForm::output);
     }
   });
 }
@@ -238,7 +239,7 @@ void append_json(std::string& out, const std::vector<Todo>& todos, JsonForm form
   for (const Todo& todo : todos) {
     array.item();
     Todo written = todo;
-    if (form == JsonForm::shown && todo.active_form.empty()) {
+    if (form == JsonForm::output && todo.active_form.empty()) {
       written.active_form = todo.content;
     }
     append_object(out, kTodoFields, written, form);

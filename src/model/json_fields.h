@@ -57,7 +57,7 @@ bool is_empty(const Value& value) {
 // The purpose of JSON output.
 enum class JsonForm : std::uint8_t {
   stored,  // for Reprise itself: empty fields are omitted
-  shown,   // for scripts: all fields are present, unknown times are null
+  output,  // for scripts: all fields are present, unknown times are null
 };
 
 void append_json(std::string& out, std::string_view text, JsonForm form);

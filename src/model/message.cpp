@@ -59,7 +59,7 @@ bool is_question(const Message& message) {
          !is_injected(message);
 }
 
-bool is_cut_after(const Message& last) {
+bool is_incomplete_after(const Message& last) {
   const auto is_call = [](const Block& block) {
     return std::holds_alternative<ToolUseBlock>(block);
   };

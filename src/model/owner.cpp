@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 
 #include "base/file.h"
@@ -95,9 +94,7 @@ std::optional<std::int64_t> started_ticks(std::int64_t pid) {
       return 0;
     }
     if (field == 22) {
-      std::int64_t ticks = 0;
-      std::from_chars(value.data(), value.data() + value.size(), ticks);
-      return ticks;
+      return parse_number<std::int64_t>(value).value_or(0);
     }
     rest.remove_prefix(value.size());
   }

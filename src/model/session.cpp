@@ -83,7 +83,7 @@ std::optional<TodoStatus> parse_todo_status(std::string_view text) {
 
 bool is_interrupted(const SessionInfo& info) {
   return info.state == SessionState::active &&
-         (info.answering ? state_of(*info.answering) != OwnerState::alive : info.cut);
+         (info.answering ? state_of(*info.answering) != OwnerState::alive : info.incomplete);
 }
 
 std::string todos_to_json(const std::vector<Todo>& todos) {
@@ -109,8 +109,8 @@ std::string short_id(const SessionId& id, std::size_t digits) {
     return id.str();
   }
   std::string out;
-  for (const std::size_t place : std::span(kPlaces).first(std::min(digits, kPlaces.size()))) {
-    out += id.str()[place];
+  for (const std::size_t offset : std::span(kPlaces).first(std::min(digits, kPlaces.size()))) {
+    out += id.str()[offset];
   }
   return out;
 }

@@ -78,7 +78,7 @@ class AnthropicReader final : public ReplyReader {
   void finish(std::string_view request_id) override {
     out_.end_blocks();
     usage_.request_id = request_id_of(out_.response_id(), request_id);
-    usage_.input.value = fresh_ + usage_.cached.value + usage_.cache_written.value;
+    usage_.input.value = uncached_ + usage_.cached.value + usage_.cache_written.value;
     out_.usage(usage_);
     out_.ended(reason_of(stop_reason_, out_.used_tools()));
   }
@@ -98,7 +98,7 @@ class AnthropicReader final : public ReplyReader {
         count = value.count();
       }
     };
-    take("input_tokens", fresh_);
+    take("input_tokens", uncached_);
     take("output_tokens", usage_.output.value);
     take("cache_read_input_tokens", usage_.cached.value);
     take("cache_creation_input_tokens", usage_.cache_written.value);
@@ -199,7 +199,7 @@ class AnthropicReader final : public ReplyReader {
   std::string raw_;
   std::string raw_input_;
   Usage usage_;
-  std::int64_t fresh_ = 0;  // input tokens not from the cache
+  std::int64_t uncached_ = 0;  // input tokens not from the cache
   std::string stop_reason_;
   bool stopped_ = false;
   bool done_ = false;

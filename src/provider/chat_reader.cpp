@@ -253,9 +253,9 @@ class ChatReader final : public ReplyReader {
     const std::string id = call["id"].text();
     const std::string name = call["function"]["name"].text();
     const auto known = calls_.find(index);
-    const bool fresh = known == calls_.end() || (!id.empty() && id != known->second.id);
+    const bool is_new = known == calls_.end() || (!id.empty() && id != known->second.id);
     const bool unnamed = id.empty() && !call["index"] && !name.empty();
-    if (!fresh && !unnamed) {
+    if (!is_new && !unnamed) {
       return known->second.key;
     }
     const std::int64_t key = next_key_++;

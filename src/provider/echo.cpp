@@ -43,16 +43,16 @@ struct ParsedRequest {
 };
 
 // The part that an interrupted answer lacks; "" if it was not an echo.
-std::string_view missing_part(std::string_view question, std::string_view cut_answer) {
-  return !cut_answer.empty() && question.starts_with(cut_answer)
-             ? question.substr(cut_answer.size())
+std::string_view missing_part(std::string_view question, std::string_view incomplete_answer) {
+  return !incomplete_answer.empty() && question.starts_with(incomplete_answer)
+             ? question.substr(incomplete_answer.size())
              : std::string_view();
 }
 
 Result<ParsedRequest> read_request(Request& request) {
   REPRISE_TRY(request.messages.rewind());
   ParsedRequest out{.bytes = static_cast<std::int64_t>(request.system.size())};
-  std::string cut_answer;
+  std::string incomplete_answer;
   while (true) {
     REPRISE_ASSIGN(const std::optional<Message> message, request.messages.next());
     if (!message) {
@@ -61,10 +61,10 @@ Result<ParsedRequest> read_request(Request& request) {
     std::string words = words_of(*message);
     out.bytes += static_cast<std::int64_t>(words.size());
     if (message->role == role::kAssistant) {
-      cut_answer = message->state == MessageState::incomplete ? words : "";
-    } else if (const auto rest = missing_part(out.question, cut_answer); !rest.empty()) {
+      incomplete_answer = message->state == MessageState::incomplete ? words : "";
+    } else if (const auto rest = missing_part(out.question, incomplete_answer); !rest.empty()) {
       out.question = std::string(rest);
-      cut_answer.clear();
+      incomplete_answer.clear();
     } else {
       out.question = std::move(words);
     }

@@ -30,7 +30,8 @@ std::string repeated(const std::string& text, int times) {
 // The outcome of an endless answer with a limit of 4000 bytes.
 Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr,
                      std::unique_ptr<Codec> codec = chat_codec()) {
-  ProviderFixture bench(std::move(codec), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
+  ProviderFixture bench(std::move(codec),
+                        {{.body = body, .split_offsets = {1000, 3000, 5000, 8000}}},
                         {.answer_bytes_max = 4000});
   auto outcome = bench.ask();
   EXPECT_EQ(bench.sent().size(), 1U);  // a retry would be the same

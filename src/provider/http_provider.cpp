@@ -252,7 +252,7 @@ class HttpProvider final : public Provider {
       reader.finish(http::find_header(head.headers, "x-request-id"));
       return std::nullopt;
     }
-    out.cut_blocks();
+    out.end_open_blocks();
     return Failure{.error = done.error(), .retry = !out.began() && worth_retrying(done.error())};
   }
 

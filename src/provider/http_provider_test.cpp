@@ -26,7 +26,7 @@ Error lost() {
 
 // The deltas of an answer that arrives in two parts, the first of `first_bytes`.
 std::vector<std::string> deltas(const std::string& body, std::size_t first_bytes) {
-  ProviderFixture bench(chat_codec(), {{.body = body, .cuts = {first_bytes}}});
+  ProviderFixture bench(chat_codec(), {{.body = body, .split_offsets = {first_bytes}}});
   ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   std::vector<std::string> texts;

@@ -123,9 +123,9 @@ class Items {
     json::ObjectWriter object(out_);
     object.field("type", "message");
     if (assistant_) {
-      const bool cut = message_.state == MessageState::incomplete;
+      const bool is_incomplete = message_.state == MessageState::incomplete;
       object.field("id", cat("msg_", message_.seq.value, "_", texts_++))
-          .field("status", cut ? "incomplete" : "completed");
+          .field("status", is_incomplete ? "incomplete" : "completed");
     }
     object.field("role", assistant_ ? role::kAssistant : role::kUser);
     object.raw("content", cat('[', content_, ']'));

@@ -253,7 +253,7 @@ void ReplyWriter::end_blocks() {
   close_all();
 }
 
-void ReplyWriter::cut_blocks() {
+void ReplyWriter::end_open_blocks() {
   close_all();
 }
 

@@ -52,7 +52,7 @@ class ReplyWriter {
   // Ends all open blocks. Of an interrupted answer everything that arrived is emitted, too; a call
   // without input has no arguments only if the answer is complete.
   void end_blocks();
-  void cut_blocks();
+  void end_open_blocks();
 
   void usage(const Usage& usage);
   void ended(StopReason reason);

@@ -22,7 +22,7 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
   if (messages.empty()) {
     return store.create(child);
   }
-  AtomicCreation* const creation = store.capabilities().creation;
+  AtomicCreation* const creation = store.capabilities().atomic_creation;
   if (creation == nullptr) {
     return fail(Code::unsupported, "this store cannot fork sessions");
   }

@@ -33,25 +33,25 @@ Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
   if (turns < 1) {
     return fail(Code::invalid_argument, "take back at least one turn");
   }
-  std::int64_t seen = 0;
+  std::int64_t questions = 0;
   Seq start;
   REPRISE_TRY(source.read(id, {.newest_first = true}, [&](const Message& message) {
     if (is_question(message)) {
-      ++seen;
+      ++questions;
       start = message.seq;
     }
-    return seen == turns ? Flow::stop : Flow::proceed;
+    return questions == turns ? Flow::stop : Flow::proceed;
   }));
-  if (seen < turns) {
+  if (questions < turns) {
     return fail(Code::invalid_argument, cat("cannot take back ", counted(turns, "turn"),
-                                            "; the session has ", counted(seen, "turn")));
+                                            "; the session has ", counted(questions, "turn")));
   }
   return start;
 }
 
 Result<TurnList> list_turns(Source& source, const SessionId& id) {
-  TurnList all;
-  std::vector<TurnSummary>& turns = all.turns;
+  TurnList list;
+  std::vector<TurnSummary>& turns = list.turns;
   store::CountedRequests counted;
   REPRISE_ASSIGN(ReadReport report, source.read(id, {}, [&](const Message& message) {
     if (turns.empty() || is_question(message)) {
@@ -65,8 +65,8 @@ Result<TurnList> list_turns(Source& source, const SessionId& id) {
     store::count_usage(turn.usage, counted, message);
     return Flow::proceed;
   }));
-  all.damage = std::move(report.damage);
-  return all;
+  list.damage = std::move(report.damage);
+  return list;
 }
 
 Result<std::vector<std::string>> last_prompts(Source& source, const Session& session,
@@ -90,14 +90,14 @@ Result<std::vector<std::string>> last_prompts(Source& source, const Session& ses
 }
 
 Result<Exchange> last_exchange(Source& source, const SessionId& id) {
-  REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(source, id));
-  Exchange last{.cut = now.session.info.cut};
-  if (now.answer) {
-    last.answer = plain_text(now.answer->message);
-    last.running = now.answer->owner == OwnerState::alive;
-    last.cut = !last.running;
+  REPRISE_ASSIGN(const SessionSnapshot snapshot, get_snapshot(source, id));
+  Exchange last{.incomplete = snapshot.session.info.incomplete};
+  if (snapshot.answer) {
+    last.answer = plain_text(snapshot.answer->message);
+    last.running = snapshot.answer->owner == OwnerState::alive;
+    last.incomplete = !last.running;
   }
-  ReadRange range = now.range();
+  ReadRange range = snapshot.range();
   range.newest_first = true;
   REPRISE_TRY(source.read(id, range, [&](const Message& message) {
     if (is_question(message)) {
@@ -133,11 +133,11 @@ void mark_incomplete_answers(Source& source, SessionPage& page) {
   }
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (const auto& last = last_messages[i]; last) {
-      ends[i]->cut = is_cut_after(*last);
+      ends[i]->incomplete = is_incomplete_after(*last);
       continue;
     }
     const auto read = source.read(ends[i]->id, {.newest_first = true}, [&](const Message& last) {
-      ends[i]->cut = is_cut_after(last);
+      ends[i]->incomplete = is_incomplete_after(last);
       return Flow::stop;
     });
     if (!read && read.error().code != Code::not_found) {  // deleted concurrently
@@ -145,9 +145,9 @@ void mark_incomplete_answers(Source& source, SessionPage& page) {
     }
   }
   for (SessionInfo* const info : ends) {
-    if (info->cut) {
+    if (info->incomplete) {
       const auto session = get(source, info->id);
-      info->cut = !session || !has_ended_elsewhere(*session);
+      info->incomplete = !session || !has_ended_elsewhere(*session);
     }
   }
 }
@@ -169,15 +169,15 @@ Result<SessionPage> list_by_author(Source& source, const SessionQuery& query) {
   if (!query.author || source.capabilities().lists_by_author) {
     return source.list(query);
   }
-  SessionQuery all = query;
-  all.author.reset();
+  SessionQuery any_author = query;
+  any_author.author.reset();
   SessionPage found;
   std::string next;  // the cursor after a full page
   while (true) {
     // Limited to the remaining room, so that a full page ends where one of the source's pages ends.
     const bool is_full = found.sessions.size() == query.limit;
-    all.limit = is_full ? query.limit : query.limit - found.sessions.size();
-    REPRISE_ASSIGN(SessionPage page, source.list(all));
+    any_author.limit = is_full ? query.limit : query.limit - found.sessions.size();
+    REPRISE_ASSIGN(SessionPage page, source.list(any_author));
     std::ranges::move(page.damage, std::back_inserter(found.damage));
     for (SessionInfo& info : page.sessions) {
       REPRISE_ASSIGN(const bool has, has_author(source, info.id, *query.author, found.damage));
@@ -192,8 +192,8 @@ Result<SessionPage> list_by_author(Source& source, const SessionQuery& query) {
     if (page.next.empty()) {
       return found;
     }
-    all.after = std::move(page.next);
-    next = is_full ? std::move(next) : all.after;
+    any_author.after = std::move(page.next);
+    next = is_full ? std::move(next) : any_author.after;
   }
 }
 

@@ -18,7 +18,7 @@ Result<> import_originals(Source& source, const SessionId& foreign, Store& targe
   REPRISE_ASSIGN(const std::vector<OriginalReader::File> files, from->originals(foreign));
   REPRISE_ASSIGN(const std::vector<ArtefactReader::Entry> present, to->list_artefacts(id));
   // As for messages (CopyOptions): the caller's next write makes them durable.
-  const bool is_synced_later = target.capabilities().beginning != nullptr;
+  const bool is_synced_later = target.capabilities().deferred_creation != nullptr;
   std::map<std::string_view, std::int64_t> unused;  // bytes of the stored pieces, by their names
   for (const ArtefactReader::Entry& entry : present) {
     if (entry.step == Step{0} && entry.name.starts_with(kOriginalsFolder)) {

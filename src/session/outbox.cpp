@@ -30,16 +30,16 @@ Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view
 Result<> add_outbox(OutboxSessions& waiting, const OutboxSession& outbox) {
   const SessionId& id = outbox.session.info.id;
   for (const OutboxStep& step : outbox.steps) {
-    const Seq place = step.replace_from.value_or(step.after);
-    const auto [begin, is_new] = waiting.begin.try_emplace(id, place);
+    const Seq position = step.replace_from.value_or(step.after);
+    const auto [begin, is_new] = waiting.begin.try_emplace(id, position);
     if (is_new) {
       Session session = outbox.session;
       session.info.state = SessionState::active;
       REPRISE_TRY(waiting.store->create(session));
     }
-    begin->second = std::min(begin->second, place);
-    REPRISE_ASSIGN(const Session now, get(*waiting.store, id));
-    const Seq at{std::min(place.value - begin->second.value, now.info.head.value)};
+    begin->second = std::min(begin->second, position);
+    REPRISE_ASSIGN(const Session current, get(*waiting.store, id));
+    const Seq at{std::min(position.value - begin->second.value, current.info.head.value)};
     REPRISE_TRY(waiting.store->capabilities().rewriting->replace_suffix(id, at, step.messages, {}));
   }
   return {};
@@ -110,25 +110,25 @@ Result<OutboxSessions> read_outboxes(const fs::path& folder, std::string_view st
 Result<std::vector<fs::path>> find_outbox_files(const fs::path& default_folder,
                                                 std::string_view named,
                                                 std::string_view store_url) {
-  const fs::path place = named;
-  REPRISE_ASSIGN(const bool is_in_folder, place.empty() ? Result<bool>(false) : is_folder(place));
-  if (!place.empty() && !is_in_folder) {
-    REPRISE_ASSIGN(const fs::path file, resolve_path(place));
+  const fs::path path = named;
+  REPRISE_ASSIGN(const bool is_in_folder, path.empty() ? Result<bool>(false) : is_folder(path));
+  if (!path.empty() && !is_in_folder) {
+    REPRISE_ASSIGN(const fs::path file, resolve_path(path));
     return std::vector{file};
   }
-  REPRISE_ASSIGN(const fs::path folder, resolve_path(place.empty() ? default_folder : place));
+  REPRISE_ASSIGN(const fs::path folder, resolve_path(path.empty() ? default_folder : path));
   REPRISE_ASSIGN(auto files,
-                 place.empty() ? files_for(folder, store_url) : outbox::find_outboxes(folder));
+                 path.empty() ? files_for(folder, store_url) : outbox::find_outboxes(folder));
   if (!files.empty()) {
     return files;
   }
   std::string others;
-  REPRISE_ASSIGN(const auto all, outbox::find_outboxes(folder));
-  for (const fs::path& file : all) {
+  REPRISE_ASSIGN(const auto all_files, outbox::find_outboxes(folder));
+  for (const fs::path& file : all_files) {
     others += cat(others.empty() ? "; waiting for other stores: " : ", ", file.native());
   }
   return fail(Code::not_found, cat("nothing is waiting in ", folder.native(),
-                                   place.empty() ? " for this store" : "", others));
+                                   path.empty() ? " for this store" : "", others));
 }
 
 }  // namespace reprise

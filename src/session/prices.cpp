@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/text.h"
@@ -61,10 +60,8 @@ const Price* find_in(std::span<const Price> prices, std::string_view model) {
 }
 
 std::optional<double> parse_dollars(std::string_view text) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_whole = code == std::errc{} && end == text.data() + text.size();
-  return is_whole && value >= 0 && value < 1e6 ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<double>(text);
+  return value && *value >= 0 && *value < 1e6 ? value : std::nullopt;
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -130,9 +127,9 @@ std::optional<Money> Prices::cost(const Usage& usage, std::string_view model) co
   }
   const auto tokens = [](TokenCount count) { return static_cast<double>(count.value); };
   const bool is_long = price->long_above > 0 && usage.input.value > price->long_above;
-  const double fresh =
+  const double uncached =
       std::max(0.0, tokens(usage.input) - tokens(usage.cached) - tokens(usage.cache_written));
-  const double input = fresh * price->input + tokens(usage.cached) * price->cached +
+  const double input = uncached * price->input + tokens(usage.cached) * price->cached +
                        tokens(usage.cache_written) * price->cache_written;
   const double output = tokens(usage.output) * price->output;
   // Dollars per million tokens are thousands of nanodollars per token.

@@ -25,9 +25,9 @@ Result<> settle_answer(Store& store, const SessionInfo& info, Clock& clock) {
   return settled || is_disk_full(settled.error()) ? Result<>() : std::unexpected(settled.error());
 }
 
-Result<> remove_one(Store& store, const SessionInfo& info, Removal how, Clock& clock) {
+Result<> remove_one(Store& store, const SessionInfo& info, Removal removal, Clock& clock) {
   Trash& trash = *store.capabilities().trash;
-  if (how == Removal::purge) {
+  if (removal == Removal::purge) {
     return trash.purge(info.id);
   }
   if (info.state == SessionState::trashed) {
@@ -41,16 +41,13 @@ Result<> remove_one(Store& store, const SessionInfo& info, Removal how, Clock& c
 
 Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query) {
   query.limit = largest_page(source);
-  FoundSessions all;
+  FoundSessions found;
   for (;;) {
     REPRISE_ASSIGN(SessionPage page, source.list(query));
-    std::ranges::move(page.sessions, std::back_inserter(all.sessions));
-    // Some stores report all damage with every page.
-    std::ranges::copy_if(page.damage, std::back_inserter(all.damage), [&all](const Damage& part) {
-      return std::ranges::find(all.damage, part) == all.damage.end();
-    });
+    std::ranges::move(page.sessions, std::back_inserter(found.sessions));
+    std::ranges::move(page.damage, std::back_inserter(found.damage));
     if (page.next.empty()) {
-      return all;
+      return found;
     }
     query.after = std::move(page.next);
   }
@@ -83,12 +80,13 @@ Result<bool> recover_answer(Store& store, const SessionInfo& info,
     return false;  // its process is gone, but there is no space to record that
   }
   REPRISE_TRY(settled);
-  REPRISE_ASSIGN(const Session now, get(store, info.id));
-  return now.info.answering.has_value();
+  REPRISE_ASSIGN(const Session current, get(store, info.id));
+  return current.info.answering.has_value();
 }
 
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
-                                        Removal how, const RemovalCallbacks& watch, Clock& clock) {
+                                        Removal removal, const RemovalCallbacks& watch,
+                                        Clock& clock) {
   Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
     return fail(Code::unsupported, "this store cannot delete sessions");
@@ -104,15 +102,15 @@ Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInf
       done.answering.push_back(info);
       continue;
     }
-    const Result<> removed =
-        answers ? remove_one(store, info, how, clock) : Result<>(std::unexpected(answers.error()));
+    const Result<> removed = answers ? remove_one(store, info, removal, clock)
+                                     : Result<>(std::unexpected(answers.error()));
     if (removed) {
       done.removed.push_back(info.id);
     } else {
       done.failed.emplace_back(info.id, removed.error());
     }
   }
-  if (how == Removal::purge && !done.removed.empty()) {
+  if (removal == Removal::purge && !done.removed.empty()) {
     done.remnants = trash->remnants();
   }
   return done;

@@ -66,7 +66,7 @@ Result<> create_session(Store& store, const Provider& provider, Session& session
   if (!store.capabilities().messages) {
     return {};
   }
-  DeferredCreation* const beginning = store.capabilities().beginning;
+  DeferredCreation* const beginning = store.capabilities().deferred_creation;
   return beginning != nullptr ? beginning->begin(session) : store.create(session);
 }
 
@@ -81,7 +81,7 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
                       "` first"));
     }
     REPRISE_TRY(check_signature(store, found.info, options.accept_changed));
-    REPRISE_ASSIGN(resumed.cut, recover_interrupted(store, id, options.clock, options.stop));
+    REPRISE_ASSIGN(resumed.recovered, recover_interrupted(store, id, options.clock, options.stop));
     if (found.info.state == SessionState::closed) {
       REPRISE_TRY(
           store.update(id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
@@ -93,7 +93,7 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
 }
 
 Result<std::optional<SessionId>> default_session(Store& store) {
-  if (CurrentSession* const current = store.capabilities().current; current != nullptr) {
+  if (CurrentSession* const current = store.capabilities().current_session; current != nullptr) {
     return current->current();
   }
   if (store.capabilities().many_sessions) {
@@ -105,7 +105,7 @@ Result<std::optional<SessionId>> default_session(Store& store) {
 
 Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id, bool archive,
                                               Clock& clock) {
-  CurrentSession* const current = store.capabilities().current;
+  CurrentSession* const current = store.capabilities().current_session;
   if (current == nullptr) {
     return std::nullopt;
   }

@@ -58,14 +58,14 @@ std::optional<ClockRecord> read_clock_record(const std::filesystem::path& file) 
 }
 
 // Neither synced nor atomic: losing it only loses a doubt, and it is written again later.
-Result<> write_clock_record(const std::filesystem::path& file, const ClockRecord& what) {
+Result<> write_clock_record(const std::filesystem::path& file, const ClockRecord& record) {
   std::string out;
   json::ObjectWriter object(out);
-  object.field("time", format_time(what.last.time))
-      .field("boot", what.last.boot)
-      .field("uptime_s", what.last.uptime_s);
-  if (what.doubted_at) {
-    object.field("doubted_at", format_time(*what.doubted_at));
+  object.field("time", format_time(record.last.time))
+      .field("boot", record.last.boot)
+      .field("uptime_s", record.last.uptime_s);
+  if (record.doubted_at) {
+    object.field("doubted_at", format_time(*record.doubted_at));
   }
   object.close();
   out += '\n';

@@ -1,8 +1,5 @@
 #include "session/session_config.h"
 
-#include <charconv>
-#include <system_error>
-
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -21,10 +18,8 @@ std::optional<Number> number_of(const Session& session, std::string_view name) {
   if (value.size() > 2 && value.starts_with('"')) {
     value = value.substr(1, value.size() - 2);
   }
-  Number number{};
-  const char* const last = value.data() + value.size();
-  const auto [end, code] = std::from_chars(value.data(), last, number);
-  return code == std::errc{} && end == last && number >= 0 ? std::optional(number) : std::nullopt;
+  const auto number = parse_number<Number>(value);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 }  // namespace

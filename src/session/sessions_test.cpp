@@ -121,7 +121,7 @@ TEST_P(SessionsTest, AClosedSessionIsActiveWhenItIsResumed) {
   ASSERT_TRUE(resumed) << resumed.error().message;
   EXPECT_EQ(resumed->session.info.state, SessionState::active);
   EXPECT_FALSE(resumed->session.info.closed_at);
-  EXPECT_FALSE(resumed->cut);
+  EXPECT_FALSE(resumed->recovered);
 }
 
 TEST_P(SessionsTest, FailedRemovalsAreReportedAndOthersDone) {

@@ -20,11 +20,11 @@ template <class Row>
 struct ColumnReader {
   const Row& row;
   std::string_view file;
-  std::string (*place)(const Row& row, std::string_view file);  // for messages
-  std::optional<Damage>& damage;                                // the first damaged part of the row
+  std::string (*location)(const Row& row, std::string_view file);  // for messages
+  std::optional<Damage>& damage;  // the first damaged part of the row
 
   void report(std::string reason, std::string_view bytes) const {
-    damage = Damage{place(row, file), std::move(reason), excerpt_of(bytes)};
+    damage = Damage{location(row, file), std::move(reason), excerpt_of(bytes)};
   }
 
   void read(Column column, std::string& out) const { row.text(column, out); }

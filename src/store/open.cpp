@@ -29,12 +29,12 @@ Result<std::string> first_bytes(const path& file, std::size_t count) {
   return bytes;
 }
 
-Result<bool> is_sqlite(const path& place) {
-  REPRISE_ASSIGN(const FileKind kind, kind_of_target(place));
+Result<bool> is_sqlite(const path& file) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
   if (kind != FileKind::file) {
     return false;
   }
-  REPRISE_ASSIGN(const std::string bytes, first_bytes(place, kSqliteMagic.size()));
+  REPRISE_ASSIGN(const std::string bytes, first_bytes(file, kSqliteMagic.size()));
   return bytes == kSqliteMagic;
 }
 
@@ -67,73 +67,73 @@ Result<std::unique_ptr<Store>> open_chain(std::string_view file, const StoreOpti
 }
 
 Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOptions& options) {
-  REPRISE_ASSIGN(const path place, file.empty() ? find_context_file(".") : Result<path>(file));
+  REPRISE_ASSIGN(const path location, file.empty() ? find_context_file(".") : Result<path>(file));
   if (file.empty()) {
     // The path was not given by the user: the file came with the project.
-    REPRISE_TRY(refuse_links(place));
+    REPRISE_TRY(refuse_links(location));
   }
-  return open_context_store(place, options);
+  return open_context_store(location, options);
 }
 
-struct ChatdirPlace {
+struct ChatdirUrl {
   std::string_view folder;
   ChatdirOptions options = {};
 };
 
 // "DIR" or "DIR?messages=N". A '?' without a '=' after it is part of the folder's name.
-Result<ChatdirPlace> parse_chatdir(std::string_view rest) {
+Result<ChatdirUrl> parse_chatdir(std::string_view rest) {
   constexpr std::string_view kMessages = "messages=";
   const std::size_t mark = rest.rfind('?');
   const std::string_view parameter = mark == std::string_view::npos ? "" : rest.substr(mark + 1);
   if (!parameter.contains('=') || parameter.contains('/')) {
-    return ChatdirPlace{.folder = rest};
+    return ChatdirUrl{.folder = rest};
   }
-  ChatdirPlace place{.folder = rest.substr(0, mark)};
+  ChatdirUrl parsed{.folder = rest.substr(0, mark)};
   if (!parameter.starts_with(kMessages)) {
     return fail(Code::invalid_argument,
                 cat("unknown parameter '", parameter.substr(0, parameter.find('=')),
                     "' in the store's URL: the only one is messages, as in "
                     "chatdir:DIR?messages=5000"));
   }
-  place.options.messages_max =
+  parsed.options.messages_max =
       parse_number<std::int64_t>(parameter.substr(kMessages.size())).value_or(0);
-  if (place.options.messages_max < 1) {
+  if (parsed.options.messages_max < 1) {
     return fail(Code::invalid_argument,
                 "no number of messages in the store's URL: write chatdir:DIR?messages=5000");
   }
-  return place;
+  return parsed;
 }
 
 Result<std::string_view> chatdir_folder(std::string_view rest) {
-  REPRISE_ASSIGN(const ChatdirPlace place, parse_chatdir(rest));
-  return place.folder;
+  REPRISE_ASSIGN(const ChatdirUrl parsed, parse_chatdir(rest));
+  return parsed.folder;
 }
 
 Result<std::unique_ptr<Store>> open_chatdir(std::string_view rest, const StoreOptions& options) {
-  REPRISE_ASSIGN(const ChatdirPlace place, parse_chatdir(rest));
-  if (place.folder.empty()) {
+  REPRISE_ASSIGN(const ChatdirUrl parsed, parse_chatdir(rest));
+  if (parsed.folder.empty()) {
     return fail(Code::invalid_argument, "no folder in the store's URL: write chatdir:DIR");
   }
-  return open_chatdir_store(place.folder, options, place.options);
+  return open_chatdir_store(parsed.folder, options, parsed.options);
 }
 
 Result<std::unique_ptr<Store>> open_postgres(std::string_view rest, const StoreOptions& options) {
   return open_postgres_store(cat("postgresql:", rest), options);
 }
 
-using Place = StoreKind::Place;
+using Location = StoreKind::Location;
 
 // A new kind of store needs a line here.
 constexpr StoreKind kKinds[] = {
     {.name = "sqlite",
      .form = "sqlite:FILE",
-     .place = Place::file,
+     .location = Location::file,
      .default_name = "reprise.db",
      .is_at = is_sqlite,
      .open = open_sqlite},
     {.name = "chain",
      .form = "chain:FILE",
-     .place = Place::file,
+     .location = Location::file,
      .default_name = "conversations.json",
      .in_project = {"src/cli/conversations.json"},
      .provider = store::chain::kProvider,
@@ -141,21 +141,21 @@ constexpr StoreKind kKinds[] = {
      .open = open_chain},
     {.name = "context",
      .form = "context:FILE",
-     .place = Place::file,
+     .location = Location::file,
      .default_name = "openai.json",
      .in_project = {".ai/config.json", ".ai/openai.json"},
      .is_at = store::context::is_context_file,
      .open = open_context},
     {.name = "sessions",
      .form = "sessions:DIR",
-     .place = Place::folder,
+     .location = Location::folder,
      .default_name = "sessions",
      .in_home = ".jido_code/sessions",
      .is_at = store::sessions::is_sessions_folder,
      .open = open_sessions},
     {.name = "chatdir",
      .form = "chatdir:DIR",
-     .place = Place::folder,
+     .location = Location::folder,
      .default_name = "chats",
      .is_at = store::chatdir::is_chat_directory,
      .without_parameters = chatdir_folder,
@@ -163,7 +163,7 @@ constexpr StoreKind kKinds[] = {
     {.name = "postgres",
      .alias = "postgresql",
      .form = "postgres://HOST/DATABASE",
-     .place = Place::server,
+     .location = Location::server,
      .open = open_postgres},
     {.name = "memory", .form = "memory:", .open = open_memory},
 };
@@ -173,12 +173,12 @@ std::string known_forms() {
 }
 
 Result<const StoreKind*> kind_at(const path& named) {
-  REPRISE_ASSIGN(const path place, resolve_path(named));
+  REPRISE_ASSIGN(const path file, resolve_path(named));
   for (const StoreKind& kind : kKinds) {
     if (kind.is_at == nullptr) {
       continue;
     }
-    REPRISE_ASSIGN(const bool found, kind.is_at(place));
+    REPRISE_ASSIGN(const bool found, kind.is_at(file));
     if (found) {
       return &kind;
     }
@@ -186,13 +186,13 @@ Result<const StoreKind*> kind_at(const path& named) {
   return nullptr;
 }
 
-Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& options) {
-  REPRISE_ASSIGN(const StoreKind* const kind, kind_at(place));
+Result<std::unique_ptr<Store>> open_at(const path& file, const StoreOptions& options) {
+  REPRISE_ASSIGN(const StoreKind* const kind, kind_at(file));
   if (kind == nullptr) {
-    return fail(Code::invalid_argument, cat("no known kind of store at ", place.native(),
+    return fail(Code::invalid_argument, cat("no known kind of store at ", file.native(),
                                             ": name the kind of store (", known_forms(), ")"));
   }
-  return kind->open(place.native(), options);
+  return kind->open(file.native(), options);
 }
 
 Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreOptions& options) {
@@ -238,14 +238,14 @@ const StoreKind* find_store_kind(std::string_view url) {
 
 Result<std::string> store_path(std::string_view url) {
   const StoreKind* const kind = find_store_kind(url);
-  if (kind == nullptr || (kind->place != Place::file && kind->place != Place::folder)) {
+  if (kind == nullptr || (kind->location != Location::file && kind->location != Location::folder)) {
     return "";
   }
-  const std::string_view place = url.substr(url.find(':') + 1);
+  const std::string_view location = url.substr(url.find(':') + 1);
   if (kind->without_parameters == nullptr) {
-    return std::string(place);
+    return std::string(location);
   }
-  REPRISE_ASSIGN(const std::string_view path, kind->without_parameters(place));
+  REPRISE_ASSIGN(const std::string_view path, kind->without_parameters(location));
   return std::string(path);
 }
 
@@ -254,39 +254,39 @@ std::string url_in_folder(const StoreKind& kind, const path& folder) {
                                    : cat(kind.name, ":", (folder / kind.default_name).native());
 }
 
-Result<std::string> recognise_store(const path& place) {
-  REPRISE_ASSIGN(const StoreKind* const kind, kind_at(place));
-  return kind == nullptr ? "" : cat(kind->name, ":", place.native());
+Result<std::string> recognise_store(const path& file) {
+  REPRISE_ASSIGN(const StoreKind* const kind, kind_at(file));
+  return kind == nullptr ? "" : cat(kind->name, ":", file.native());
 }
 
 std::string without_password(std::string_view url) {
   constexpr std::string_view kHidden = "***";
-  std::string shown(url);
-  const std::size_t user = shown.find("://");
-  const std::size_t at = user == std::string::npos ? user : shown.find('@', user);
-  const std::size_t colon = user == std::string::npos ? user : shown.find(':', user + 3);
+  std::string masked(url);
+  const std::size_t user = masked.find("://");
+  const std::size_t at = user == std::string::npos ? user : masked.find('@', user);
+  const std::size_t colon = user == std::string::npos ? user : masked.find(':', user + 3);
   if (at != std::string::npos && colon < at) {
-    shown.replace(colon + 1, at - colon - 1, kHidden);
+    masked.replace(colon + 1, at - colon - 1, kHidden);
   }
   for (const std::string_view parameter :
        {"?password=", "&password=", "?sslpassword=", "&sslpassword="}) {
-    if (const std::size_t found = shown.find(parameter); found != std::string::npos) {
+    if (const std::size_t found = masked.find(parameter); found != std::string::npos) {
       const std::size_t begin = found + parameter.size();
-      const std::size_t end = std::min(shown.find('&', begin), shown.size());
-      shown.replace(begin, end - begin, kHidden);
+      const std::size_t end = std::min(masked.find('&', begin), masked.size());
+      masked.replace(begin, end - begin, kHidden);
     }
   }
-  return shown;
+  return masked;
 }
 
 bool is_same_store_server(std::string_view a, std::string_view b) {
-  const auto server = [](std::string_view url) {
+  const auto host_of = [](std::string_view url) {
     const StoreKind* const kind = find_store_kind(url);
-    return kind != nullptr && kind->place == Place::server ? postgres::servers_in(url)
-                                                           : std::string();
+    return kind != nullptr && kind->location == Location::server ? postgres::servers_in(url)
+                                                                 : std::string();
   };
-  const std::string one = server(a);
-  return !one.empty() && one == server(b);
+  const std::string server = host_of(a);
+  return !server.empty() && server == host_of(b);
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {

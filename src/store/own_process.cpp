@@ -72,8 +72,8 @@ class OwnStore final : public Store,
  public:
   OwnStore(std::unique_ptr<Store> inner, const CallOptions& options)
       : inner_(std::move(inner)), options_(options) {
-    for_each_interface(guarded_, [this]<class Interface>(Interface*& place) {
-      place = place != nullptr ? this : nullptr;
+    for_each_interface(guarded_, [this]<class Interface>(Interface*& interface) {
+      interface = interface != nullptr ? this : nullptr;
     });
   }
   // The child leaks its copy: the locks, connections, threads and files in it belong to the parent.
@@ -111,11 +111,11 @@ class OwnStore final : public Store,
                 [&](const MessageSink& timed) { return inner_->read(id, range, timed); });
   }
   Result<> begin(const Session& session) override {
-    return here("begin", [&] { return can_.beginning->begin(session); });
+    return here("begin", [&] { return can_.deferred_creation->begin(session); });
   }
   Result<> create_with(const Session& session, std::vector<Message> messages) override {
     return here("create_with",
-                [&] { return can_.creation->create_with(session, std::move(messages)); });
+                [&] { return can_.atomic_creation->create_with(session, std::move(messages)); });
   }
   Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                       AppendOptions options) override {
@@ -153,8 +153,8 @@ class OwnStore final : public Store,
     return here("last_messages", [&] { return can_.last_message_reader->last_messages(ids); });
   }
   Result<std::vector<std::optional<Found>>> find_messages(
-      std::span<const MessageRef> places) override {
-    return here("find_messages", [&] { return can_.message_finder->find_messages(places); });
+      std::span<const MessageRef> messages) override {
+    return here("find_messages", [&] { return can_.message_finder->find_messages(messages); });
   }
   Result<SessionChanges> changes_since(std::string_view position) override {
     return here("changes_since", [&] { return can_.change_reader->changes_since(position); });
@@ -203,10 +203,10 @@ class OwnStore final : public Store,
     return here("unarchive", [&] { return can_.archives->unarchive(id); });
   }
   Result<std::optional<SessionId>> current() override {
-    return here("current", [&] { return can_.current->current(); });
+    return here("current", [&] { return can_.current_session->current(); });
   }
   Result<> set_current(const std::optional<SessionId>& id) override {
-    return here("set_current", [&] { return can_.current->set_current(id); });
+    return here("set_current", [&] { return can_.current_session->set_current(id); });
   }
   Result<BlobHash> put_blob(std::string_view bytes) override {
     return here("put_blob", [&] { return can_.blobs->put_blob(bytes); });
@@ -235,7 +235,7 @@ class OwnStore final : public Store,
     return here("accept", [&] { return can_.signatures->accept(id); });
   }
   Result<VerifyReport> verify() override {
-    return here("verify", [&] { return can_.verifying->verify(); });
+    return here("verify", [&] { return can_.verifier->verify(); });
   }
   Result<VerifyReport> repair_into(const std::filesystem::path& target) override {
     return here("repair_into", [&] { return can_.repair->repair_into(target); });

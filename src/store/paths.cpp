@@ -11,9 +11,9 @@
 namespace reprise::store {
 
 Result<std::filesystem::path> resolved_path(const std::filesystem::path& named) {
-  REPRISE_ASSIGN(const std::filesystem::path place, resolve_path(named));
+  REPRISE_ASSIGN(const std::filesystem::path path, resolve_path(named));
   std::error_code error;
-  const std::filesystem::path whole = std::filesystem::absolute(place, error).lexically_normal();
+  const std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
   if (error) {
     return std::unexpected(os_error("find", named, error.value()));
   }

@@ -27,9 +27,9 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.signature_reader);
   visit(capabilities.user_reader);
   visit(capabilities.word_index);
-  visit(capabilities.verifying);
-  visit(capabilities.beginning);
-  visit(capabilities.creation);
+  visit(capabilities.verifier);
+  visit(capabilities.deferred_creation);
+  visit(capabilities.atomic_creation);
   visit(capabilities.rewriting);
   visit(capabilities.forking);
   visit(capabilities.partials);
@@ -38,7 +38,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.artefacts);
   visit(capabilities.turn_recording);
   visit(capabilities.archives);
-  visit(capabilities.current);
+  visit(capabilities.current_session);
   visit(capabilities.blobs);
   visit(capabilities.trash);
   visit(capabilities.signatures);
@@ -53,9 +53,9 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
 template <class Implementation>
 Capabilities capabilities_of(Implementation& store, SourceCapabilities holds = {}) {
   Capabilities capabilities{holds};
-  for_each_interface(capabilities, [&store]<class Interface>(Interface*& place) {
+  for_each_interface(capabilities, [&store]<class Interface>(Interface*& interface) {
     if constexpr (std::derived_from<Implementation, Interface>) {
-      place = &store;
+      interface = &store;
     }
   });
   return capabilities;

@@ -62,16 +62,16 @@ void add_extra(Extra& extra, const Extra& more) {
   if (more.empty()) {
     return;
   }
-  std::map<std::string, std::size_t, std::less<>> places;
+  std::map<std::string, std::size_t, std::less<>> indexes;
   for (std::size_t i = 0; i < extra.size(); ++i) {
-    places.try_emplace(extra[i].name, i);
+    indexes.try_emplace(extra[i].name, i);
   }
   for (const ExtraField& field : more) {
-    const auto [place, is_new] = places.try_emplace(field.name, extra.size());
+    const auto [entry, is_new] = indexes.try_emplace(field.name, extra.size());
     if (is_new) {
       extra.push_back(field);
     } else {
-      extra[place->second].value = field.value;
+      extra[entry->second].value = field.value;
     }
   }
 }

@@ -10,7 +10,7 @@
 namespace reprise::store {
 namespace {
 
-void cut_log(StoredSession& stored, std::int64_t from) {
+void truncate_log(StoredSession& stored, std::int64_t from) {
   const Log& old = *stored.log;
   for (std::int64_t seq = from; seq < old.size(); ++seq) {
     stored.replaced.push_back(old.at(seq));
@@ -87,7 +87,7 @@ Result<AppendResult> write_messages(StoredSession& stored, Seq from, std::vector
   SessionInfo& info = stored.session.info;
   REPRISE_ASSERT(from <= info.head);  // checked above: a log has no gaps
   if (from < info.head) {
-    cut_log(stored, from.value);
+    truncate_log(stored, from.value);
   }
   info.head = from;
   for (Message& message : messages) {

@@ -107,7 +107,7 @@ TEST(ChatArchive, IsACompleteChatAndIsRestoredUnchanged) {
   EXPECT_EQ(files_in(directory.chat(id)), files);
   EXPECT_FALSE(fs::exists(archive_of(directory, id)));
   EXPECT_EQ(must(get(*store, id)), before);
-  EXPECT_EQ(must(store->capabilities().current->current()), id);
+  EXPECT_EQ(must(store->capabilities().current_session->current()), id);
   EXPECT_TRUE(must(store->append(id, {user("x")}, {.operation = operation_id("op-1")})).repeated);
   EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::invalid_argument));
 }
@@ -608,7 +608,7 @@ TEST_F(InterruptedArchive, WhilePurging) {
   put(hidden("trash", ".leaving-"), {{"messages.jsonl", "half"}});
   const auto damage = [&] {
     std::vector<std::string> found;
-    for (const Damage& part : must(directory_.open()->capabilities().verifying->verify()).damage) {
+    for (const Damage& part : must(directory_.open()->capabilities().verifier->verify()).damage) {
       found.push_back(cat(part.where, ": ", part.reason));
     }
     return found;
@@ -662,14 +662,14 @@ TEST_F(InterruptedArchive, SessionsThatExistNowhereElseAreReported) {
     const fs::path left = hidden(folder, ".new-");
     std::string(folder) == "chat" ? put_chat(left) : put_archive(left);
     const auto store = directory_.open({.access = Access::read});
-    const auto damage = must(store->capabilities().verifying->verify()).damage;
+    const auto damage = must(store->capabilities().verifier->verify()).damage;
     ASSERT_EQ(damage.size(), 1U) << folder;
     EXPECT_EQ(damage[0].where, (directory_.root() / left).native());
     const fs::path repaired = directory_.root().parent_path() / cat("mended-", folder);
     must(store->capabilities().repair->repair_into(repaired));
     EXPECT_EQ(files_in(repaired / left), files_in(directory_.root() / left));
     put_archive();
-    EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty())
+    EXPECT_TRUE(must(store->capabilities().verifier->verify()).damage.empty())
         << "it is in the archive";
     fs::remove_all(archive_of(directory_, id_));
     fs::remove_all(directory_.root() / left);
@@ -679,7 +679,7 @@ TEST_F(InterruptedArchive, SessionsThatExistNowhereElseAreReported) {
 TEST_F(InterruptedArchive, FoldersWithoutMessagesAreNotReported) {
   put(hidden("chat", ".new-"), {{"messages.jsonl", ""}, {"reprise.json", "{}"}});
   const auto store = directory_.open({.access = Access::read});
-  EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().verifier->verify()).damage.empty());
 }
 
 // A program that opened the store before the crash does not write to the chat being archived.

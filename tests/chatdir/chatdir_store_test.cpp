@@ -103,7 +103,7 @@ TEST(ChatdirStore, FilesArePrivate) {
     must(store->capabilities().partials->add_partial(chat_id(1), operation_id("a"), delta));
     must(store->capabilities().rewriting->replace_suffix(chat_id(1), {0}, {}, {}));
     must(store->capabilities().artefacts->append_artefact(chat_id(1), {1}, "log", "x"));
-    must(store->capabilities().current->set_current(chat_id(1)));
+    must(store->capabilities().current_session->set_current(chat_id(1)));
     must(store->create(chat_session(2)));
     must(store->capabilities().trash->trash(chat_id(2), at(1)));
   }
@@ -204,7 +204,8 @@ TEST(ChatdirStore, ReadingCreatesNothing) {
   EXPECT_TRUE(fails(store->capabilities().trash->trash(chat_id(1), at(1)), Code::unsupported));
   EXPECT_TRUE(fails(store->capabilities().artefacts->save_artefact(chat_id(1), {1}, "x", "x"),
                     Code::unsupported));
-  EXPECT_TRUE(fails(store->capabilities().current->set_current(chat_id(1)), Code::unsupported));
+  EXPECT_TRUE(
+      fails(store->capabilities().current_session->set_current(chat_id(1)), Code::unsupported));
   EXPECT_TRUE(works(store->list({})));
   EXPECT_TRUE(works(read_all(*store, chat_id(1))));
   EXPECT_TRUE(works(store->capabilities().artefacts->list_artefacts(chat_id(1))));

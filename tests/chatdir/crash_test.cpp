@@ -44,7 +44,7 @@ class Life {
 
   int run() {
     for (int number = 0;; ++number) {
-      const auto current = must(store_->capabilities().current->current());
+      const auto current = must(store_->capabilities().current_session->current());
       const auto dice = random_() % 8;
       if (!current || dice == 0) {
         begin(current);
@@ -62,7 +62,7 @@ class Life {
     const SessionId id = make_session_id(system_clock(), system_entropy());
     must(store_->create(session(id.str())));
     say(cat("chat ", id.str()));
-    must(store_->capabilities().current->set_current(id));
+    must(store_->capabilities().current_session->set_current(id));
     if (before) {
       must(store_->capabilities().archives->archive(*before, at(1)));
     }

@@ -40,7 +40,7 @@ TEST(OriginalChat, IsReadWithoutChanges) {
     const SessionPage page = must(store->list({}));
     EXPECT_EQ(page.sessions, std::vector{found.info});
     EXPECT_TRUE(page.damage.empty());
-    EXPECT_EQ(must(store->capabilities().current->current()), id);
+    EXPECT_EQ(must(store->capabilities().current_session->current()), id);
   }
   EXPECT_EQ(directory.snapshot(), before);
 }
@@ -265,7 +265,7 @@ TEST(OriginalChat, CurrentIsReadInAllForms) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const auto store = directory.open();
-  CurrentSession& current = *store->capabilities().current;
+  CurrentSession& current = *store->capabilities().current_session;
   const fs::path file = directory.root() / "chat" / "current";
   for (const char* end : {"", "\n", "\r\n", " \n\n"}) {
     directory.write("chat/current", std::string(kOriginalId) + end);
@@ -306,7 +306,7 @@ TEST(OriginalChat, IsNotCurrentAfterItWasMoved) {
     must(store->create(chat_session(number)));
   }
   const auto leave = [&](int number, const auto& how) {
-    must(store->capabilities().current->set_current(chat_id(number)));
+    must(store->capabilities().current_session->set_current(chat_id(number)));
     must(how(chat_id(number)));
     EXPECT_FALSE(fs::is_symlink(file) || fs::exists(file)) << number;
   };
@@ -315,9 +315,10 @@ TEST(OriginalChat, IsNotCurrentAfterItWasMoved) {
   leave(3, [&](const SessionId& id) { return store->capabilities().archives->archive(id, at(1)); });
   fs::create_directory_symlink(chat_id(4).str(), file);
   leave(4, [&](const SessionId& id) { return store->capabilities().archives->archive(id, at(1)); });
-  must(store->capabilities().current->set_current(chat_id(5)));
+  must(store->capabilities().current_session->set_current(chat_id(5)));
   must(store->capabilities().trash->trash(chat_id(3), at(1)));
-  EXPECT_EQ(must(store->capabilities().current->current()), chat_id(5)) << "another one stays";
+  EXPECT_EQ(must(store->capabilities().current_session->current()), chat_id(5))
+      << "another one stays";
 }
 
 TEST(OriginalChat, TheModelOfTheCurrentChatIsWritten) {
@@ -328,7 +329,7 @@ TEST(OriginalChat, TheModelOfTheCurrentChatIsWritten) {
   session.info.model = "m-1";
   session.info.provider = "openai";
   must(store->create(session));
-  must(store->capabilities().current->set_current(chat_id(1)));
+  must(store->capabilities().current_session->set_current(chat_id(1)));
   EXPECT_EQ(directory.read("chat/llimo.json"),
             "{\n  \"model\": \"m-1\",\n  \"provider\": \"openai\",\n  \"theme\": \"dark\"\n}");
 }

@@ -186,7 +186,7 @@ TEST(DamagedChat, IsRepairedIntoACopy) {
   EXPECT_EQ(must(get(*copy, id)).info, must(get(*store, id)).info);
   EXPECT_EQ(must(get(*copy, chat_id(2))).info.state, SessionState::trashed);
   EXPECT_EQ(must(copy->capabilities().artefacts->find_artefact(id, {1}, "answer")), "two");
-  EXPECT_EQ(must(copy->capabilities().current->current()), original);
+  EXPECT_EQ(must(copy->capabilities().current_session->current()), original);
   EXPECT_EQ(must(read_file(target / "chat" / id.str() / "messages.jsonl.bak")), log);
   EXPECT_TRUE(must(copy->append(id, {user("x")}, {.operation = operation_id("op-1")})).repeated);
 }
@@ -201,7 +201,7 @@ TEST(Backup, IsTheWholeDirectory) {
   must(store->capabilities().artefacts->save_artefact(chat_id(1), {1}, "answer", "one"));
   must(store->capabilities().archives->archive(chat_id(2), at(1)));
   must(store->capabilities().trash->trash(chat_id(3), at(1)));
-  must(store->capabilities().current->set_current(chat_id(1)));
+  must(store->capabilities().current_session->set_current(chat_id(1)));
   directory.write(directory.chat(chat_id(1)) / "notes" / "more.txt", "mine");
   const fs::path target = directory.root().parent_path() / "kept";
   must(store->capabilities().backup->backup(target));
@@ -211,7 +211,7 @@ TEST(Backup, IsTheWholeDirectory) {
     EXPECT_EQ(must(get(*intact, chat_id(number))).info.state,
               must(get(*store, chat_id(number))).info.state);
   }
-  EXPECT_EQ(must(intact->capabilities().current->current()), chat_id(1));
+  EXPECT_EQ(must(intact->capabilities().current_session->current()), chat_id(1));
   EXPECT_EQ(must(intact->capabilities().artefacts->find_artefact(chat_id(1), {1}, "answer")),
             "one");
   EXPECT_EQ(must(read_file(target / "chat" / chat_id(1).str() / "notes" / "more.txt")), "mine");

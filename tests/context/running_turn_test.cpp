@@ -326,7 +326,7 @@ class StartedConversation : public RunningTurn {
   Session begin(Store& store) {
     Session session = full_session(id_.str());
     session.info.state = SessionState::active;
-    must(store.capabilities().beginning->begin(session));
+    must(store.capabilities().deferred_creation->begin(session));
     return session;
   }
   SessionId id_ = session_id("b0416d7c-2e49-4408-9615-e32c41d08738");
@@ -336,7 +336,7 @@ TEST_F(StartedConversation, ARefusedFirstQuestionLeavesTheFileUnchanged) {
   const auto store = open();
   const Session created = begin(*store);
   EXPECT_EQ(must(get(*store, id_)).info.title, created.info.title);
-  EXPECT_TRUE(fails(store->capabilities().beginning->begin(created), Code::conflict));
+  EXPECT_TRUE(fails(store->capabilities().deferred_creation->begin(created), Code::conflict));
   must(store->update(id_, {.title = "new"}));
   ask(*store, "q");
   must(cancel_turn(*store, "q", Seq{0}));
@@ -373,8 +373,8 @@ TEST_F(StartedConversation, SurvivesIfItsProcessDiesInTheFirstTurn) {
   found.config = created.config;
   found.usage = created.usage;
   EXPECT_EQ(found, created);
-  EXPECT_TRUE(
-      fails(store->capabilities().beginning->begin(full_session("other")), Code::unsupported))
+  EXPECT_TRUE(fails(store->capabilities().deferred_creation->begin(full_session("other")),
+                    Code::unsupported))
       << "what was asked is not lost for another";
   must(answer(*store, "q"));
   EXPECT_FALSE(is_beside());
@@ -419,7 +419,7 @@ TEST_F(StartedConversation, ATrashedOneDoesNotBlockOthers) {
   const auto store = open();
   Session other = full_session("other");
   other.info.state = SessionState::active;
-  must(store->capabilities().beginning->begin(other));
+  must(store->capabilities().deferred_creation->begin(other));
   must(store->append(session_id("other"), {user("b", at(300))}, {.begin_partial = begins("b")}));
   must(store->append(session_id("other"), {assistant("re: b", at(301))},
                      {.end_partial = operation_id("b")}));
@@ -441,9 +441,9 @@ TEST_F(StartedConversation, IsGoneWhenDeleted) {
 
 TEST_F(RunningTurn, IsVerifiedAndBackedUpWithItsFile) {
   const auto store = open();
-  const std::int64_t before = must(store->capabilities().verifying->verify()).messages;
+  const std::int64_t before = must(store->capabilities().verifier->verify()).messages;
   ask(*store, "q");
-  EXPECT_EQ(must(store->capabilities().verifying->verify()).messages, before + 1);
+  EXPECT_EQ(must(store->capabilities().verifier->verify()).messages, before + 1);
   const fs::path copy = folder_.path() / "copy" / "kept.json";
   must(store->capabilities().backup->backup(copy));
   const auto reopened = must(open_context_store(copy, {.access = Access::read}));
@@ -452,7 +452,7 @@ TEST_F(RunningTurn, IsVerifiedAndBackedUpWithItsFile) {
   EXPECT_EQ(must(store->capabilities().repair->repair_into(repaired)).messages, before + 1);
   EXPECT_EQ(texts_in(*must(open_context_store(repaired))), texts_in(*store));
   must(replace_file(beside_, "{\"answer\":\"a\",\"turn\":7}\n"));
-  const VerifyReport report = must(store->capabilities().verifying->verify());
+  const VerifyReport report = must(store->capabilities().verifier->verify());
   ASSERT_EQ(report.damage.size(), 1U);
   EXPECT_EQ(report.damage.at(0).where, beside_.native());
 }

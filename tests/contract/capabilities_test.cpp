@@ -19,7 +19,7 @@ TEST_P(StoreContract, ChangeableDataIsReadable) {
   EXPECT_EQ(can.replaced_reader, static_cast<ReplacedReader*>(can.rewriting));
   EXPECT_EQ(can.signature_reader, static_cast<SignatureReader*>(can.signatures));
   if (can.repair != nullptr) {
-    EXPECT_EQ(can.verifying, static_cast<Verifier*>(can.repair));
+    EXPECT_EQ(can.verifier, static_cast<Verifier*>(can.repair));
   }
 }
 
@@ -30,7 +30,7 @@ TEST_P(StoreContract, EitherMessagesOrResponsesAreHeld) {
     EXPECT_EQ(can.rewriting, nullptr);
     EXPECT_EQ(can.partials, nullptr);
     EXPECT_EQ(can.forking, nullptr);
-    EXPECT_EQ(can.creation, nullptr);
+    EXPECT_EQ(can.atomic_creation, nullptr);
   }
   // Recorded turns are artefacts.
   if (can.turn_recording != nullptr) {

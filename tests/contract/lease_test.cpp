@@ -192,7 +192,7 @@ class RecordedSteps final : public Outbox {
     open->steps.push_back(step);
     return {};
   }
-  void all_stored() override { open.reset(); }
+  void clear() override { open.reset(); }
   void rotate() override { left = std::exchange(open, std::nullopt); }
   std::string where() const override { return "WHERE"; }
 

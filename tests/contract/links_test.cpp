@@ -88,7 +88,7 @@ class Life {
       done(store.create(session(id.str())));
       done(store.append(id, messages_with(store, kWords), {}));
     }
-    if (CurrentSession* const current = store.capabilities().current; current != nullptr) {
+    if (CurrentSession* const current = store.capabilities().current_session; current != nullptr) {
       done(current->set_current(one_));
     }
     if (Todos* const todos = store.capabilities().todos; todos != nullptr) {
@@ -151,7 +151,7 @@ class Life {
         read_ += (*found)->info.title;
       }
     }
-    if (Verifier* const verifying = store.capabilities().verifying; verifying != nullptr) {
+    if (Verifier* const verifying = store.capabilities().verifier; verifying != nullptr) {
       done(verifying->verify());
     }
     if (Backup* const backup = store.capabilities().backup; backup != nullptr) {

@@ -102,7 +102,7 @@ class NamedStore final : public Store,
   Result<> create_with(const Session& session, std::vector<Message> messages) override {
     Session packed = session;
     packed.info.id = uuid_of(session.info.id);
-    return inner_->capabilities().creation->create_with(packed, std::move(messages));
+    return inner_->capabilities().atomic_creation->create_with(packed, std::move(messages));
   }
   Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                       AppendOptions options) override {
@@ -155,12 +155,12 @@ class NamedStore final : public Store,
     return inner_->capabilities().archives->unarchive(uuid_of(id));
   }
   Result<std::optional<SessionId>> current() override {
-    REPRISE_ASSIGN(const auto id, inner_->capabilities().current->current());
+    REPRISE_ASSIGN(const auto id, inner_->capabilities().current_session->current());
     return id ? std::optional(name_of(*id)) : std::nullopt;
   }
   Result<> set_current(const std::optional<SessionId>& id) override {
-    return inner_->capabilities().current->set_current(id ? std::optional(uuid_of(*id))
-                                                          : std::nullopt);
+    return inner_->capabilities().current_session->set_current(id ? std::optional(uuid_of(*id))
+                                                                  : std::nullopt);
   }
   Result<> trash(const SessionId& id, Time when) override {
     return inner_->capabilities().trash->trash(uuid_of(id), when);

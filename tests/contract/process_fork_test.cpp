@@ -59,7 +59,7 @@ bool refuses_all_calls(Store& store, const SessionId& id, const char*& what) {
        !capabilities.artefacts || is_refused(capabilities.artefacts->list_artefacts(id))},
       {"save_artefact", !capabilities.artefacts || is_refused(capabilities.artefacts->save_artefact(
                                                        id, {1}, "a.md", "a"))},
-      {"verify", !capabilities.verifying || is_refused(capabilities.verifying->verify())},
+      {"verify", !capabilities.verifier || is_refused(capabilities.verifier->verify())},
       {"backup",
        !capabilities.backup || is_refused(capabilities.backup->backup("/nowhere/at/all"))},
   };

@@ -28,7 +28,7 @@ TEST_P(StoreContract, LongOperationsReportTheirProgress) {
     last = progress;
   }});
   const Capabilities& can = watched->capabilities();
-  must(can.verifying->verify());
+  must(can.verifier->verify());
   EXPECT_EQ(reported.count("verifying"), 1U);
   EXPECT_GT(reported["verifying"].done, 0);
   if (can.repair != nullptr) {

@@ -46,14 +46,14 @@ TEST_P(StoreContract, NewSessionsHaveNoRunningAnswer) {
 }
 
 TEST_P(StoreContract, ASessionAppearsWithItsMessages) {
-  REPRISE_NEEDS(capabilities().creation);
+  REPRISE_NEEDS(capabilities().atomic_creation);
   const SessionId parent = create("parent", messages(2));
   Session child = full_session("child");
   child.info.forked_from = ForkOrigin{parent, {4}};
   std::vector<Message> words = messages(4);
   words[1].usage = usage("request", 10, 20);
   words[3].usage = usage("request", 10, 20);
-  ASSERT_TRUE(works(capabilities().creation->create_with(child, words)));
+  ASSERT_TRUE(works(capabilities().atomic_creation->create_with(child, words)));
   reopen();
   const Session now = found(child.info.id);
   EXPECT_EQ(now.info.head, Seq{4});
@@ -63,8 +63,8 @@ TEST_P(StoreContract, ASessionAppearsWithItsMessages) {
   EXPECT_EQ(stored(child.info.id), numbered(words));
   must(store().append(child.info.id, messages(1, "more", at(9)), {}));
   EXPECT_EQ(stored(child.info.id).size(), 5U);
-  EXPECT_TRUE(fails(capabilities().creation->create_with(child, words), Code::conflict));
-  ASSERT_TRUE(works(capabilities().creation->create_with(session("empty"), {})));
+  EXPECT_TRUE(fails(capabilities().atomic_creation->create_with(child, words), Code::conflict));
+  ASSERT_TRUE(works(capabilities().atomic_creation->create_with(session("empty"), {})));
   EXPECT_EQ(stored(session_id("empty")).size(), 0U);
 }
 

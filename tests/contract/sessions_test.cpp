@@ -256,7 +256,7 @@ TEST_P(StoreContract, ABackupIsASnapshot) {
     const std::int64_t title = std::stoll(named.title);
     EXPECT_TRUE(title == second || title == second - 1) << title << " and " << second;
     EXPECT_EQ(std::ssize(must(read_all(*copy, both[0]))), first);
-    EXPECT_TRUE(must(copy->capabilities().verifying->verify()).damage.empty());
+    EXPECT_TRUE(must(copy->capabilities().verifier->verify()).damage.empty());
   }
   writer.join();
   EXPECT_GT(whole, 0);

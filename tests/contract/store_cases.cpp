@@ -14,10 +14,10 @@ using Opened = Result<std::unique_ptr<Store>>;
 
 Opened open_case(const StoreKind& kind, const std::filesystem::path& folder,
                  const StoreOptions& options) {
-  if (kind.place == StoreKind::Place::nowhere) {
+  if (kind.location == StoreKind::Location::nowhere) {
     return open_memory_store(options);
   }
-  if (kind.place == StoreKind::Place::server) {
+  if (kind.location == StoreKind::Location::server) {
     return open_store(postgres_url(folder.filename().native()), options);
   }
   if (kind.name != "chatdir") {
@@ -37,7 +37,7 @@ std::vector<StoreCase> store_cases() {
         {.name = std::string(kind.name),
          .open = [&kind](const auto& folder,
                          const auto& options) { return open_case(kind, folder, options); },
-         .is_persistent = kind.place != StoreKind::Place::nowhere});
+         .is_persistent = kind.location != StoreKind::Location::nowhere});
   }
   return out;
 }

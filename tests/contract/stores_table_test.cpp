@@ -37,11 +37,11 @@ constexpr Row kRows[] = {
     {"forks that share their beginning", [](const Can& can) { return can.forking != nullptr; }},
     {"todos", [](const Can& can) { return can.todos != nullptr; }},
     {"artefacts of a turn", [](const Can& can) { return can.artefacts != nullptr; }},
-    {"a current session", [](const Can& can) { return can.current != nullptr; }},
+    {"a current session", [](const Can& can) { return can.current_session != nullptr; }},
     {"archive", [](const Can& can) { return can.archives != nullptr; }},
     {"large blobs stored once", [](const Can& can) { return can.blobs != nullptr; }},
     {"trash", [](const Can& can) { return can.trash != nullptr; }},
-    {"verify", [](const Can& can) { return can.verifying != nullptr; }},
+    {"verify", [](const Can& can) { return can.verifier != nullptr; }},
     {"repair", [](const Can& can) { return can.repair != nullptr; }},
     {"backup", [](const Can& can) { return can.backup != nullptr; }},
 };
@@ -76,7 +76,8 @@ TEST(StoresTable, MatchesTheCapabilities) {
 
 TEST(StoreFiles, CoverEveryKind) {
   for (const StoreKind& kind : store_kinds()) {
-    if (kind.place == StoreKind::Place::file || kind.place == StoreKind::Place::folder) {
+    if (kind.location == StoreKind::Location::file ||
+        kind.location == StoreKind::Location::folder) {
       EXPECT_NE(std::ranges::find(kStoreFiles, kind.name, &StoreFile::kind), kStoreFiles.end())
           << kind.name;
     }

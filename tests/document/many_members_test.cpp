@@ -141,7 +141,7 @@ TEST_P(ManyMembers, TakeLinearTime) {
   if (store->capabilities().messages) {
     EXPECT_GE(must(read_all(*store, id)).size(), 1U);
   }
-  must(store->capabilities().verifying->verify());
+  must(store->capabilities().verifier->verify());
   // Twice, to read what was written.
   for (const char* const title : {"one", "two"}) {
     must(store->update(id, {.title = title}));

@@ -51,7 +51,7 @@ TEST(ConversationWithoutWords, ContinuesByResponseIdsInManyRuns) {
     Conversation conversation(*provider, store.get(), session, {.model = "m", .tools = &tools});
     for (std::int64_t i = 0; i < kTurnsOfARun && turn < kTurns; ++i, ++turn) {
       const Outcome outcome = must(conversation.ask(question_of_turn(turn), observer));
-      ASSERT_TRUE(outcome.saved && !outcome.cut) << "turn " << turn;
+      ASSERT_TRUE(outcome.saved && !outcome.error) << "turn " << turn;
       const Session now = must(get(*store, created.info.id));
       ASSERT_FALSE(now.response_chain.empty());
       EXPECT_EQ(now.response_chain.back().response_id, outcome.answer.response_id);

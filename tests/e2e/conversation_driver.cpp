@@ -60,7 +60,7 @@ Result<> finish(Conversation& conversation, Result<Outcome> outcome) {
     if (!outcome->saved) {
       return fail(Code::io, "an answer was not saved");
     }
-    if (!outcome->cut) {
+    if (!outcome->error) {
       return {};
     }
     outcome = conversation.continue_turn(observer);

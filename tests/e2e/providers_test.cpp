@@ -232,7 +232,7 @@ TEST_P(ProvidersE2e, WaitsAsLongAsTheServerAsks) {
   const Reply reply = say("fake:429=1,first=1");
   ASSERT_TRUE(reply.result) << reply.result.error().message;
   ASSERT_EQ(reply.retries.size(), 1U);
-  EXPECT_EQ(reply.retries[0].why.code, Code::rate_limited);
+  EXPECT_EQ(reply.retries[0].error.code, Code::rate_limited);
   EXPECT_EQ(reply.retries[0].pause, milliseconds(1000));
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(1000));
 }

@@ -210,7 +210,7 @@ TEST_P(PostgresFaults, VerifyingReportsNoFalseDamage) {
   }
   must(store().append(id_, messages(2000, std::string(100, 'm')), {}));
   proxy_.set(GetParam().fault, 1);
-  const VerifyReport report = must(capabilities().verifying->verify());
+  const VerifyReport report = must(capabilities().verifier->verify());
   EXPECT_TRUE(proxy_.has_happened());
   EXPECT_EQ(report.messages, 2002);
   EXPECT_EQ(report.damage, std::vector<Damage>{});

@@ -140,7 +140,7 @@ TEST_F(PostgresWallsBySetting, AServiceSeesTheTenantThatItServes) {
     ASSERT_TRUE(partial);
     EXPECT_EQ(partial->blocks, (std::vector<Block>{TextBlock{"So", {}}}));
     must(store->append(id, {assistant("So it is.")}, {.end_partial = operation_id("a")}));
-    EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
+    EXPECT_TRUE(must(store->capabilities().verifier->verify()).damage.empty());
   }
   for (Store* const store : {one.get(), other.get()}) {
     EXPECT_EQ(found_after_indexing(*store->capabilities().word_index), 302U);

@@ -102,7 +102,7 @@ TEST_P(PostgresUpgrade, WritersMigrateThemWithAllData) {
   const SessionPage of_ann = must(store->list({.author = question.author}));
   ASSERT_EQ(of_ann.sessions.size(), 1U);
   EXPECT_EQ(of_ann.sessions.front().id, session_id("c"));
-  EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().verifier->verify()).damage.empty());
 }
 
 // As a role that may use the tables, but does not own them.
@@ -253,7 +253,7 @@ TEST(PostgresOpening, LeavesLargeTablesToTheAdministrator) {
   must(store->update(session_id("a"), {.pinned = true}));
   must(store->create(session("d")));
   EXPECT_EQ(order_of(*store), "abdc");
-  EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().verifier->verify()).damage.empty());
   must(migrate_store(url));
   EXPECT_EQ(order_of(*store), "abdc") << "with the statements of version 2";
   EXPECT_EQ(order_of(*must(open_store(url))), "abdc");
@@ -278,7 +278,7 @@ TEST(PostgresOpening, WorksWhileTheTablesAreMigrated) {
     EXPECT_TRUE(works(migrate_store(url)));
   }
   EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
-  EXPECT_TRUE(must(must(open_store(url))->capabilities().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(must(open_store(url))->capabilities().verifier->verify()).damage.empty());
 }
 
 TEST(PostgresMigration, WaitsForALongTransactionAndNamesIt) {

@@ -29,7 +29,7 @@ class PostgresVerify : public testing::Test {
   // The damage, one line each.
   std::vector<std::string> found() {
     std::vector<std::string> lines;
-    for (const Damage& damage : must(store_->capabilities().verifying->verify()).damage) {
+    for (const Damage& damage : must(store_->capabilities().verifier->verify()).damage) {
       lines.push_back(damage.where + ": " + damage.reason);
     }
     return lines;
@@ -41,7 +41,7 @@ class PostgresVerify : public testing::Test {
 };
 
 TEST_F(PostgresVerify, FindsNoDamageInIntactTables) {
-  const VerifyReport report = must(store_->capabilities().verifying->verify());
+  const VerifyReport report = must(store_->capabilities().verifier->verify());
   EXPECT_EQ(report.sessions, 2);
   EXPECT_EQ(report.messages, 6);
   EXPECT_EQ(report.damage, std::vector<Damage>{});

@@ -29,11 +29,12 @@ const std::string kWords = "one two three four five six seven eight nine ten ele
 // "" for a kind whose answers end with their process.
 std::string url_of(const StoreKind& kind, const std::filesystem::path& folder,
                    std::string_view tenant) {
-  if (kind.place == StoreKind::Place::nowhere) {
+  if (kind.location == StoreKind::Location::nowhere) {
     return "";
   }
-  const std::string url =
-      kind.place == StoreKind::Place::server ? postgres_url(tenant) : url_in_folder(kind, folder);
+  const std::string url = kind.location == StoreKind::Location::server
+                              ? postgres_url(tenant)
+                              : url_in_folder(kind, folder);
   const bool keeps = must(open_store(url))->capabilities().partials != nullptr;
   return keeps ? url : "";
 }
@@ -139,7 +140,7 @@ TEST_F(CutAnswersTest, AreToldAndCopiedAtOnce) {
       const SessionId id = must(source->list({.limit = 1})).sessions.front().id;
       const Exchange last = must(last_exchange(*source, id));
       EXPECT_HAS(last.answer, "one two three");
-      EXPECT_TRUE(last.cut);
+      EXPECT_TRUE(last.incomplete);
     }
     const Done copied = run({"copy", url, copy, "--insecure"});
     EXPECT_EQ(copied.code, 0) << copied.err;

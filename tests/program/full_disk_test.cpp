@@ -148,7 +148,7 @@ TEST_F(DoctorsDiskTest, NamesFoldersAndGivesAdviceThatHelps) {
   const Done full = run({"--store", url, "doctor"});
   EXPECT_EQ(full.code, 1);
   EXPECT_EQ(full.out.find("reprise-doctor"), std::string::npos) << full.out;
-  EXPECT_NE(full.out.find("-> free some space, or choose another place"), std::string::npos)
+  EXPECT_NE(full.out.find("-> free some space, or name another store"), std::string::npos)
       << full.out;
   fs::remove(home() / "disk/filler");
   ASSERT_TRUE(disk.make_read_only());

@@ -90,7 +90,7 @@ class Written {
 std::vector<std::string> lasting_kinds() {
   std::vector<std::string> names;
   for (const StoreKind& kind : store_kinds()) {
-    if (kind.place != StoreKind::Place::nowhere) {
+    if (kind.location != StoreKind::Location::nowhere) {
       names.emplace_back(kind.name);
     }
   }
@@ -119,7 +119,7 @@ ProgramTest::ProgramTest()
 
 std::string ProgramTest::store_url(std::string_view kind, std::string_view name) const {
   const StoreKind* const found = find_store_kind(cat(kind, ":"));
-  if (found != nullptr && found->place == StoreKind::Place::server) {
+  if (found != nullptr && found->location == StoreKind::Location::server) {
     return postgres_url(cat(folder_.path().filename().native(), "-", name));
   }
   return cat(kind, ":", (project() / name).native());

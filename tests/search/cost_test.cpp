@@ -52,7 +52,7 @@ class StepCounter {
 void add_sessions(Store& store, int count) {
   for (int i = 0; i < count; ++i) {
     const std::string id = cat("s", i);
-    must(store.capabilities().beginning->begin(test::session(id)));
+    must(store.capabilities().deferred_creation->begin(test::session(id)));
     must(store.append(test::session_id(id), {test::user("one")}, {.durability = Durability::os}));
   }
 }

@@ -150,12 +150,12 @@ void HotJournal::expect_as_the_library_says() {
   {
     const auto store = open_at(file_, {.access = Access::read});
     EXPECT_EQ(all_of(*store), lines);
-    EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
+    EXPECT_TRUE(must(store->capabilities().verifier->verify()).damage.empty());
     const TemporaryFolder target;
     must(store->capabilities().backup->backup(target.path() / "copy.db"));
     const auto copy = open_at(target.path() / "copy.db", {.access = Access::read});
     EXPECT_EQ(all_of(*copy), lines);
-    EXPECT_TRUE(must(copy->capabilities().verifying->verify()).damage.empty());
+    EXPECT_TRUE(must(copy->capabilities().verifier->verify()).damage.empty());
   }
   EXPECT_EQ(files_in(folder_.path()), before) << "reading changed something";
   EXPECT_TRUE(fs::is_empty(copies.path())) << "a private copy stays";

@@ -151,7 +151,7 @@ TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
   EXPECT_EQ(must(read_all(*target, a_)), messages);
   EXPECT_EQ(blob(*target, *hash), std::string(9000, 'x'));
   EXPECT_EQ(must(copy_session(*source, *target, a_)).outcome, CopyOutcome::unchanged);
-  EXPECT_TRUE(must(target->capabilities().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(target->capabilities().verifier->verify()).damage.empty());
 
   // And back into a database of the original program.
   const fs::path back = folder_.path() / "back.db";

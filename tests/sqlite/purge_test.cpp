@@ -79,7 +79,7 @@ TEST_F(SqlitePurge, CostDependsOnTheSessionNotOnTheStore) {
     Blobs& blobs = *store->capabilities().blobs;
     for (int i = 0; i < others; ++i) {
       const SessionId id = session_id(cat("s", i));
-      must(store->capabilities().beginning->begin(session(id.str())));
+      must(store->capabilities().deferred_creation->begin(session(id.str())));
       must(store->append(id, {showing(must(blobs.put_blob(cat("blob ", i))))},
                          {.durability = Durability::os}));
     }

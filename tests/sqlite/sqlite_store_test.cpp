@@ -104,7 +104,7 @@ TEST_F(SqliteStoreTest, ABackupDuringAWriteIsOfOneState) {
   EXPECT_TRUE(has_written);
   const auto copy = open_at(path("-backup"));
   EXPECT_EQ(must(get(*copy, kId)).info.head, Seq{120}) << "it was repeated";
-  EXPECT_TRUE(must(copy->capabilities().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(copy->capabilities().verifier->verify()).damage.empty());
 }
 
 TEST_F(SqliteStoreTest, KeepsItsLogShort) {
@@ -158,7 +158,7 @@ TEST_F(SqliteStoreTest, CheckpointsALongLogAtTheEnd) {
 
 TEST_F(SqliteStoreTest, BeginsASessionThatOthersSeeAtOnce) {
   const auto store = open_at(path());
-  DeferredCreation& beginning = *store->capabilities().beginning;
+  DeferredCreation& beginning = *store->capabilities().deferred_creation;
   must(beginning.begin(session("s")));
   EXPECT_TRUE(must(open_at(path())->find(kId)));
   const auto again = beginning.begin(session("s"));

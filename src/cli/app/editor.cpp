@@ -56,8 +56,8 @@ void Editor::paste(std::string_view text) {
   ++cursor_;
 }
 
-std::ptrdiff_t Editor::pastes_before(std::size_t place) const {
-  return std::ranges::count(std::string_view(text_).substr(0, place), kPasteMark);
+std::ptrdiff_t Editor::pastes_before(std::size_t offset) const {
+  return std::ranges::count(std::string_view(text_).substr(0, offset), kPasteMark);
 }
 
 std::string Editor::unfolded(std::string_view text, const std::vector<std::string>& pastes) {
@@ -116,20 +116,20 @@ void Editor::yank() {
   paste(text);
 }
 
-std::size_t Editor::previous(std::size_t place) const {
+std::size_t Editor::previous(std::size_t offset) const {
   // Character boundaries can only be found from the start of a line.
-  std::size_t at = place == 0 ? 0 : text_.rfind('\n', place - 1);
-  at = at == std::string::npos || place == 0 ? 0 : at;
+  std::size_t at = offset == 0 ? 0 : text_.rfind('\n', offset - 1);
+  at = at == std::string::npos || offset == 0 ? 0 : at;
   std::size_t before = at;
-  while (at < place) {
+  while (at < offset) {
     before = at;
     at = next(at);
   }
   return before;
 }
 
-std::size_t Editor::next(std::size_t place) const {
-  return place + first_grapheme(std::string_view(text_).substr(place));
+std::size_t Editor::next(std::size_t offset) const {
+  return offset + first_grapheme(std::string_view(text_).substr(offset));
 }
 
 std::size_t Editor::start_of_line() const {
@@ -262,11 +262,11 @@ EditorLines editor_lines(const Editor& editor, std::size_t width) {
       columns = 0;
       continue;
     }
-    std::string shown = character == "\t" ? "    " : std::string(character);
+    std::string cell_text = character == "\t" ? "    " : std::string(character);
     if (character[0] == kPasteMark && paste != editor.pastes().end()) {
-      shown = paste_label(*paste++);
+      cell_text = paste_label(*paste++);
     }
-    const std::size_t taken = display_width(shown);
+    const std::size_t taken = display_width(cell_text);
     if (columns + taken > width && columns > 0) {
       out.lines.push_back(std::exchange(line, {}));
       columns = 0;
@@ -274,7 +274,7 @@ EditorLines editor_lines(const Editor& editor, std::size_t width) {
         out.cursor = {out.lines.size(), 0};
       }
     }
-    line += shown;
+    line += cell_text;
     columns += taken;
   }
   out.lines.push_back(std::move(line));

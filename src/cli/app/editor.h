@@ -52,14 +52,14 @@ class Editor {
   const std::vector<std::string>& prompts() const { return prompts_; }
 
  private:
-  std::size_t previous(std::size_t place) const;
-  std::size_t next(std::size_t place) const;
+  std::size_t previous(std::size_t offset) const;
+  std::size_t next(std::size_t offset) const;
   std::size_t start_of_line() const;
   std::size_t end_of_line() const;
   void erase(std::size_t from, std::size_t to);
   std::string part(std::size_t from, std::size_t to) const;
   // The number of pastes before a position.
-  std::ptrdiff_t pastes_before(std::size_t place) const;
+  std::ptrdiff_t pastes_before(std::size_t offset) const;
   static std::string unfolded(std::string_view text, const std::vector<std::string>& pastes);
   void go_to_column(std::size_t line_start, std::size_t columns);
 

@@ -58,20 +58,20 @@ bool is_foldable(const Entry& entry) {
 std::size_t left_out(const Entry& entry) {
   std::size_t out = 0;
   for (const std::string* const text : {&entry.text, &entry.input, &entry.result}) {
-    out += text->size() - std::min(text->size(), entry.shown);
+    out += text->size() - std::min(text->size(), entry.shown_bytes);
   }
   return out;
 }
 
 void show_more(Entry& entry) {
-  entry.shown *= 4;
+  entry.shown_bytes *= 4;
   entry.changed();
 }
 
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
-  for (auto place = std::ssize(digits) - 3; place > (number < 0 ? 1 : 0); place -= 3) {
-    digits.insert(static_cast<std::size_t>(place), ",");
+  for (auto offset = std::ssize(digits) - 3; offset > (number < 0 ? 1 : 0); offset -= 3) {
+    digits.insert(static_cast<std::size_t>(offset), ",");
   }
   return digits;
 }

@@ -39,7 +39,7 @@ struct Entry {
   Seq seq{-1};                    // of its message, if that was read from a store
   std::optional<bool> open = {};  // overrides the tab's folding; set by the user
 
-  std::size_t shown = kEntryBytesAtFirst;  // bytes shown of each of its texts
+  std::size_t shown_bytes = kEntryBytesAtFirst;  // bytes shown of each of its texts
 
   // The cached layout; not part of the value.
   struct Layout {

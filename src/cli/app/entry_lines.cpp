@@ -18,10 +18,10 @@ constexpr std::size_t kFoldedCharacters = 400;
 constexpr Style kAccent{.colour = Colour::cyan};
 
 std::string_view beginning(const Entry& entry, std::string_view text) {
-  if (text.size() <= entry.shown) {
+  if (text.size() <= entry.shown_bytes) {
     return text;
   }
-  return text.substr(0, utf8::valid_prefix(text.substr(0, entry.shown)));
+  return text.substr(0, utf8::valid_prefix(text.substr(0, entry.shown_bytes)));
 }
 
 // The beginning of the text, on one line.
@@ -30,16 +30,16 @@ std::string one_line(std::string_view text) {
       trimmed(terminal_line(grapheme_prefix(text.substr(0, 4096), kFoldedCharacters))));
 }
 
-Line cut_to(Line line, std::size_t width) {
+Line truncated_to(Line line, std::size_t width) {
   if (width_of(line) <= width) {
     return line;
   }
   Line out;
-  std::size_t room = width > 1 ? width - 1 : 0;
+  std::size_t columns_left = width > 1 ? width - 1 : 0;
   for (const Span& span : line) {
-    const std::string_view part = width_prefix(span.text, room);
+    const std::string_view part = width_prefix(span.text, columns_left);
     append(out, part, span.style);
-    room -= display_width(part);
+    columns_left -= display_width(part);
     if (part.size() < span.text.size()) {
       break;
     }
@@ -96,7 +96,7 @@ std::vector<Line> thinking_lines(const Entry& entry, std::size_t width, bool unf
     Line line{{"  ▸ thought ", kDim}};
     append(line, count > 1 ? cat("(", count, " lines) ") : "", kDim);
     append(line, one_line(entry.text), kDim);
-    return {cut_to(std::move(line), width)};
+    return {truncated_to(std::move(line), width)};
   }
   return wrap_text(beginning(entry, entry.text), {.dim = true, .italic = true}, width,
                    {{{"  ▾ ", kDim}}, {{"    ", kDim}}});
@@ -127,9 +127,9 @@ std::vector<Line> tool_lines(const Entry& entry, std::size_t width, bool unfolde
   }
   if (!unfolded) {
     append(head, cat(" ", one_line(entry.input)), kDim);
-    return {cut_to(std::move(head), width)};
+    return {truncated_to(std::move(head), width)};
   }
-  std::vector<Line> lines{cut_to(std::move(head), width)};
+  std::vector<Line> lines{truncated_to(std::move(head), width)};
   add_tool_result(lines, entry, width);
   return lines;
 }
@@ -176,7 +176,7 @@ std::vector<Line> lay_out(const Entry& entry, std::size_t width, bool unfolded, 
   if (const std::size_t bytes = left_out(entry); bytes > 0 && (unfolded || !is_foldable(entry))) {
     const std::string rest =
         cat("  … ", grouped(static_cast<std::int64_t>((bytes + 1023) >> 10)), " KiB more: PgDn");
-    lines.push_back(cut_to({{rest, {.colour = Colour::yellow}}}, width));
+    lines.push_back(truncated_to({{rest, {.colour = Colour::yellow}}}, width));
   }
   return lines;
 }

@@ -135,7 +135,7 @@ struct AnswerStored {
   std::optional<Usage> usage;
   Time at;
   bool calls_tools = false;
-  bool cut = false;
+  bool incomplete = false;
 };
 // The model has changed the todo list.
 struct TodosChanged {
@@ -211,7 +211,7 @@ struct PreviewLoaded {
 };
 // The result of changing a stored session from the picker.
 struct StoredChanged {
-  enum class Kind : std::uint8_t { trashed, restored, renamed, emptied } what = Kind::trashed;
+  enum class Change : std::uint8_t { trashed, restored, renamed, emptied } change = Change::trashed;
   std::string id;
   std::string title = {};
   std::string failure = {};

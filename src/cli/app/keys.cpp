@@ -69,14 +69,8 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
 });
 
 bool has_key(const KeyBinding& binding, std::string_view key) {
-  for (std::string_view rest = binding.keys; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, end) == key) {
-      return true;
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
+  const std::vector<std::string_view> keys = split(binding.keys, ' ');
+  return std::ranges::find(keys, key) != keys.end();
 }
 
 // The minimum width for tables with one line per entry.
@@ -91,7 +85,8 @@ std::string narrow_help() {
   }
   out += "\n";
   for (const KeyBinding& binding : key_bindings()) {
-    out += cat(binding.shown.empty() ? binding.keys : binding.shown, ": ", binding.help, "\n");
+    out += cat(binding.manual_text.empty() ? binding.keys : binding.manual_text, ": ", binding.help,
+               "\n");
   }
   return out;
 }
@@ -115,7 +110,7 @@ std::string app_help(std::size_t columns) {
   std::string out = slash_help(Surface::screen);
   out += "\n";
   for (const KeyBinding& binding : key_bindings()) {
-    std::string keys(binding.shown.empty() ? binding.keys : binding.shown);
+    std::string keys(binding.manual_text.empty() ? binding.keys : binding.manual_text);
     keys.resize(std::max<std::size_t>(keys.size(), 24), ' ');
     out += cat("  ", keys, "  ", binding.help, "\n");
   }

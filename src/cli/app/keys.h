@@ -57,9 +57,9 @@ enum class Action : std::uint8_t {
 
 struct KeyBinding {
   Action action;
-  std::string_view keys;        // names separated by blanks
-  std::string_view help;        // one line
-  std::string_view shown = {};  // replaces `keys` in the manual
+  std::string_view keys;              // names separated by blanks
+  std::string_view help;              // one line
+  std::string_view manual_text = {};  // replaces `keys` in the manual
 };
 
 // In the order of the manual.

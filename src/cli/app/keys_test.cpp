@@ -34,8 +34,8 @@ TEST(Keys, AreFoundByEachName) {
 std::string keys_markdown() {
   std::string out = "| key | does |\n|---|---|\n";
   for (const KeyBinding& binding : key_bindings()) {
-    std::string names(binding.shown);
-    for (std::size_t at = 0; binding.shown.empty() && at < binding.keys.size(); ++at) {
+    std::string names(binding.manual_text);
+    for (std::size_t at = 0; binding.manual_text.empty() && at < binding.keys.size(); ++at) {
       names += binding.keys[at] == ' ' ? ", " : cat(std::string_view(&binding.keys[at], 1));
     }
     out += cat("| ", names, " | ", binding.help, " |\n");

@@ -59,7 +59,7 @@ class EventObserver final : public TurnObserver {
                               .usage = stored.usage,
                               .at = stored.created_at,
                               .calls_tools = calls,
-                              .cut = stored.state == MessageState::incomplete});
+                              .incomplete = stored.state == MessageState::incomplete});
   }
   void on_warning(std::string_view text) override {
     events_.post(Announcement{Announcement::Kind::warning, tab_, std::string(text)});
@@ -117,7 +117,7 @@ Approver LiveSession::approver() {
     if (!answer.remembered) {
       parts_.events.post(
           Announcement{Announcement::Kind::warning, parts_.tab,
-                       cat("cannot remember that: ", answer.remembered.error().message)});
+                       cat("cannot store this permission: ", answer.remembered.error().message)});
     }
     return answer.approval;
   };
@@ -134,16 +134,16 @@ void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<Ch
 }
 
 TabMetadata LiveSession::metadata() {
-  const Session now = session_->now();
+  const Session current = session_->current_session();
   TabMetadata metadata = constant_;
-  metadata.id = now.info.id.str();
-  metadata.title = now.info.title;
-  metadata.mode = now.info.mode;
+  metadata.id = current.info.id.str();
+  metadata.title = current.info.title;
+  metadata.mode = current.info.mode;
   metadata.provider = session_->provider().name();
   metadata.model = session_->model();
   metadata.saved = session_->store() != nullptr && last_saved_;
-  metadata.messages = now.info.head.value;
-  metadata.usage = now.usage;
+  metadata.messages = current.info.head.value;
+  metadata.usage = current.usage;
   metadata.todos = todos();
   return metadata;
 }
@@ -183,8 +183,8 @@ void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
   if (!outcome) {
     ended.failure = outcome.error().message;
     ended.arrived = false;
-  } else if (const auto& cut = outcome->cut; cut && !stopped) {
-    ended.failure = cut->message;
+  } else if (const auto& error = outcome->error; error && !stopped) {
+    ended.failure = error->message;
   }
   if (stopped || !ended.failure.empty()) {
     ended.advice = session_->advice_after(outcome);

@@ -92,7 +92,7 @@ void render_todos(Screen& screen, const State& state, const Frame& frame) {
     screen.put({frame.transcript_row + i, frame.transcript_columns + 1}, "│", kDim);
   }
   for (std::size_t i = 0; i < frame.todos.size(); ++i) {
-    screen.put({frame.todo_place.row + i, frame.todo_place.column}, frame.todos[i]);
+    screen.put({frame.todo_position.row + i, frame.todo_position.column}, frame.todos[i]);
   }
 }
 
@@ -184,11 +184,12 @@ void render_menu(Screen& screen, const State& state, const Frame& frame) {
     const Style style = selected ? Style{.colour = Colour::cyan, .bold = true} : kPlain;
     screen.put({row, 0}, selected ? "▸ " : "  ", style);
     screen.put({row, 2}, name_of(item), style, column - 1);
-    const std::size_t room = state.size.columns - std::min(column, state.size.columns);
-    const std::string cut = display_width(item.help) <= room
-                                ? item.help
-                                : cat(grapheme_prefix(item.help, room < 2 ? 0 : room - 1), "…");
-    screen.put({row, column}, cut, kDim);
+    const std::size_t columns = state.size.columns - std::min(column, state.size.columns);
+    const std::string help =
+        display_width(item.help) <= columns
+            ? item.help
+            : cat(grapheme_prefix(item.help, columns < 2 ? 0 : columns - 1), "…");
+    screen.put({row, column}, help, kDim);
   }
 }
 

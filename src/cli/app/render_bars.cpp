@@ -23,7 +23,7 @@ std::string_view mark_of(const Tab& tab) {
   return tab.unread ? " •" : "";
 }
 
-std::string cut_name(const std::string& name, std::size_t columns) {
+std::string truncated_name(const std::string& name, std::size_t columns) {
   if (display_width(name) <= columns) {
     return name;
   }
@@ -35,7 +35,7 @@ std::size_t bar_columns(const std::vector<Tab>& tabs, std::size_t name_columns) 
   std::size_t taken = 0;
   for (std::size_t i = 0; i < tabs.size(); ++i) {
     // " 1 name … "
-    const std::string name = cut_name(tab_name(tabs[i]), name_columns);
+    const std::string name = truncated_name(tab_name(tabs[i]), name_columns);
     taken += (name.empty() ? 3 : 4) + display_width(name) + display_width(mark_of(tabs[i])) +
              (i >= 9 ? 1 : 0);
   }
@@ -43,9 +43,9 @@ std::size_t bar_columns(const std::vector<Tab>& tabs, std::size_t name_columns) 
 }
 
 // The largest width of names with which all tabs fit.
-std::size_t name_columns(const std::vector<Tab>& tabs, std::size_t room) {
+std::size_t name_columns(const std::vector<Tab>& tabs, std::size_t columns_max) {
   std::size_t columns = kNameColumnsMax;
-  while (columns > 0 && bar_columns(tabs, columns) > room) {
+  while (columns > 0 && bar_columns(tabs, columns) > columns_max) {
     --columns;
   }
   return columns;
@@ -110,7 +110,7 @@ std::string status_line(std::vector<StatusPart> parts, std::size_t columns) {
       out += cat(out.empty() ? "" : " · ", part.text);
     }
     if (parts.size() < 2 || display_width(out) <= columns) {
-      return cut_name(out, columns);
+      return truncated_name(out, columns);
     }
     parts.erase(std::ranges::min_element(parts, {}, &StatusPart::need));
   }
@@ -128,11 +128,11 @@ void render_tabs(Screen& screen, const State& state) {
     const Tab& tab = state.tabs[i];
     const bool current = i == state.current;
     const Style style = current ? Style{.bold = true, .reverse = true} : kDim;
-    std::string name = cut_name(tab_name(tab), columns);
+    std::string name = truncated_name(tab_name(tab), columns);
     if (current) {
       const std::size_t blank = name.empty() ? 1 : 0;  // before the name
-      const std::size_t room = display_width(name) + left - std::min(left, blank);
-      name = cut_name(tab_name(tab), std::min(room, kNameColumnsMax));
+      const std::size_t columns_max = display_width(name) + left - std::min(left, blank);
+      name = truncated_name(tab_name(tab), std::min(columns_max, kNameColumnsMax));
     }
     column = screen.put({0, column}, cat(" ", i + 1, name.empty() ? "" : " ", name), style);
     Style mark = style;
@@ -146,9 +146,9 @@ void render_tabs(Screen& screen, const State& state) {
 std::string window_title(const State& state) {
   constexpr std::size_t kColumnsMax = 60;
   const Tab* const tab = state.tab();
-  return tab == nullptr
-             ? "reprise"
-             : cat(tab->is_busy() ? "… " : "", cut_name(tab_name(*tab), kColumnsMax), " - reprise");
+  return tab == nullptr ? "reprise"
+                        : cat(tab->is_busy() ? "… " : "",
+                              truncated_name(tab_name(*tab), kColumnsMax), " - reprise");
 }
 
 void render_status(Screen& screen, const State& state, std::size_t row) {

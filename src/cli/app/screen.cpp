@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kJoinedBytesMax = 64;  // longer than any emoji
 
-void go_to(std::string& out, ScreenPosition place) {
-  out += cat("\x1b[", place.row + 1, ";", place.column + 1, "H");
+void go_to(std::string& out, ScreenPosition position) {
+  out += cat("\x1b[", position.row + 1, ";", position.column + 1, "H");
 }
 
 void set_style(std::string& out, const Style& style, bool colours) {
@@ -34,9 +34,9 @@ void set_style(std::string& out, const Style& style, bool colours) {
 }
 
 // A cell in the form that ncurses displays.
-void put_plain(std::string& out, const Screen& screen, ScreenPosition place, bool colours) {
-  const Cell& cell = screen.at(place);
-  go_to(out, place);
+void put_plain(std::string& out, const Screen& screen, ScreenPosition position, bool colours) {
+  const Cell& cell = screen.at(position);
+  go_to(out, position);
   set_style(out, cell.style, colours);
   const Glyph glyph = glyph_of(cell.text, cell.columns);
   for (std::size_t i = 0; i < glyph.length; ++i) {
@@ -74,26 +74,27 @@ std::string joined_in(const Screen& screen, std::size_t row, bool colours) {
 
 Screen::Screen(Size size) : size_(size), cells_(size.rows * size.columns) {}
 
-void Screen::set(ScreenPosition place, Cell cell) {
-  Cell& old = cells_[place.row * size_.columns + place.column];
+void Screen::set(ScreenPosition position, Cell cell) {
+  Cell& old = cells_[position.row * size_.columns + position.column];
   // Overwriting half of a wide character blanks the other half.
-  if (old.columns == 0 && place.column > 0) {
-    Cell& first = cells_[place.row * size_.columns + place.column - 1];
+  if (old.columns == 0 && position.column > 0) {
+    Cell& first = cells_[position.row * size_.columns + position.column - 1];
     first.text = " ";
     first.columns = 1;
   }
-  if (old.columns == 2 && place.column + 1 < size_.columns) {
-    Cell& second = cells_[place.row * size_.columns + place.column + 1];
+  if (old.columns == 2 && position.column + 1 < size_.columns) {
+    Cell& second = cells_[position.row * size_.columns + position.column + 1];
     second.text = " ";
     second.columns = 1;
   }
   old = std::move(cell);
 }
 
-std::size_t Screen::put(ScreenPosition place, std::string_view text, Style style, std::size_t end) {
+std::size_t Screen::put(ScreenPosition position, std::string_view text, Style style,
+                        std::size_t end) {
   end = std::min(end, size_.columns);
-  if (place.row >= size_.rows || place.column >= end) {
-    return place.column;
+  if (position.row >= size_.rows || position.column >= end) {
+    return position.column;
   }
   const std::string safe = terminal_line(text);
   for (std::string_view rest = safe; !rest.empty();) {
@@ -103,28 +104,28 @@ std::size_t Screen::put(ScreenPosition place, std::string_view text, Style style
     if (columns == 0) {
       continue;  // a combining mark without a base character
     }
-    if (place.column + columns > end) {
+    if (position.column + columns > end) {
       break;
     }
-    set(place, {std::string(character), static_cast<std::uint8_t>(columns), style});
+    set(position, {std::string(character), static_cast<std::uint8_t>(columns), style});
     if (columns == 2) {
-      set({place.row, place.column + 1}, {"", 0, style});
+      set({position.row, position.column + 1}, {"", 0, style});
     }
-    place.column += columns;
+    position.column += columns;
   }
-  return place.column;
+  return position.column;
 }
 
-std::size_t Screen::put(ScreenPosition place, const Line& line, std::size_t end) {
+std::size_t Screen::put(ScreenPosition position, const Line& line, std::size_t end) {
   for (const Span& span : line) {
-    place.column = put(place, span.text, span.style, end);
+    position.column = put(position, span.text, span.style, end);
   }
-  return place.column;
+  return position.column;
 }
 
-void Screen::fill(ScreenPosition place, Style style, std::string_view character) {
-  for (; place.row < size_.rows && place.column < size_.columns; ++place.column) {
-    set(place, {std::string(character), 1, style});
+void Screen::fill(ScreenPosition position, Style style, std::string_view character) {
+  for (; position.row < size_.rows && position.column < size_.columns; ++position.column) {
+    set(position, {std::string(character), 1, style});
   }
 }
 

@@ -40,31 +40,31 @@ class Screen {
   explicit Screen(Size size);
 
   Size size() const { return size_; }
-  const Cell& at(ScreenPosition place) const {
-    return cells_[place.row * size_.columns + place.column];
+  const Cell& at(ScreenPosition position) const {
+    return cells_[position.row * size_.columns + position.column];
   }
 
-  // Writes as much of the text as fits between `place` and column `end` (at most the whole row).
+  // Writes as much of the text as fits between `position` and column `end` (at most the whole row).
   // Returns the next column. Text outside the screen is ignored.
-  std::size_t put(ScreenPosition place, std::string_view text, Style style, std::size_t end);
-  std::size_t put(ScreenPosition place, std::string_view text, Style style) {
-    return put(place, text, style, size_.columns);
+  std::size_t put(ScreenPosition position, std::string_view text, Style style, std::size_t end);
+  std::size_t put(ScreenPosition position, std::string_view text, Style style) {
+    return put(position, text, style, size_.columns);
   }
-  std::size_t put(ScreenPosition place, const Line& line) {
-    return put(place, line, size_.columns);
+  std::size_t put(ScreenPosition position, const Line& line) {
+    return put(position, line, size_.columns);
   }
-  std::size_t put(ScreenPosition place, const Line& line, std::size_t end);
+  std::size_t put(ScreenPosition position, const Line& line, std::size_t end);
   // Fills the rest of the row with blanks (or another character of one column).
-  void fill(ScreenPosition place, Style style, std::string_view character = " ");
+  void fill(ScreenPosition position, Style style, std::string_view character = " ");
 
-  void set_cursor(ScreenPosition place) { cursor_ = place; }
+  void set_cursor(ScreenPosition position) { cursor_ = position; }
   std::optional<ScreenPosition> cursor() const { return cursor_; }
 
   // For tests: the rows without trailing blanks.
   std::string text() const;
 
  private:
-  void set(ScreenPosition place, Cell cell);
+  void set(ScreenPosition position, Cell cell);
 
   Size size_;
   std::vector<Cell> cells_;

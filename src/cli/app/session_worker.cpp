@@ -13,9 +13,9 @@
 namespace reprise::cli::app {
 
 SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
-  parts_.context.console().divert([this](Console::Kind what, std::string_view text) {
+  parts_.context.console().divert([this](Console::Kind kind, std::string_view text) {
     announce(
-        what == Console::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
+        kind == Console::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
         text);
   });
   parts_.context.console().divert_questions([this](std::string question) {
@@ -177,13 +177,13 @@ struct SessionWorker::Performer {
   void operator()(const LoadPreview& request) { worker.load_preview(request); }
   void operator()(const SearchTexts& request) { worker.search_texts(request); }
   void operator()(const TrashStored& request) {
-    change({StoredChanged::Kind::trashed, request.id}, worker.trash_stored(request.id));
+    change({StoredChanged::Change::trashed, request.id}, worker.trash_stored(request.id));
   }
   void operator()(const RestoreStored& request) {
-    change({StoredChanged::Kind::restored, request.id}, worker.restore_stored(request.id));
+    change({StoredChanged::Change::restored, request.id}, worker.restore_stored(request.id));
   }
   void operator()(const RenameStored& request) {
-    change({StoredChanged::Kind::renamed, request.id, request.title},
+    change({StoredChanged::Change::renamed, request.id, request.title},
            worker.rename_stored(request.id, request.title));
   }
   void operator()(const EmptyTrash& request) { worker.empty_trash(request); }
@@ -213,22 +213,22 @@ struct SessionWorker::Performer {
   }
 
   // Runs a job in an open session; does nothing if it was closed meanwhile.
-  template <class Do>
-  void in_tab(TabId tab, const Do& what) {
+  template <class Function>
+  void in_tab(TabId tab, const Function& function) {
     worker.set_job_tab(tab);
     const Live live = worker.find(tab);
     if (live == nullptr || live->is_closing()) {
       return;
     }
-    if (const Result<> done = what(*live); !done) {
+    if (const Result<> done = function(*live); !done) {
       worker.announce(Announcement::Kind::warning, done.error().message);
     }
   }
 
-  template <class Do>
-  void announce(TabId tab, const Do& what) {
+  template <class Function>
+  void announce(TabId tab, const Function& function) {
     worker.set_job_tab(tab);
-    const Result<std::string> text = what();
+    const Result<std::string> text = function();
     worker.announce(text ? Announcement::Kind::notice : Announcement::Kind::warning,
                     text ? *text : text.error().message);
   }

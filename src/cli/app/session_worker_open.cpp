@@ -102,7 +102,8 @@ Result<> SessionWorker::close_other_session(const std::string& working_dir) {
     return {};  // it is already being closed
   }
   ChatSession& session = live->session();
-  const std::string name = session.is_saved() ? name_of(*session.store(), session.now().info) : "";
+  const std::string name =
+      session.is_saved() ? name_of(*session.store(), session.current_session().info) : "";
   close(tab, *live, false);
   if (!name.empty()) {
     announce(Announcement::Kind::notice,
@@ -136,7 +137,7 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
   return open({.tab = request.tab,
                .flags = std::move(flags),
                .choice = {.sel = std::nullopt,
-                          .fresh = !is_first || parts_.begin,
+                          .new_session = !is_first || parts_.begin,
                           .archive = is_first && parts_.begin,
                           .mode_path = folder},
                // With a mode, the settings are those of the start folder, not of the mode's folder.
@@ -228,7 +229,7 @@ Result<> SessionWorker::begin_tab(TabId tab, Live live) {
     opened.oldest = part.oldest;
     opened.last_input = part.last_input;
     opened.counted_requests = std::move(part.counted_requests);
-    opened.prompts = last_prompts(*session.store(), session.now(), kPromptsMax)
+    opened.prompts = last_prompts(*session.store(), session.current_session(), kPromptsMax)
                          .value_or(std::vector<std::string>{});
   }
   {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "base/http.h"
@@ -30,9 +28,8 @@ std::optional<std::uint16_t> local_port(std::string_view url) {
   }
   const std::string server = http::server_of(url);
   const std::string_view digits = std::string_view(server).substr(server.rfind(':') + 1);
-  std::uint16_t port = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  return code == std::errc{} && port > 0 ? std::optional(port) : std::nullopt;
+  const auto port = parse_number<std::uint16_t>(digits);
+  return port && *port > 0 ? port : std::nullopt;
 }
 
 std::string base_url_of(const Session& session) {
@@ -112,9 +109,9 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
     live.wait();  // its turn has posted its end or is about to
   }
   const SessionId before = live.session().id();
-  REPRISE_ASSIGN(const std::string shown, live.session().run(request.slash, cancel_.get_token()));
-  if (!shown.empty()) {
-    announce(Announcement::Kind::notice, shown);
+  REPRISE_ASSIGN(const std::string output, live.session().run(request.slash, cancel_.get_token()));
+  if (!output.empty()) {
+    announce(Announcement::Kind::notice, output);
   }
   if (Store* const store = live.session().store();
       store != nullptr && live.session().id() != before) {
@@ -169,11 +166,11 @@ Result<> SessionWorker::save(LiveSession& live) {
   }
   constexpr std::string_view kSessions = "sessions:";
   const std::string url = context.config().store_url(*settings);
-  std::string place = url.substr(url.find(':') + 1);
+  std::string path = url.substr(url.find(':') + 1);
   if (url.starts_with(kSessions)) {
-    place += cat("/active/", live.session().id().str(), ".json");
+    path += cat("/active/", live.session().id().str(), ".json");
   }
-  announce(Announcement::Kind::notice, cat("Session saved to: ", place));
+  announce(Announcement::Kind::notice, cat("Session saved to: ", path));
   return {};
 }
 
@@ -228,7 +225,8 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
     // A session with an incomplete answer stays open, to be continued. Where there is only one
     // session, it is never closed.
     const auto now = get_snapshot(*store, session.id());
-    if (!interrupted && store->capabilities().many_sessions && !(now && now->session.info.cut)) {
+    if (!interrupted && store->capabilities().many_sessions &&
+        !(now && now->session.info.incomplete)) {
       closed =
           store->update(session.id(), {.state = SessionState::closed,
                                        .closed_at = std::optional(parts_.context.clock().now())});
@@ -273,7 +271,7 @@ void SessionWorker::list_models(TabId tab) {
   if (Store* const store = session.store(); store != nullptr) {
     parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider().name())});
   }
-  if (const auto port = local_port(base_url_of(session.now()))) {
+  if (const auto port = local_port(base_url_of(session.current_session()))) {
     // The server may be slow; other sessions do not wait for it.
     background_.emplace_back([this, tab, port = *port] {
       const std::array<provider::KnownPort, 1> ports{{{"", port}}};

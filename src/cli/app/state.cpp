@@ -96,7 +96,7 @@ void place_todos(Frame& frame, const State& state) {
     frame.todos = todo_panel(tab->metadata.todos, frame.transcript_rows, kSideTodoColumns - 4);
     if (!frame.todos.empty()) {
       frame.transcript_columns = state.size.columns - kSideTodoColumns;
-      frame.todo_place = {frame.transcript_row, frame.transcript_columns + 3};
+      frame.todo_position = {frame.transcript_row, frame.transcript_columns + 3};
     }
     return;
   }
@@ -107,7 +107,7 @@ void place_todos(Frame& frame, const State& state) {
     --frame.transcript_rows;
     ++frame.todo_gap;
   }
-  frame.todo_place = {frame.transcript_row + frame.transcript_rows + frame.todo_gap, 2};
+  frame.todo_position = {frame.transcript_row + frame.transcript_rows + frame.todo_gap, 2};
 }
 
 std::size_t height(const Tab& tab, std::size_t entry, std::size_t width, Time now) {

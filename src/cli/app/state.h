@@ -103,7 +103,7 @@ struct LineSearch {
   Kind kind = Kind::history;
   std::string draft = {};  // the input to restore
   Editor pattern = {};
-  std::size_t place = 0;  // index of the prompt found
+  std::size_t index = 0;  // index of the prompt found
   bool failed = false;    // no match
 };
 
@@ -157,7 +157,7 @@ struct Frame {
   std::size_t transcript_rows = 0;
   std::size_t transcript_columns = 0;
   std::vector<Line> todos;  // beside the transcript or below it
-  ScreenPosition todo_place = {};
+  ScreenPosition todo_position = {};
   std::size_t todo_gap = 0;  // empty rows above them
   std::size_t rule_rows = 0;
   std::size_t input_row = 0;

@@ -77,14 +77,14 @@ short colour_number(Colour colour) {
   return -1;
 }
 
-void put(const Cell& cell, ScreenPosition place, bool colours) {
+void put(const Cell& cell, ScreenPosition position, bool colours) {
   const Glyph glyph = glyph_of(cell.text, cell.columns);
   cchar_t character{};
   const auto pair = static_cast<short>(colours ? static_cast<int>(cell.style.colour) : 0);
   if (::setcchar(&character, glyph.characters.data(), attributes_of(cell.style), pair, nullptr) ==
       OK) {
     // Writing the last cell of the screen succeeds, although it returns an error.
-    (void)::mvwadd_wch(::stdscr, static_cast<int>(place.row), static_cast<int>(place.column),
+    (void)::mvwadd_wch(::stdscr, static_cast<int>(position.row), static_cast<int>(position.column),
                        &character);
   }
 }
@@ -223,15 +223,15 @@ std::vector<Event> Terminal::read_keys() {
   bool escape = false;
   for (;;) {
     wint_t code = 0;
-    const int what = ::wget_wch(::stdscr, &code);
-    if (what == ERR) {
+    const int status = ::wget_wch(::stdscr, &code);
+    if (status == ERR) {
       break;
     }
-    if (what == KEY_CODE_YES && code == KEY_RESIZE) {
+    if (status == KEY_CODE_YES && code == KEY_RESIZE) {
       out.emplace_back(Resized{size()});
-    } else if (what == KEY_CODE_YES && code == KEY_MOUSE) {
+    } else if (status == KEY_CODE_YES && code == KEY_MOUSE) {
       collector.key(name_of_mouse_event());
-    } else if (what == KEY_CODE_YES) {
+    } else if (status == KEY_CODE_YES) {
       collector.key(name_of_code(code), std::exchange(escape, false));
     } else if (code == 0x1B) {
       if (std::exchange(escape, true)) {

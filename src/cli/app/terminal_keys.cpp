@@ -24,8 +24,8 @@ namespace reprise::cli::app {
 std::string name_of_code(wint_t code) {
   if (code >= kFirstOwnKey) {
     const auto& sequences = key_sequences();
-    const std::size_t place = code - kFirstOwnKey;
-    return place < sequences.size() ? std::string(sequences[place].name) : "";
+    const std::size_t index = code - kFirstOwnKey;
+    return index < sequences.size() ? std::string(sequences[index].name) : "";
   }
   switch (code) {
     case KEY_UP:

@@ -272,10 +272,10 @@ class Handler {
     }
   }
 
-  template <class Do>
-  void with_tab(TabId id, Do what) {
+  template <class Function>
+  void with_tab(TabId id, Function function) {
     if (Tab* const tab = state_.find(id); tab != nullptr) {
-      what(*tab);
+      function(*tab);
       tab->unread = tab->unread || tab != state_.tab();
     }
   }

@@ -20,11 +20,11 @@ inline constexpr std::string_view kTabsFull = "Maximum 10 sessions reached.";
 
 Effects update(State& state, const Event& event);
 
-// How the program starts, before the first event: opens the session `sel`, or with `fresh` a new
-// one; otherwise offers the newest session of the folder, if there is one.
+// How the program starts, before the first event: opens the session `sel`, or with `new_session` a
+// new one; otherwise offers the newest session of the folder, if there is one.
 struct Start {
   std::string sel = {};
-  bool fresh = false;
+  bool new_session = false;
   bool pick = false;  // choose in the picker
   bool all = false;   // of all folders
 };
@@ -96,7 +96,7 @@ void close_tab(State& state, Tab& tab, Effects& effects);
 // Why the program exits: the user quit, pressed Ctrl-C twice, or a signal arrived (then the
 // sessions stay open in the store).
 enum class ExitReason : std::uint8_t { done, stopped, signalled };
-void leave(State& state, ExitReason how, Effects& effects);
+void leave(State& state, ExitReason reason, Effects& effects);
 // The tab's session starts answering.
 void begin_turn(Tab& tab);
 // Puts an unsent message before the typed text, and attaches its files again.

@@ -1,9 +1,7 @@
 // Handling of submitted input.
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <system_error>
 
 #include "base/text.h"
 #include "cli/app/state.h"
@@ -16,10 +14,8 @@ using Kind = Entry::Kind;
 
 // By number or name; null if there is none.
 Tab* find_tab(State& state, std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = code == std::errc{} && end == text.data() + text.size();
-  if (is_number && number >= 1 && number <= state.tabs.size()) {
+  const auto number = parse_number<std::size_t>(text).value_or(0);
+  if (number >= 1 && number <= state.tabs.size()) {
     return &state.tabs[number - 1];
   }
   const auto found = std::ranges::find(state.tabs, text, tab_name);
@@ -47,13 +43,13 @@ void go_to(State& state, std::string_view text) {
 }
 
 void run_session(State& state, const Slash& slash, Effects& effects) {
-  using What = SessionRequest::What;
+  using What = SessionRequest::Action;
   const auto request = parse_session_request(slash.text);
   Tab* const tab = state.tab();
   if (!request) {
     return announce(state, tab, Kind::warning, request.error().message);
   }
-  switch (request->what) {
+  switch (request->action) {
     case What::open:
       if (Tab* const added = add_tab(state, request->text); added != nullptr) {
         effects.emplace_back(
@@ -70,7 +66,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
   if (tab == nullptr) {
     return announce(state, tab, Kind::warning, "No session is open.");
   }
-  switch (request->what) {
+  switch (request->action) {
     case What::rename:
       effects.emplace_back(RunSlash{tab->id, {SlashVerb::title, request->text, std::nullopt}});
       return;
@@ -247,7 +243,7 @@ void close_tab(State& state, Tab& tab, Effects& effects) {
   effects.emplace_back(CloseTab{.tab = tab.id});
 }
 
-void leave(State& state, ExitReason how, Effects& effects) {
+void leave(State& state, ExitReason reason, Effects& effects) {
   if (std::exchange(state.leaving, true)) {
     return;
   }
@@ -259,9 +255,9 @@ void leave(State& state, ExitReason how, Effects& effects) {
       state.open_at_exit.back().title = tab_name(tab);
     }
   }
-  state.interrupted = how != ExitReason::done;
+  state.interrupted = reason != ExitReason::done;
   state.dialogs.clear();
-  effects.emplace_back(CloseAll{.interrupted = how == ExitReason::signalled});
+  effects.emplace_back(CloseAll{.interrupted = reason == ExitReason::signalled});
 }
 
 }  // namespace reprise::cli::app

@@ -14,7 +14,7 @@ Effects begin(State& state, const Start& start) {
     open_picker(state, true, start.all, effects);
     return effects;
   }
-  if (!start.fresh && start.sel.empty()) {
+  if (!start.new_session && start.sel.empty()) {
     return {FindNewest{}};
   }
   Tab* const tab = add_tab(state, state.start_folder);
@@ -85,12 +85,12 @@ void drop_tab(State& state, TabId id) {
   std::erase_if(state.dialogs, [id](const Dialog& dialog) {
     return dialog.kind != Dialog::Kind::resume && dialog.tab == id;
   });
-  const bool shown = index == state.current;
+  const bool is_current = index == state.current;
   const TabId opened_from = found->opened_from;
   state.tabs.erase(found);
   const auto origin = std::ranges::find(state.tabs, opened_from, &Tab::id);
   std::size_t next = state.current;
-  if (shown && origin != state.tabs.end()) {
+  if (is_current && origin != state.tabs.end()) {
     next = static_cast<std::size_t>(origin - state.tabs.begin());
   } else if (next > index || next >= state.tabs.size()) {
     next = next == 0 ? 0 : next - 1;

@@ -127,7 +127,7 @@ class Ask final : public Command {
     StartRequest request{.flags = flags_,
                          .session = {.newest = newest_ || (go_on_ && !sel_),
                                      .sel = sel_,
-                                     .fresh = new_,
+                                     .new_session = new_,
                                      .archive = new_,
                                      .mode_path = context.config().working_dir()},
                          .title = title_from_prompt(prompt),
@@ -141,7 +141,7 @@ class Ask final : public Command {
     REPRISE_ASSIGN(const std::unique_ptr<StartedSession> started,
                    start_session(context, std::move(request)));
     consents.begin(started->conversation->session().info.working_dir);
-    if (started->cut && !go_on_) {
+    if (started->recovered && !go_on_) {
       context.console().notice("the last answer was interrupted; --go-on continues it");
     }
     if (dry_run_) {
@@ -186,10 +186,10 @@ class Ask final : public Command {
     if (save_) {
       REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(*save_));
       REPRISE_TRY(replace_file(file, cat(plain_text(outcome.answer), "\n")));
-    } else if (!outcome.cut) {
+    } else if (!outcome.error) {
       save_by_default(context, outcome.answer);
     }
-    const bool is_cancelled = outcome.cut && outcome.cut->code == Code::cancelled;
+    const bool is_cancelled = outcome.error && outcome.error->code == Code::cancelled;
     const bool stored = outcome.saved && store != nullptr;
     // A store without messages cannot hold a partial answer.
     if (is_cancelled && (!stored || !store->capabilities().messages)) {
@@ -200,8 +200,8 @@ class Ask final : public Command {
       context.console().notice("stopped; `reprise ask --go-on` continues the answer");
       return Exit::interrupted;
     }
-    if (outcome.cut) {
-      Error error = *outcome.cut;
+    if (outcome.error) {
+      Error error = *outcome.error;
       if (stored && store->capabilities().messages) {
         error.message += "; `reprise ask --go-on` continues the answer";
       }

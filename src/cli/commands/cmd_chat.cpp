@@ -124,7 +124,7 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
 struct ChatRequest {
   RunFlags flags = {};
   bool newest = false;                            // -c
-  bool fresh = false;                             // --new
+  bool new_session = false;                       // --new
   std::optional<std::string> sel = std::nullopt;  // -r SEL
   bool choose = false;                            // choose from the menu
   bool all = false;                               // the menu lists sessions of all folders
@@ -150,8 +150,8 @@ Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const 
                  start_session(context, {.flags = request.flags,
                                          .session = {.newest = request.newest,
                                                      .sel = request.sel,
-                                                     .fresh = request.fresh,
-                                                     .archive = request.fresh,
+                                                     .new_session = request.new_session,
+                                                     .archive = request.new_session,
                                                      .mode_path = request.mode_path,
                                                      .in_project = true},
                                          .title = "",
@@ -191,7 +191,7 @@ Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events
     // The command line selects only the first session.
     request.newest = false;
     request.sel.reset();
-    request.fresh = true;
+    request.new_session = true;
   }
 }
 
@@ -202,13 +202,14 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
   if (!request.plain && !context.globals().json && app::can_run_app(context)) {
     const std::string sel = request.newest ? "last" : request.sel.value_or("");
     // These flags apply to a new session.
-    const bool fresh = request.fresh || request.flags.mode || request.flags.system;
+    const bool new_session = request.new_session || request.flags.mode || request.flags.system;
     auto exit = app::run_app(
         context,
         {.flags = request.flags,
          .mode_path = request.mode_path,
-         .begin = request.fresh,
-         .start = {.sel = sel, .fresh = fresh, .pick = request.choose, .all = request.all}});
+         .begin = request.new_session,
+         .start = {
+             .sel = sel, .new_session = new_session, .pick = request.choose, .all = request.all}});
     if (exit || exit.error().code != Code::unsupported) {
       return exit;
     }
@@ -307,7 +308,7 @@ class Chat final : public Command {
       }
     }
     ChatRequest request{
-        .flags = flags_, .newest = newest_, .fresh = new_, .all = all_, .plain = plain_};
+        .flags = flags_, .newest = newest_, .new_session = new_, .all = all_, .plain = plain_};
     request.choose = sel_ && sel_->empty();
     if (sel_ && !sel_->empty()) {
       request.sel = sel_;

@@ -33,13 +33,8 @@ const OptionSpec* find_option(const ArgumentTable& globals, const ArgumentTable&
                               std::string_view name) {
   for (const ArgumentTable* table : {&globals, &own}) {
     for (const OptionSpec& option : table->options) {
-      std::string_view rest = option.names;
-      while (!rest.empty()) {
-        const std::size_t comma = std::min(rest.find(','), rest.size());
-        if (rest.substr(0, comma) == name) {
-          return &option;
-        }
-        rest.remove_prefix(std::min(comma + 1, rest.size()));
+      if (option.has_name(name)) {
+        return &option;
       }
     }
   }

@@ -28,10 +28,11 @@ class Delete final : public Command {
     }
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
                    context.stores().select_all(*store, sels_, Use::trash, states));
-    const std::string what = sessions.size() == 1 ? session_name(*store, sessions.front())
-                                                  : cat(sessions.size(), " sessions");
-    return ask_and_remove(context, *store, {.sessions = sessions, .damage = {}},
-                          {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
+    const std::string description = sessions.size() == 1 ? session_name(*store, sessions.front())
+                                                         : cat(sessions.size(), " sessions");
+    return ask_and_remove(
+        context, *store, {.sessions = sessions, .damage = {}},
+        {.description = description, .removal = purge_ ? Removal::purge : Removal::trash});
   }
 
  private:
@@ -56,7 +57,7 @@ class Clear final : public Command {
       query.working_dir = context.config().project();
     }
     // In stores where a new session archives the previous one, only archived sessions are cleared.
-    const bool has_archive = store->capabilities().current != nullptr && !trash_;
+    const bool has_archive = store->capabilities().current_session != nullptr && !trash_;
     if (has_archive) {
       query.states = {SessionState::archived};
     } else if (trash_) {
@@ -71,14 +72,14 @@ class Clear final : public Command {
     }
     const std::string_view of =
         store->capabilities().many_folders ? all ? "all folders" : "this folder" : "this store";
-    const std::string what = cat(count,
-                                 has_archive ? " archived"
-                                 : trash_    ? " trashed"
-                                             : "",
-                                 count == 1 ? " session of " : " sessions of ", of);
+    const std::string description = cat(count,
+                                        has_archive ? " archived"
+                                        : trash_    ? " trashed"
+                                                    : "",
+                                        count == 1 ? " session of " : " sessions of ", of);
     return ask_and_remove(context, *store, found,
-                          {.what = what,
-                           .how = purge_ || trash_ ? Removal::purge : Removal::trash,
+                          {.description = description,
+                           .removal = purge_ || trash_ ? Removal::purge : Removal::trash,
                            .nothing = cat("no ", has_archive ? "archived " : "", "sessions",
                                           all ? "" : " in this folder; --all clears all folders"),
                            .unconfirmed_max = has_archive ? std::size_t{1} : 0});
@@ -96,8 +97,8 @@ class Cleanup final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--older-than", "AGE", "closed longer ago than this, such as 90d (30d)",
-                     &older_than_},
+        .options = {{"--older-than", "AGE",
+                     "closed longer ago than this, such as 90d (default: 30d)", &older_than_},
                     {"--dry-run", "", "show what would be removed, without removing it", &dry_run_},
                     {"--purge", "", "remove for good", &purge_}},
         .arguments = {}};
@@ -120,9 +121,9 @@ class Cleanup final : public Command {
       return found.damage.empty() ? Exit::done : Exit::failed;
     }
     return ask_and_remove(context, *store, found,
-                          {.what = cat(counted(std::ssize(found.sessions), "session"),
-                                       " closed more than ", age, " ago"),
-                           .how = purge_ ? Removal::purge : Removal::trash,
+                          {.description = cat(counted(std::ssize(found.sessions), "session"),
+                                              " closed more than ", age, " ago"),
+                           .removal = purge_ ? Removal::purge : Removal::trash,
                            .nothing = cat("no session was closed more than ", age, " ago")});
   }
 

@@ -59,12 +59,12 @@ fs::path existing_folder(fs::path folder) {
   return folder;
 }
 
-// What to do about a place that cannot be written.
-std::string write_advice(const fs::path& place, int os_errno) {
+// What to do about a file or folder that cannot be written.
+std::string write_advice(const fs::path& path, int os_errno) {
   const std::string first = os_errno == EROFS    ? "remount its file system writable"
                             : os_errno == ENOSPC ? "free some space"
-                                                 : cat("make ", place.string(), " writable");
-  return cat(first, ", or choose another place with --store");
+                                                 : cat("make ", path.string(), " writable");
+  return cat(first, ", or name another store with --store");
 }
 
 const StoreKind* kind_of_url(std::string_view url) {
@@ -183,12 +183,12 @@ class Doctor final : public Command {
 
   // What `reprise store migrate` would do.
   void tables(Context& context) {
-    const auto place = context.stores().place();
-    if (!place) {
+    const auto target = context.stores().target();
+    if (!target) {
       return;
     }
     std::int64_t steps = 0;
-    const auto tried = migrate_store(place->url, place->options,
+    const auto tried = migrate_store(target->url, target->options,
                                      {.dry_run = true, .on_step = [&](auto) { ++steps; }});
     if (tried) {
       add("store_tables", steps == 0 ? "up to date" : cat(counted(steps, "change"), " outstanding"),
@@ -199,15 +199,15 @@ class Doctor final : public Command {
   void store(Context& context, const std::string& url) {
     add("store", url);
     const StoreKind* const kind = kind_of_url(url);
-    const bool has_place = kind != nullptr && (kind->place == StoreKind::Place::file ||
-                                               kind->place == StoreKind::Place::folder);
-    if (has_place) {
-      std::string place = url.substr(url.find(':') + 1);
-      place = place.substr(0, place.find('?'));
-      store_place(context.config().path_named(place), *kind);
+    const bool has_path = kind != nullptr && (kind->location == StoreKind::Location::file ||
+                                              kind->location == StoreKind::Location::folder);
+    if (has_path) {
+      std::string path = url.substr(url.find(':') + 1);
+      path = path.substr(0, path.find('?'));
+      store_file(context.config().path_named(path), *kind);
     }
     // The outbox: messages that a server did not accept.
-    if (kind != nullptr && kind->place == StoreKind::Place::server) {
+    if (kind != nullptr && kind->location == StoreKind::Location::server) {
       writable(context.config().outbox_folder());
     }
     const auto opened = context.stores().open(Access::read);
@@ -217,7 +217,7 @@ class Doctor final : public Command {
       add_problem("store_error", opened.error().message, repair_of(opened.error()));
     } else {
       count_sessions(**opened);
-      if (kind != nullptr && kind->place == StoreKind::Place::server) {
+      if (kind != nullptr && kind->location == StoreKind::Location::server) {
         tables(context);
       }
     }
@@ -243,26 +243,26 @@ class Doctor final : public Command {
                : "check the path, its permissions and which program uses it";
   }
 
-  void store_place(const fs::path& place, const StoreKind& kind) {
+  void store_file(const fs::path& path, const StoreKind& kind) {
     std::error_code error;
-    const bool is_file = kind.place == StoreKind::Place::file;
-    if (fs::exists(place, error)) {
-      private_mode("store_mode", place);
-      const auto size = is_file ? fs::file_size(place, error) : 0;
+    const bool is_file = kind.location == StoreKind::Location::file;
+    if (fs::exists(path, error)) {
+      private_mode("store_mode", path);
+      const auto size = is_file ? fs::file_size(path, error) : 0;
       if (is_file && !error) {
         add("store_bytes", std::to_string(size));
       }
-      if (::access(place.c_str(), is_file ? R_OK | W_OK : R_OK | W_OK | X_OK) != 0) {
+      if (::access(path.c_str(), is_file ? R_OK | W_OK : R_OK | W_OK | X_OK) != 0) {
         const int os_errno = errno;
-        add_problem("store_access", os_error("write", place, os_errno).message,
-                    os_errno == EACCES ? cat("chmod u+rw", is_file ? " " : "x ", place.string())
-                                       : write_advice(place, os_errno));
+        add_problem("store_access", os_error("write", path, os_errno).message,
+                    os_errno == EACCES ? cat("chmod u+rw", is_file ? " " : "x ", path.string())
+                                       : write_advice(path, os_errno));
       }
     } else if (error) {
-      add_problem("store_access", os_error("access", place, error.value()).message,
+      add_problem("store_access", os_error("access", path, error.value()).message,
                   "check the path and its permissions");
     }
-    writable(is_file ? place.parent_path() : place);
+    writable(is_file ? path.parent_path() : path);
   }
 
   // Tests writing: creates, syncs and removes a file.
@@ -287,12 +287,12 @@ class Doctor final : public Command {
       return;
     }
     const std::uintmax_t mib = space.available / kMiB;
-    const std::string room = cat(mib < 10'000 ? cat(mib, " MiB") : cat(mib / 1024, " GiB"),
-                                 " free in ", folder.string());
+    const std::string available = cat(mib < 10'000 ? cat(mib, " MiB") : cat(mib / 1024, " GiB"),
+                                      " free in ", folder.string());
     if (space.available < kFreeMin) {
-      add_problem("space", room, "free some space: turns cannot be stored");
+      add_problem("space", available, "free some space: turns cannot be stored");
     } else {
-      add("space", room, space.available < kFreeLittle ? "free some space soon" : "");
+      add("space", available, space.available < kFreeLittle ? "free some space soon" : "");
     }
   }
 
@@ -407,12 +407,12 @@ class Doctor final : public Command {
   // Other tools' histories that can be imported.
   void histories(Context& context) {
     for (const SourceKind& kind : source_kinds()) {
-      const auto place = default_location(
+      const auto path = default_location(
           kind, [&](std::string_view name) { return context.environment().find(name); });
       std::error_code none;
-      if (place && fs::exists(*place, none)) {
+      if (path && fs::exists(*path, none)) {
         add("found_history", cat(kind.name, ": (", kind.title, ", ",
-                                 context.config().short_path(place->native()), ")"));
+                                 context.config().short_path(path->native()), ")"));
       }
     }
   }

@@ -204,22 +204,22 @@ class Export final : public Command {
 
   Result<Exit> to_folder(Context& context, Source& source, const ExportFormat& format,
                          const fs::path& folder) {
-    const fs::path place = folder.filename().empty() ? folder.parent_path() : folder;
-    REPRISE_TRY(make_private_folders(place));
+    const fs::path target = folder.filename().empty() ? folder.parent_path() : folder;
+    REPRISE_TRY(make_private_folders(target));
     for (const SessionInfo& info : sessions_) {
-      REPRISE_TRY(write_into(context, source, {info, format, place}));
+      REPRISE_TRY(write_into(context, source, {info, format, target}));
     }
     return end(context, format);
   }
 
-  struct One {
+  struct FolderExport {
     const SessionInfo& info;
     const ExportFormat& format;
     const fs::path& folder;
   };
-  Result<> write_into(Context& context, Source& source, const One& one) {
+  Result<> write_into(Context& context, Source& source, const FolderExport& job) {
     auto file = export_to_folder(
-        source, one.info.id, one.format, one.folder,
+        source, job.info.id, job.format, job.folder,
         {.existing = existing(), .report = make_report(context), .stop = stop_, .taken = files_});
     if (!file) {
       return std::unexpected(with_format_advice(std::move(file).error()));

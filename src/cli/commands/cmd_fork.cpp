@@ -14,7 +14,7 @@ class Fork final : public Command {
   ArgumentTable arguments() override {
     return {.options = {{"--at",
                          "SEQ",
-                         "copy only the messages before this one (all)",
+                         "share only the messages before this one (default: all)",
                          &at_,
                          {},
                          false,

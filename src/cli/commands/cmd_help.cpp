@@ -85,10 +85,7 @@ std::string paragraphs(std::string_view text) {
 std::string options(const ArgumentTable& table) {
   std::string out;
   for (const OptionSpec& option : table.options) {
-    std::string names(option.names);
-    for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 1)) {
-      names.insert(at + 1, " ");
-    }
+    const std::string names = joined(split(option.names, ','));
     const std::string value = option.value.empty()    ? ""
                               : option.value_optional ? cat(" [\\fI", roff(option.value), "\\fR]")
                                                       : cat(" \\fI", roff(option.value), "\\fR");

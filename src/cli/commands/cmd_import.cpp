@@ -45,7 +45,7 @@ constexpr std::string_view kUnit =
 // A history and its sessions.
 struct FoundSource {
   const SourceKind* kind = nullptr;
-  fs::path place;
+  fs::path path;
   std::unique_ptr<Source> source = nullptr;
   FoundSessions found = {};
 
@@ -68,15 +68,15 @@ struct FoundSource {
   }
 };
 
-// The size of all readable files of a place.
-std::int64_t bytes_of(const fs::path& place) {
+// The size of all readable files below a path.
+std::int64_t bytes_of(const fs::path& path) {
   std::error_code error;
-  if (fs::is_regular_file(place, error)) {
-    return static_cast<std::int64_t>(fs::file_size(place, error));
+  if (fs::is_regular_file(path, error)) {
+    return static_cast<std::int64_t>(fs::file_size(path, error));
   }
   std::int64_t bytes = 0;
   for (fs::recursive_directory_iterator
-           entry(place, fs::directory_options::skip_permission_denied, error),
+           entry(path, fs::directory_options::skip_permission_denied, error),
        end;
        !error && entry != end; entry.increment(error)) {
     std::error_code none;
@@ -118,23 +118,23 @@ class ImportCommand final : public Command {
       return Exit::done;
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
-    std::vector<FoundSource> all;
+    std::vector<FoundSource> sources;
     if (is_auto) {
-      all = find_in_default_locations(context);
+      sources = find_in_default_locations(context);
     } else {
-      REPRISE_ASSIGN(all, open_named(context));
+      REPRISE_ASSIGN(sources, open_named(context));
     }
-    if (all.empty()) {
+    if (sources.empty()) {
       context.console().notice(
           "no history of another tool was found; name one: reprise import "
           "claude:FOLDER");
     }
-    if (context.globals().json && (dry_run_ || all.empty())) {
-      context.console().print_json(document(all, {}));
-    } else if ((is_auto || dry_run_) && !all.empty() && !context.globals().json) {
-      print_found(context, all);
+    if (context.globals().json && (dry_run_ || sources.empty())) {
+      context.console().print_json(document(sources, {}));
+    } else if ((is_auto || dry_run_) && !sources.empty() && !context.globals().json) {
+      print_found(context, sources);
     }
-    if (dry_run_ || all.empty()) {
+    if (dry_run_ || sources.empty()) {
       return Exit::done;
     }
     if (is_auto) {
@@ -144,29 +144,29 @@ class ImportCommand final : public Command {
       }
     }
     const Interrupts interrupts;
-    REPRISE_ASSIGN(const Exit exit, import_all(context, all, interrupts));
-    return watch_ ? watch_places(context, all, interrupts) : Result<Exit>(exit);
+    REPRISE_ASSIGN(const Exit exit, import_all(context, sources, interrupts));
+    return watch_ ? watch_sources(context, sources, interrupts) : Result<Exit>(exit);
   }
 
  private:
   // Runs until it is stopped, which is no failure. The interval depends on the time that a pass
   // takes.
-  Result<Exit> watch_places(Context& context, std::vector<FoundSource>& all,
-                            const Interrupts& interrupts) {
-    std::vector<fs::path> places;
-    std::ranges::transform(all, std::back_inserter(places), &FoundSource::place);
-    FolderWatch watch = FolderWatch::begin(places);
+  Result<Exit> watch_sources(Context& context, std::vector<FoundSource>& sources,
+                             const Interrupts& interrupts) {
+    std::vector<fs::path> paths;
+    std::ranges::transform(sources, std::back_inserter(paths), &FoundSource::path);
+    FolderWatch watch = FolderWatch::begin(paths);
     context.console().notice("watching for changes; Ctrl-C stops");
     for (;;) {  // the first pass covers changes before the watch began
       const auto start = std::chrono::steady_clock::now();
-      for (FoundSource& one : all) {
-        auto again = open_history(*one.kind, one.place, std::move(one.source));
+      for (FoundSource& found : sources) {
+        auto again = open_history(*found.kind, found.path, std::move(found.source));
         if (!again) {
           return std::unexpected(std::move(again).error());
         }
-        one = *std::move(again);
+        found = *std::move(again);
       }
-      auto imported = import_all(context, all, interrupts, Verbosity::changes);
+      auto imported = import_all(context, sources, interrupts, Verbosity::changes);
       if (!imported && imported.error().code != Code::cancelled) {
         return imported;
       }
@@ -178,48 +178,48 @@ class ImportCommand final : public Command {
     }
   }
 
-  static Result<FoundSource> open_history(const SourceKind& kind, const fs::path& place,
+  static Result<FoundSource> open_history(const SourceKind& kind, const fs::path& path,
                                           std::unique_ptr<Source> source) {
-    FoundSource one{.kind = &kind, .place = place, .source = std::move(source)};
+    FoundSource found{.kind = &kind, .path = path, .source = std::move(source)};
     SessionQuery query;
     query.states = every_state();
     query.children = true;
-    REPRISE_ASSIGN(one.found, find_all_sessions(*one.source, query));
+    REPRISE_ASSIGN(found.found, find_all_sessions(*found.source, query));
     // Parents come before their forks, which share their messages.
-    std::ranges::stable_sort(one.found.sessions, {}, [](const SessionInfo& info) {
+    std::ranges::stable_sort(found.found.sessions, {}, [](const SessionInfo& info) {
       return std::pair(info.forked_from.has_value(), info.created_at);
     });
-    return one;
+    return found;
   }
 
   // Warns about histories that cannot be read and skips them.
   std::vector<FoundSource> find_in_default_locations(Context& context) const {
-    std::vector<FoundSource> all;
+    std::vector<FoundSource> sources;
     for (const SourceKind& kind : source_kinds()) {
-      const auto place = default_location(
+      const auto path = default_location(
           kind, [&](std::string_view name) { return context.environment().find(name); });
       std::error_code error;
-      if (!place || !fs::exists(*place, error)) {
+      if (!path || !fs::exists(*path, error)) {
         continue;
       }
-      auto source = open_source(cat(kind.name, ":", place->native()),
+      auto source = open_source(cat(kind.name, ":", path->native()),
                                 {.cache_folder = context.config().cache_folder()});
       if (!source && source.error().code == Code::not_found) {
         continue;
       }
-      auto one = source ? open_history(kind, *place, *std::move(source))
-                        : Result<FoundSource>(std::unexpected(source.error()));
-      if (!one) {
-        context.console().warn(cat("cannot read ", kind.name, ": ", one.error().message));
-      } else if (!one->found.sessions.empty()) {
-        all.push_back(*std::move(one));
+      auto found = source ? open_history(kind, *path, *std::move(source))
+                          : Result<FoundSource>(std::unexpected(source.error()));
+      if (!found) {
+        context.console().warn(cat("cannot read ", kind.name, ": ", found.error().message));
+      } else if (!found->found.sessions.empty()) {
+        sources.push_back(*std::move(found));
       }
     }
-    return all;
+    return sources;
   }
 
   Result<std::vector<FoundSource>> open_named(Context& context) const {
-    std::vector<FoundSource> all;
+    std::vector<FoundSource> sources;
     for (const std::string& url : sources_) {
       REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
       if (kind == nullptr) {
@@ -232,31 +232,31 @@ class ImportCommand final : public Command {
             cat("'", url, "' is not another tool's history; between stores, use `reprise copy`"));
       }
       REPRISE_ASSIGN(auto source, context.stores().open_source_at(url));
-      const std::string placed = source_url(url, context.environment());
-      const std::size_t colon = placed.find(':');
-      const fs::path place = colon == std::string::npos ? placed : placed.substr(colon + 1);
-      REPRISE_ASSIGN(auto one, open_history(*kind, place, std::move(source)));
-      all.push_back(std::move(one));
+      const std::string whole_url = source_url(url, context.environment());
+      const std::size_t colon = whole_url.find(':');
+      const fs::path path = colon == std::string::npos ? whole_url : whole_url.substr(colon + 1);
+      REPRISE_ASSIGN(auto found, open_history(*kind, path, std::move(source)));
+      sources.push_back(std::move(found));
     }
-    return all;
+    return sources;
   }
 
-  static void print_found(Context& context, const std::vector<FoundSource>& all) {
+  static void print_found(Context& context, const std::vector<FoundSource>& sources) {
     const std::vector<Column> columns = {{.heading = "tool"},
                                          {.heading = "place", .flexible = true},
-                                         {.heading = "sessions", .align = Align::right},
-                                         {.heading = "messages", .align = Align::right},
-                                         {.heading = "size", .align = Align::right},
+                                         {.heading = "sessions", .align = Alignment::right},
+                                         {.heading = "messages", .align = Alignment::right},
+                                         {.heading = "size", .align = Alignment::right},
                                          {.heading = "newest"}};
     std::vector<std::vector<std::string>> rows;
-    rows.reserve(all.size());
-    for (const FoundSource& one : all) {
-      rows.push_back({std::string(one.kind->title),
-                      terminal_line(context.config().short_path(one.place.native())),
-                      std::to_string(one.found.sessions.size()),
-                      cat(one.messages(), one.has_exact_counts() ? "" : "+"),
-                      size_text(bytes_of(one.place)),
-                      age_text(one.newest(), context.clock().now())});
+    rows.reserve(sources.size());
+    for (const FoundSource& found : sources) {
+      rows.push_back({std::string(found.kind->title),
+                      terminal_line(context.config().short_path(found.path.native())),
+                      std::to_string(found.found.sessions.size()),
+                      cat(found.messages(), found.has_exact_counts() ? "" : "+"),
+                      size_text(bytes_of(found.path)),
+                      age_text(found.newest(), context.clock().now())});
     }
     Output& out = context.console().out();
     out.write(format_table(columns, rows,
@@ -266,21 +266,21 @@ class ImportCommand final : public Command {
 
   enum class Verbosity : std::uint8_t { all, changes };
 
-  static Result<Exit> import_all(Context& context, std::vector<FoundSource>& all,
+  static Result<Exit> import_all(Context& context, std::vector<FoundSource>& sources,
                                  const Interrupts& interrupts,
                                  Verbosity verbosity = Verbosity::all) {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
     std::int64_t total = 0;
-    for (const FoundSource& one : all) {
-      total += std::ssize(one.found.sessions);
+    for (const FoundSource& found : sources) {
+      total += std::ssize(found.found.sessions);
     }
-    std::vector<Counts> counts(all.size());
+    std::vector<Counts> counts(sources.size());
     std::int64_t done = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      warn_of_damage(context, all[i].found.damage);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      warn_of_damage(context, sources[i].found.damage);
       context.console().progress("importing", done, total);
       import_sessions(
-          {*all[i].source, all[i].kind->name, all[i].found.sessions}, *store,
+          {*sources[i].source, sources[i].kind->name, sources[i].found.sessions}, *store,
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
             context.console().progress("importing", ++done, total);
             note(context, info, imported, counts[i]);
@@ -292,7 +292,7 @@ class ImportCommand final : public Command {
       }
     }
     context.console().end_progress();
-    return end(context, all, counts, verbosity);
+    return end(context, sources, counts, verbosity);
   }
 
   static void note(Context& context, const SessionInfo& info,
@@ -311,24 +311,24 @@ class ImportCommand final : public Command {
     }
   }
 
-  static Exit end(Context& context, const std::vector<FoundSource>& all,
+  static Exit end(Context& context, const std::vector<FoundSource>& sources,
                   std::vector<Counts>& counts, Verbosity verbosity) {
     const bool has_changes = std::ranges::any_of(
-        counts, [](const Counts& one) { return one.messages > 0 || one.failed > 0; });
+        counts, [](const Counts& count) { return count.messages > 0 || count.failed > 0; });
     if (verbosity == Verbosity::changes && !has_changes) {
       return Exit::done;
     }
     if (context.globals().json) {
-      context.console().print_json(document(all, counts));
+      context.console().print_json(document(sources, counts));
     }
     Exit exit = Exit::done;
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
       if (verbosity == Verbosity::changes && counts[i].messages == 0 && counts[i].failed == 0) {
         continue;
       }
       auto& outcomes = counts[i].sessions;
       const std::int64_t forks = outcomes[CopyOutcome::forked];
-      context.console().notice(cat(all[i].kind->title, ": ", outcomes[CopyOutcome::copied],
+      context.console().notice(cat(sources[i].kind->title, ": ", outcomes[CopyOutcome::copied],
                                    " new, ", outcomes[CopyOutcome::continued], " continued, ",
                                    outcomes[CopyOutcome::unchanged], " unchanged, ",
                                    forks > 0 ? cat(forks, " as forks, ") : "", counts[i].failed,
@@ -338,19 +338,19 @@ class ImportCommand final : public Command {
     return exit;
   }
 
-  static std::string document(const std::vector<FoundSource>& all,
+  static std::string document(const std::vector<FoundSource>& sources,
                               const std::vector<Counts>& counts) {
     std::string out = "{\"sources\":";
     json::ArrayWriter array(out);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
       array.item();
       json::ObjectWriter object(out);
-      object.field("tool", all[i].kind->name)
-          .field("place", all[i].place.native())
-          .field("sessions", static_cast<std::int64_t>(all[i].found.sessions.size()))
-          .field("messages", all[i].messages())
-          .field("bytes", bytes_of(all[i].place));
-      if (const Time newest = all[i].newest(); newest == Time{}) {
+      object.field("tool", sources[i].kind->name)
+          .field("place", sources[i].path.native())
+          .field("sessions", static_cast<std::int64_t>(sources[i].found.sessions.size()))
+          .field("messages", sources[i].messages())
+          .field("bytes", bytes_of(sources[i].path));
+      if (const Time newest = sources[i].newest(); newest == Time{}) {
         object.null("newest_at");
       } else {
         object.field("newest_at", format_time(newest));

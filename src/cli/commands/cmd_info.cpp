@@ -38,7 +38,7 @@ std::string tokens_text(const Usage& usage) {
 
 // The state of the last answer; "" if it is complete.
 std::string last_answer(const Exchange& last) {
-  if (!last.cut && !last.running) {
+  if (!last.incomplete && !last.running) {
     return "";
   }
   const std::string line = terminal_line(last.answer);
@@ -58,15 +58,16 @@ class Info final : public Command {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*source, sel_, Use::read, every_state()));
-    REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(*source, info.id));
+    REPRISE_ASSIGN(const SessionSnapshot snapshot, get_snapshot(*source, info.id));
     REPRISE_ASSIGN(TurnList turns, list_turns(*source, info.id));
     REPRISE_ASSIGN(const Exchange last, last_exchange(*source, info.id));
     SideData side_data = read_side_data(*source, info.id);
     std::ranges::move(side_data.damage, std::back_inserter(turns.damage));
     if (context.globals().json) {
-      context.console().print_json(document(*source, now, turns, side_data));
+      context.console().print_json(document(*source, snapshot, turns, side_data));
     } else {
-      context.console().out().write(text(context, *source, now.session, last, side_data.todos));
+      context.console().out().write(
+          text(context, *source, snapshot.session, last, side_data.todos));
       context.console().out().write(
           side_data.signature.empty() ? "" : cat("signature     ", side_data.signature, "\n"));
       context.console().out().write(usage_table(turns.turns));
@@ -103,9 +104,9 @@ class Info final : public Command {
     return out;
   }
 
-  static std::string document(Source& source, const SessionSnapshot& now, const TurnList& turns,
-                              const SideData& side_data) {
-    const Session& session = now.session;
+  static std::string document(Source& source, const SessionSnapshot& snapshot,
+                              const TurnList& turns, const SideData& side_data) {
+    const Session& session = snapshot.session;
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
     for (const ResponseLink& link : session.response_chain) {
@@ -125,8 +126,8 @@ class Info final : public Command {
       item.close();
     }
     array.close();
-    if (now.answer) {
-      object.raw("unfinished", answer_document(*now.answer));
+    if (snapshot.answer) {
+      object.raw("unfinished", answer_document(*snapshot.answer));
     }
     object.raw("todos", todos_document(side_data.todos));
     if (!side_data.signature.empty()) {
@@ -190,12 +191,12 @@ class Info final : public Command {
     if (rows.empty()) {
       return "";
     }
-    return "\n" + format_table({{.heading = "seq", .align = Align::right},
+    return "\n" + format_table({{.heading = "seq", .align = Alignment::right},
                                 {.heading = "model"},
-                                {.heading = "messages", .align = Align::right},
-                                {.heading = "in", .align = Align::right},
-                                {.heading = "out", .align = Align::right},
-                                {.heading = "cost", .align = Align::right}},
+                                {.heading = "messages", .align = Alignment::right},
+                                {.heading = "in", .align = Alignment::right},
+                                {.heading = "out", .align = Alignment::right},
+                                {.heading = "cost", .align = Alignment::right}},
                                rows, 200);
   }
 

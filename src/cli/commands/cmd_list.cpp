@@ -38,7 +38,7 @@ class List final : public Command {
                      {"active", "interrupted", "closed", "archived", "trashed"}},
                     {"-n,--limit",
                      "N",
-                     "how many to show (50)",
+                     "show at most N sessions (default: 50)",
                      &limit_,
                      {},
                      false,
@@ -154,15 +154,16 @@ class List final : public Command {
       std::erase_if(all.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
       all.next.clear();
     }
-    std::size_t cut = 0;
-    for (std::size_t scanned = 0; cut < limit && scanned < kScannedMax;) {
-      query.limit = limit - cut;
+    std::size_t found = 0;
+    for (std::size_t scanned = 0; found < limit && scanned < kScannedMax;) {
+      query.limit = limit - found;
       REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
       mark_incomplete_answers(source, page);
       scanned += page.sessions.size();
       const std::size_t before = all.sessions.size();
-      std::ranges::copy_if(page.sessions, std::back_inserter(all.sessions), &SessionInfo::cut);
-      cut += all.sessions.size() - before;
+      std::ranges::copy_if(page.sessions, std::back_inserter(all.sessions),
+                           &SessionInfo::incomplete);
+      found += all.sessions.size() - before;
       std::ranges::move(page.damage, std::back_inserter(all.damage));
       query.after = all.next = page.next;
       if (page.next.empty()) {
@@ -186,10 +187,12 @@ class List final : public Command {
   }
 
   void print(Context& context, const SessionPage& page) const {
-    std::vector<Column> columns = {
-        {.heading = "#", .align = Align::right},        {.heading = "id"},
-        {.heading = "title", .flexible = true},         {.heading = "state"},
-        {.heading = "messages", .align = Align::right}, {.heading = "age"}};
+    std::vector<Column> columns = {{.heading = "#", .align = Alignment::right},
+                                   {.heading = "id"},
+                                   {.heading = "title", .flexible = true},
+                                   {.heading = "state"},
+                                   {.heading = "messages", .align = Alignment::right},
+                                   {.heading = "age"}};
     if (all_) {
       columns.push_back({.heading = "folder", .optional = true});
     }

@@ -17,10 +17,10 @@ constexpr std::chrono::milliseconds kModelsTimeout{15'000};
 class Models final : public Command {
  public:
   ArgumentTable arguments() override {
-    ArgumentTable all;
-    add_run_flags(all, flags_);
+    ArgumentTable run_flags;
+    add_run_flags(run_flags, flags_);
     ArgumentTable table;
-    for (OptionSpec& option : all.options) {
+    for (OptionSpec& option : run_flags.options) {
       if (option.names == "--provider" || option.names == "--base-url") {
         table.options.push_back(std::move(option));
       }

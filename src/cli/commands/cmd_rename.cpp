@@ -1,4 +1,4 @@
-// reprise rename, pin, unpin: changes a session's title or its place in lists.
+// reprise rename, pin, unpin: changes a session's title or its position in lists.
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"

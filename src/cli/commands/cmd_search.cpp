@@ -63,7 +63,7 @@ class SearchMessages final : public Command {
              {"--rank", "", rank_help_, &rank_},
              {"-n,--limit",
               "N",
-              "how many to show (20)",
+              "show at most N messages (default: 20)",
               &limit_,
               {},
               false,

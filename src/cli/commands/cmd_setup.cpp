@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <iterator>
 #include <system_error>
 
@@ -153,35 +152,34 @@ class Setup final : public Command {
   }
 
   Result<ProviderCandidate> ask_provider(const Settings& settings) {
-    const std::vector<ProviderCandidate> all = candidates(settings);
+    const std::vector<ProviderCandidate> listed = candidates(settings);
     print("choose a provider:");
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::string& name = all[i].provider.name;
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      const std::string& name = listed[i].provider.name;
       print(cat(i < 9 ? "  " : " ", i + 1, "  ", name,
-                std::string(name.size() < 18 ? 18 - name.size() : 1, ' '), all[i].description));
+                std::string(name.size() < 18 ? 18 - name.size() : 1, ' '), listed[i].description));
     }
-    const std::string suggestion = all.front().is_found ? "1" : "";
+    const std::string suggestion = listed.front().is_found ? "1" : "";
     while (true) {
       REPRISE_ASSIGN(const std::string answer, ask("provider, by number or name", suggestion));
-      auto chosen = find_candidate(all, settings, answer);
+      auto chosen = find_candidate(listed, settings, answer);
       if (chosen || !can_repeat(chosen.error())) {
         return chosen;
       }
     }
   }
 
-  Result<ProviderCandidate> find_candidate(const std::vector<ProviderCandidate>& all,
+  Result<ProviderCandidate> find_candidate(const std::vector<ProviderCandidate>& listed,
                                            const Settings& settings,
                                            const std::string& answer) const {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
-    if (error == std::errc() && end == answer.data() + answer.size() && number >= 1 &&
-        number <= all.size()) {
-      return all[number - 1];
+    const auto number = parse_number<std::size_t>(answer);
+    if (number && *number >= 1 && *number <= listed.size()) {
+      return listed[*number - 1];
     }
-    const auto named = std::ranges::find_if(
-        all, [&](const ProviderCandidate& one) { return one.provider.name == answer; });
-    if (named != all.end()) {
+    const auto named = std::ranges::find_if(listed, [&](const ProviderCandidate& candidate) {
+      return candidate.provider.name == answer;
+    });
+    if (named != listed.end()) {
       return *named;
     }
     if (const auto own = find_provider(settings, answer); own) {  // a [providers.NAME]

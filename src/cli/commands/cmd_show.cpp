@@ -78,11 +78,11 @@ void take_blobs(Source& source, Detail detail, Message& message, ReadReport& rep
 }
 
 // "SEL#12", as search results name a message.
-struct MessagePlace {
+struct MessageSelector {
   std::string_view sel;
   Seq seq;
 };
-std::optional<MessagePlace> parse_place(std::string_view text) {
+std::optional<MessageSelector> parse_message_selector(std::string_view text) {
   constexpr std::size_t kDigitsMax = 15;
   const std::size_t hash = text.rfind('#');
   if (hash == std::string_view::npos || hash == 0) {
@@ -93,7 +93,7 @@ std::optional<MessagePlace> parse_place(std::string_view text) {
       !std::ranges::all_of(digits, is_ascii_digit)) {
     return std::nullopt;
   }
-  return MessagePlace{text.substr(0, hash), Seq{std::stoll(std::string(digits))}};
+  return MessageSelector{text.substr(0, hash), Seq{std::stoll(std::string(digits))}};
 }
 
 class Show final : public Command {
@@ -112,10 +112,10 @@ class Show final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info, select(context, *source));
-    REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(*source, info.id));
+    REPRISE_ASSIGN(const SessionSnapshot snapshot, get_snapshot(*source, info.id));
     const bool json = format_ ? *format_ == "json" : context.globals().json;
-    REPRISE_ASSIGN(const ReadReport report,
-                   json ? print_json(context, *source, now) : print(context, *source, now));
+    REPRISE_ASSIGN(const ReadReport report, json ? print_json(context, *source, snapshot)
+                                                 : print(context, *source, snapshot));
     for (const Damage& part : report.damage) {
       context.console().warn(cat(part.where, ": ", part.reason));
     }
@@ -126,22 +126,22 @@ class Show final : public Command {
   // Tried as a title first, which may also end in "#12".
   Result<SessionInfo> select(Context& context, Source& source) {
     auto found = context.stores().select(source, sel_, Use::read, every_state());
-    const auto place = parse_place(sel_);
-    if (found || found.error().code != Code::not_found || !place) {
+    const auto selector = parse_message_selector(sel_);
+    if (found || found.error().code != Code::not_found || !selector) {
       return found;
     }
-    found = context.stores().select(source, place->sel, Use::read, every_state());
-    if (found && place->seq >= found->head) {
+    found = context.stores().select(source, selector->sel, Use::read, every_state());
+    if (found && selector->seq >= found->head) {
       return fail(Code::not_found,
-                  cat(session_name(source, *found), " has no message ", place->seq.value,
+                  cat(session_name(source, *found), " has no message ", selector->seq.value,
                       ": it has ", found->head.value, ", from 0 on"));
     }
-    from_ = place->seq;
+    from_ = selector->seq;
     return found;
   }
 
-  ReadRange range(const SessionSnapshot& now) const {
-    ReadRange range = now.range();
+  ReadRange range(const SessionSnapshot& snapshot) const {
+    ReadRange range = snapshot.range();
     range.from = from_;
     return range;
   }
@@ -178,8 +178,9 @@ class Show final : public Command {
     return settings ? choose_author(**settings, &source).value_or(std::nullopt) : std::nullopt;
   }
 
-  Result<ReadReport> print(Context& context, Source& source, const SessionSnapshot& now) const {
-    const Session& session = now.session;
+  Result<ReadReport> print(Context& context, Source& source,
+                           const SessionSnapshot& snapshot) const {
+    const Session& session = snapshot.session;
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     const std::optional<View> view = this->view(context);
     const std::unique_ptr<Pager> pager = this->pager(context);
@@ -204,10 +205,10 @@ class Show final : public Command {
       last = std::move(message);
       return context.console().out().failed() ? Flow::stop : Flow::proceed;
     };
-    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, range(now), write));
+    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, range(snapshot), write));
     const Message* const end = last ? &*last : nullptr;
-    context.console().out().write(view ? view_end(now, end, *view)
-                                       : transcript_end(now, end, detail));
+    context.console().out().write(view ? view_end(snapshot, end, *view)
+                                       : transcript_end(snapshot, end, detail));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (!has_questions) {
       context.console().out().write(transcript_prompts(session.prompt_history));
@@ -229,8 +230,8 @@ class Show final : public Command {
   }
 
   Result<ReadReport> print_json(Context& context, Source& source,
-                                const SessionSnapshot& now) const {
-    const Session& session = now.session;
+                                const SessionSnapshot& snapshot) const {
+    const Session& session = snapshot.session;
     REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(source, session));
     std::vector<Todo> todos;
     if (TodoReader* const list = source.capabilities().todo_reader; list != nullptr) {
@@ -241,15 +242,15 @@ class Show final : public Command {
     bool first = true;
     ReadReport blobs;
     REPRISE_ASSIGN(
-        ReadReport report, source.read(session.info.id, range(now), [&](Message&& message) {
+        ReadReport report, source.read(session.info.id, range(snapshot), [&](Message&& message) {
           take_blobs(source, Detail::shortened, message, blobs);
           context.console().print_json_piece(cat(first ? "" : ",", message_document(message)));
           first = false;
           return context.console().out().failed() ? Flow::stop : Flow::proceed;
         }));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
-    if (now.answer && !now.answer->message.blocks.empty()) {
-      context.console().print_json_piece(cat(first ? "" : ",", answer_document(*now.answer)));
+    if (snapshot.answer && !snapshot.answer->message.blocks.empty()) {
+      context.console().print_json_piece(cat(first ? "" : ",", answer_document(*snapshot.answer)));
     }
     REPRISE_TRY(add_signature(source, session.info.id, report));
     context.console().print_json_piece(cat("],\"todos\":", todos_document(todos),

@@ -75,8 +75,9 @@ class Stats final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--by", "WHAT", "group by day, model, project, mode, provider or source (day)",
-                     &by_, by_names()},
+        .options = {{"--by", "WHAT",
+                     "group by day, model, project, mode, provider or source (default: day)", &by_,
+                     by_names()},
                     {"--since", "WHEN", "only messages since then: '2 weeks', a date", &since_},
                     {"--until", "WHEN", "only messages until then; a date is included", &until_},
                     {"--all-sources", "", "also count other tools' histories on this machine",
@@ -89,7 +90,7 @@ class Stats final : public Command {
     REPRISE_ASSIGN(const Prices prices, own_prices(context));
     REPRISE_TRY(find_sources(context));
     const Interrupts interrupts;
-    REPRISE_ASSIGN(const Statistics all,
+    REPRISE_ASSIGN(const Statistics statistics,
                    compute_statistics(sources_, query, prices, interrupts.token(),
                                       [&context](const Progress& progress) {
                                         context.console().progress(progress.work, progress.done,
@@ -97,14 +98,14 @@ class Stats final : public Command {
                                       }));
     context.console().end_progress();
     if (context.globals().json) {
-      context.console().print_json(document(all));
+      context.console().print_json(document(statistics));
     } else {
-      print(context, all);
+      print(context, statistics);
     }
-    for (const Damage& part : all.damage) {
+    for (const Damage& part : statistics.damage) {
       context.console().warn(cat(part.where, ": ", part.reason));
     }
-    return all.damage.empty() ? Exit::done : Exit::failed;
+    return statistics.damage.empty() ? Exit::done : Exit::failed;
   }
 
  private:
@@ -156,16 +157,16 @@ class Stats final : public Command {
     object.field("unpriced_requests", row.unpriced).close();
   }
 
-  std::string document(const Statistics& all) const {
+  std::string document(const Statistics& statistics) const {
     std::string rows;
     json::ArrayWriter array(rows);
-    for (const StatisticsRow& row : all.rows) {
+    for (const StatisticsRow& row : statistics.rows) {
       array.item();
       append_row(rows, row, true);
     }
     array.close();
     std::string total;
-    append_row(total, all.total, false);
+    append_row(total, statistics.total, false);
     const PriceList& standard = standard_prices();
     const std::vector<std::string> places(standard.sources.begin(), standard.sources.end());
     std::string prices;
@@ -179,13 +180,13 @@ class Stats final : public Command {
         .raw("rows", rows)
         .raw("total", total)
         .raw("prices", prices)
-        .raw("damage", damage_document(all.damage))
+        .raw("damage", damage_document(statistics.damage))
         .close();
     return out;
   }
 
-  void print(Context& context, const Statistics& all) const {
-    if (all.rows.empty()) {
+  void print(Context& context, const Statistics& statistics) const {
+    if (statistics.rows.empty()) {
       context.console().notice("no usage recorded");
       return;
     }
@@ -193,39 +194,39 @@ class Stats final : public Command {
     const bool is_coloured = context.is_coloured(out.is_terminal());
     const bool has_bars = out.is_terminal() || is_coloured;
     const auto columns = static_cast<std::size_t>(out.columns());
-    const std::string text = table(all, columns - (has_bars ? kBarColumns + 2 : 0));
-    out.write(has_bars ? with_bars(text, all.rows, is_coloured) : text);
+    const std::string text = table(statistics, columns - (has_bars ? kBarColumns + 2 : 0));
+    out.write(has_bars ? with_bars(text, statistics.rows, is_coloured) : text);
     const PriceList& standard = standard_prices();
-    if (all.total.usage.cost) {
+    if (statistics.total.usage.cost) {
       context.console().notice(cat("costs come from the provider, or from the prices of ",
                                    standard.as_of, " and your own"));
     }
-    if (all.total.unpriced > 0) {
-      const bool is_one = all.total.unpriced == 1;
-      context.console().notice(cat(counted(all.total.unpriced, "request"),
+    if (statistics.total.unpriced > 0) {
+      const bool is_one = statistics.total.unpriced == 1;
+      context.console().notice(cat(counted(statistics.total.unpriced, "request"),
                                    is_one ? " has" : " have",
                                    " no known price; add it to the setting 'prices'"));
     }
   }
 
-  std::string table(const Statistics& all, std::size_t width) const {
+  std::string table(const Statistics& statistics, std::size_t width) const {
     std::vector<std::vector<std::string>> rows;
     const auto add = [&rows](const StatisticsRow& row, const std::string& name) {
       rows.push_back({name, std::to_string(row.sessions), std::to_string(row.turns),
                       compact_count(row.usage.input.value), compact_count(row.usage.cached.value),
                       compact_count(row.usage.output.value), cost_text(row)});
     };
-    for (const StatisticsRow& row : all.rows) {
+    for (const StatisticsRow& row : statistics.rows) {
       add(row, row.key.empty() ? "-" : terminal_line(row.key));
     }
-    add(all.total, "total");
+    add(statistics.total, "total");
     return format_table({{.heading = std::string(by_.value_or("day")), .flexible = true},
-                         {.heading = "sessions", .align = Align::right},
-                         {.heading = "turns", .align = Align::right},
-                         {.heading = "in", .align = Align::right},
-                         {.heading = "cached", .align = Align::right},
-                         {.heading = "out", .align = Align::right},
-                         {.heading = "cost", .align = Align::right}},
+                         {.heading = "sessions", .align = Alignment::right},
+                         {.heading = "turns", .align = Alignment::right},
+                         {.heading = "in", .align = Alignment::right},
+                         {.heading = "cached", .align = Alignment::right},
+                         {.heading = "out", .align = Alignment::right},
+                         {.heading = "cost", .align = Alignment::right}},
                         rows, width);
   }
 

@@ -44,9 +44,9 @@ class StoreCommand final : public Command {
 
  private:
   Result<Exit> migrate(Context& context) const {
-    REPRISE_ASSIGN(const StoreOpener::Place place, context.stores().place());
+    REPRISE_ASSIGN(const StoreOpener::Target target, context.stores().target());
     std::vector<std::string> steps;
-    REPRISE_TRY(migrate_store(place.url, place.options,
+    REPRISE_TRY(migrate_store(target.url, target.options,
                               {.dry_run = dry_run_, .on_step = [&](std::string_view step) {
                                  steps.emplace_back(step);
                                  if (!context.globals().json) {

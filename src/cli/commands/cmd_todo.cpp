@@ -1,8 +1,5 @@
 // reprise todo: a session's todo list.
 
-#include <charconv>
-#include <system_error>
-
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
@@ -38,7 +35,7 @@ class TodoCommand final : public Command {
     REPRISE_ASSIGN(Todos* const list, offered(store->capabilities().todos, "hold todos"));
     REPRISE_ASSIGN(
         const std::vector<Todo> todos,
-        action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& all) { return edit(all); })
+        action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& todos) { return edit(todos); })
                 : list->todos(info.id));
     print(context, todos);
     if (action_) {
@@ -64,9 +61,8 @@ class TodoCommand final : public Command {
     if (words_.size() != (set ? 2U : 1U)) {
       return set ? "set takes a number and a status" : "done takes one number";
     }
-    const char* const end = words_[0].data() + words_[0].size();
-    if (const auto [stopped, error] = std::from_chars(words_[0].data(), end, number_);
-        error != std::errc() || stopped != end || number_ == 0) {
+    number_ = parse_number<std::size_t>(words_[0]).value_or(0);
+    if (number_ == 0) {
       return cat("'", words_[0], "' is not the number of a todo");
     }
     const auto status = set ? parse_todo_status(words_[1]) : TodoStatus::completed;

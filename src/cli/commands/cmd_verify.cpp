@@ -52,7 +52,7 @@ class Verify final : public Command {
       REPRISE_ASSIGN(report, repair->repair_into(repaired.path));
     } else {
       REPRISE_ASSIGN(Verifier* const verifying,
-                     offered(store->capabilities().verifying, "be verified"));
+                     offered(store->capabilities().verifier, "be verified"));
       REPRISE_ASSIGN(report, verifying->verify());
     }
     context.console().end_progress();

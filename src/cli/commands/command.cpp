@@ -107,7 +107,7 @@ constexpr CommandEntry kCommands[] = {
          "standard error.\n\n"
          "md and html are for reading; json holds everything; jsonl holds chat messages for "
          "training models; the other formats are named after the tools that read them. These "
-         "tools' own folders are written to only with --into-tool, which also chooses the place.",
+         "tools' own folders are written to only with --into-tool, which also chooses the path.",
      .examples = "reprise export last > notes.md\n"
                  "reprise export last -o notes.html\n"
                  "reprise export 1 2 3 -o notes/\n"
@@ -142,7 +142,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_pin},
     {.name = "unpin",
      .group = CommandGroup::change,
-     .summary = "list a session in its usual place again",
+     .summary = "stop listing a session before the others",
      .description = "",
      .examples = "reprise unpin 1",
      .make = make_unpin},
@@ -296,7 +296,7 @@ constexpr CommandEntry kCommands[] = {
      .group = CommandGroup::set_up,
      .summary = "show or change the settings",
      .description =
-         "get and set name a key with dots, such as providers.work.model; `config keys` lists "
+         "get and set take a key with dots, such as providers.work.model; `config keys` lists "
          "them. "
          "set changes one line of your settings and keeps all others. edit opens them in $VISUAL "
          "or "
@@ -318,7 +318,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_completions},
     {.name = "help",
      .group = CommandGroup::set_up,
-     .summary = "explain the program or a command",
+     .summary = "show help for reprise or a command",
      .description = "",
      .examples = "reprise help\n"
                  "reprise help ask\n"

@@ -108,7 +108,7 @@ Completion complete_stores(Context& context) {
   Completion out;
   for (const StoreKind& kind : store_kinds()) {
     out.candidates.push_back(
-        {cat(kind.name, kind.place == StoreKind::Place::server ? "://" : ":")});
+        {cat(kind.name, kind.location == StoreKind::Location::server ? "://" : ":")});
   }
   std::ranges::move(complete_histories().candidates, std::back_inserter(out.candidates));
   // Paths in this folder are relative to it.

@@ -24,11 +24,11 @@ constexpr std::size_t kGroupColumns = 37;  // where a group's list of commands w
 
 // Wraps words at the right edge and indents the following lines.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
-  const std::size_t room = kColumns - indent;
+  const std::size_t columns = kColumns - indent;
   std::string_view gap = "  ";
   const std::string below(indent, ' ');
-  while (display_width(text) > room) {
-    const std::size_t fits = width_prefix(text, room).size();
+  while (display_width(text) > columns) {
+    const std::size_t fits = width_prefix(text, columns).size();
     const std::size_t blank = text.rfind(' ', fits);
     const std::size_t end = blank == std::string_view::npos || blank == 0 ? fits : blank;
     out += cat(gap, text.substr(0, end), "\n");
@@ -59,10 +59,7 @@ void append_rows(std::string& out, std::string_view heading, const std::vector<R
 }
 
 std::string option_left(const OptionSpec& option) {
-  std::string names(option.names);
-  for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 1)) {
-    names.insert(at + 1, " ");
-  }
+  const std::string names = joined(split(option.names, ','));
   if (!names.starts_with("--") && names.find(',') == std::string::npos) {
     return option.value.empty() ? names : cat(names, " ", option.value);
   }
@@ -128,7 +125,7 @@ std::span<const GroupHelp> command_groups() {
       {CommandGroup::ask, "ask a question, open the app, continue"},
       {CommandGroup::read, "find sessions and read them"},
       {CommandGroup::change, "change a session"},
-      {CommandGroup::remove, "to the trash and back"},
+      {CommandGroup::remove, "move sessions to the trash and back"},
       {CommandGroup::stores, "copy, check and back up sessions"},
       {CommandGroup::set_up, "providers, settings, shell"},
   };

@@ -2,10 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstddef>
 #include <cstdint>
-#include <system_error>
+#include <iterator>
 #include <variant>
 
 #include "base/text.h"
@@ -15,15 +13,9 @@ namespace reprise::cli {
 namespace {
 
 template <class Number>
-bool parse_number(const std::string& text, const NumberRange& range, std::optional<Number>& out) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end || !range.holds(static_cast<double>(number))) {
-    return false;
-  }
-  out = number;
-  return true;
+bool assign_number(const std::string& text, const NumberRange& range, std::optional<Number>& out) {
+  out = parse_number<Number>(text);
+  return out && range.holds(static_cast<double>(*out));
 }
 
 struct Assign {
@@ -43,10 +35,10 @@ struct Assign {
     return true;
   }
   bool operator()(std::optional<std::int64_t>* target) const {
-    return parse_number(values.back(), range, *target);
+    return assign_number(values.back(), range, *target);
   }
   bool operator()(std::optional<double>* target) const {
-    return parse_number(values.back(), range, *target);
+    return assign_number(values.back(), range, *target);
   }
   bool operator()(std::vector<std::string>* target) const {
     *target = values;
@@ -125,16 +117,9 @@ bool is_option(const ArgumentTable& table, std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   const bool has_number = word.size() > 2 && std::ranges::all_of(word.substr(2), is_ascii_digit);
   return std::ranges::any_of(table.options, [&](const OptionSpec& option) {
-    std::string_view rest = option.names;
-    while (!rest.empty()) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view one = rest.substr(0, comma);
-      if (one == name || (one.size() == 2 && has_number && word.starts_with(one))) {
-        return true;
-      }
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-    return false;
+    return std::ranges::any_of(split(option.names, ','), [&](std::string_view known) {
+      return known == name || (known.size() == 2 && has_number && word.starts_with(known));
+    });
   });
 }
 
@@ -178,14 +163,8 @@ std::vector<std::string_view> long_names(const ArgumentTable& a, const ArgumentT
   std::vector<std::string_view> names;
   for (const ArgumentTable* table : {&a, &b}) {
     for (const OptionSpec& option : table->options) {
-      std::string_view rest = option.names;
-      while (!rest.empty()) {
-        const std::size_t comma = std::min(rest.find(','), rest.size());
-        if (rest.starts_with("--")) {
-          names.push_back(rest.substr(0, comma));
-        }
-        rest.remove_prefix(std::min(comma + 1, rest.size()));
-      }
+      std::ranges::copy_if(split(option.names, ','), std::back_inserter(names),
+                           [](std::string_view name) { return name.starts_with("--"); });
     }
   }
   return names;

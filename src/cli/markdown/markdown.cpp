@@ -84,7 +84,7 @@ class MarkdownLines {
         break;
       case MD_BLOCK_HR:
         blocks_.add_gap();
-        blocks_.add({{{std::string(std::min<std::size_t>(blocks_.room(), 3), '-'), kDim}}});
+        blocks_.add({{{std::string(std::min<std::size_t>(blocks_.columns(), 3), '-'), kDim}}});
         break;
       case MD_BLOCK_H:
         blocks_.add_gap();
@@ -105,10 +105,11 @@ class MarkdownLines {
         break;
       case MD_BLOCK_TR:
         table_.rows.emplace_back();
-        cells_ += table_.sides.size();  // including cells omitted in short rows
+        cells_ += table_.alignments.size();  // including cells omitted in short rows
         break;
       case MD_BLOCK_TH:
-        table_.sides.push_back(side_of(static_cast<const MD_BLOCK_TD_DETAIL*>(detail)->align));
+        table_.alignments.push_back(
+            alignment_of(static_cast<const MD_BLOCK_TD_DETAIL*>(detail)->align));
         ++cells_;
         break;
       default:
@@ -143,7 +144,7 @@ class MarkdownLines {
         table_.rows.back().push_back(std::exchange(line_, {}));
         break;
       case MD_BLOCK_TABLE:
-        blocks_.add(table_lines(table_, blocks_.room()));
+        blocks_.add(table_lines(table_, blocks_.columns()));
         break;
       default:
         break;
@@ -186,10 +187,10 @@ class MarkdownLines {
   }
 
  private:
-  static Side side_of(MD_ALIGN align) {
-    return align == MD_ALIGN_RIGHT    ? Side::right
-           : align == MD_ALIGN_CENTER ? Side::centre
-                                      : Side::left;
+  static Alignment alignment_of(MD_ALIGN align) {
+    return align == MD_ALIGN_RIGHT    ? Alignment::right
+           : align == MD_ALIGN_CENTER ? Alignment::centre
+                                      : Alignment::left;
   }
 
   void begin_list(MD_BLOCKTYPE type, const void* detail) {
@@ -233,10 +234,10 @@ class MarkdownLines {
       code.remove_suffix(1);
     }
     blocks_.push({{{"│ ", kDim}}, {{"│ ", kDim}}});
-    const std::size_t columns = blocks_.room();
+    const std::size_t columns = blocks_.columns();
     std::vector<Line> lines;
     for (const Line& line : coloured_code(code, language_)) {
-      std::ranges::move(cut_line(line, columns), std::back_inserter(lines));
+      std::ranges::move(split_line(line, columns), std::back_inserter(lines));
     }
     blocks_.add(lines);
     blocks_.pop();
@@ -250,7 +251,7 @@ class MarkdownLines {
     lines_.push_back(std::exchange(line_, {}));
     std::vector<Line> wrapped;
     for (const Line& line : std::exchange(lines_, {})) {
-      std::ranges::move(wrap(line, blocks_.room()), std::back_inserter(wrapped));
+      std::ranges::move(wrap(line, blocks_.columns()), std::back_inserter(wrapped));
     }
     blocks_.add(wrapped);
   }

@@ -46,23 +46,23 @@ std::size_t sum_of(const std::vector<std::size_t>& widths, std::size_t most) {
 
 // The widths that the cells need; the widest columns shrink until all fit. Empty if they cannot.
 std::vector<std::size_t> column_widths(const Table& table, std::size_t width) {
-  const std::size_t count = table.sides.size();
+  const std::size_t count = table.alignments.size();
   const std::size_t between = count == 0 ? 0 : (count - 1) * kBetweenColumns;
   if (count == 0 || width < between + count) {
     return {};
   }
-  const std::size_t room = width - between;
+  const std::size_t columns_max = width - between;
   std::vector<std::size_t> widths(count, 1);
   for (const std::vector<Line>& row : table.rows) {
     for (std::size_t i = 0; i < count; ++i) {
       widths[i] = std::max(widths[i], width_of(cell_of(row, i)));
     }
   }
-  std::size_t most = room;
-  while (most >= kColumnMin && sum_of(widths, most) > room) {
+  std::size_t most = columns_max;
+  while (most >= kColumnMin && sum_of(widths, most) > columns_max) {
     --most;
   }
-  if (sum_of(widths, most) > room) {
+  if (sum_of(widths, most) > columns_max) {
     return {};
   }
   std::ranges::transform(widths, widths.begin(),
@@ -71,9 +71,11 @@ std::vector<std::size_t> column_widths(const Table& table, std::size_t width) {
 }
 
 // Adds one line of a cell, aligned and padded with blanks.
-void add_padded(Line& out, const Line& line, Side side, std::size_t width) {
+void add_padded(Line& out, const Line& line, Alignment alignment, std::size_t width) {
   const std::size_t blanks = width - std::min(width, width_of(line));
-  const std::size_t before = side == Side::left ? 0 : side == Side::right ? blanks : blanks / 2;
+  const std::size_t before = alignment == Alignment::left    ? 0
+                             : alignment == Alignment::right ? blanks
+                                                             : blanks / 2;
   append(out, std::string(before, ' '), kPlain);
   for (const Span& span : line) {
     append(out, span.text, span.style);
@@ -93,7 +95,7 @@ void add_row(std::vector<Line>& out, const std::vector<std::vector<Line>>& cells
       if (i > 0) {
         append(line, kBetween, kDim);
       }
-      add_padded(line, cell_of(cells[i], y), table.sides[i], widths[i]);
+      add_padded(line, cell_of(cells[i], y), table.alignments[i], widths[i]);
     }
     out.push_back(std::move(line));
   }
@@ -129,7 +131,7 @@ std::vector<Line> as_list(const Table& table, std::size_t width) {
     if (y > 1) {
       out.emplace_back();
     }
-    for (std::size_t i = 0; i < table.sides.size(); ++i) {
+    for (std::size_t i = 0; i < table.alignments.size(); ++i) {
       Line line = bold(cell_of(table.rows.front(), i));
       append(line, ": ", kBold);
       std::ranges::copy(cell_of(table.rows[y], i), std::back_inserter(line));
@@ -163,8 +165,8 @@ Style style_of(CodeToken token) {
 
 // Containers beyond the depth limit or the available width are counted, but not indented.
 void BlockLines::push(Container container) {
-  const bool has_room = room() >= width_of(container.rest) + kRoomMin;
-  if (too_deep_ == 0 && has_room && containers_.size() < kDepthMax) {
+  const bool is_wide_enough = columns() >= width_of(container.rest) + kRoomMin;
+  if (too_deep_ == 0 && is_wide_enough && containers_.size() < kDepthMax) {
     containers_.push_back(std::move(container));
   } else {
     ++too_deep_;
@@ -179,7 +181,7 @@ void BlockLines::pop() {
   }
 }
 
-std::size_t BlockLines::room() const {
+std::size_t BlockLines::columns() const {
   std::size_t taken = 0;
   for (const Container& container : containers_) {
     taken += width_of(container.rest);

@@ -24,7 +24,7 @@ class BlockLines {
   void pop();
 
   // The columns left for text.
-  std::size_t room() const;
+  std::size_t columns() const;
   // Adds the pending empty line before a block.
   void add_gap();
   // Cancels the pending empty line.
@@ -41,10 +41,10 @@ class BlockLines {
   bool gap_pending_ = false;
 };
 
-enum class Side : std::uint8_t { left, centre, right };
+enum class Alignment : std::uint8_t { left, centre, right };
 
 struct Table {
-  std::vector<Side> sides;              // the alignment of each column
+  std::vector<Alignment> alignments;    // the alignment of each column
   std::vector<std::vector<Line>> rows;  // of cells; the first row is the header
 };
 

@@ -158,7 +158,7 @@ std::vector<Line> wrap_text(std::string_view text, Style style, std::size_t widt
   }
 }
 
-std::vector<Line> cut_line(const Line& line, std::size_t width) {
+std::vector<Line> split_line(const Line& line, std::size_t width) {
   const Margin none;
   Wrapper wrapper(width, none, Breaks::anywhere);
   for (const Span& span : line) {

@@ -60,7 +60,7 @@ std::vector<Line> wrap_text(std::string_view text, Style style, std::size_t widt
                             const Margin& margin = {});
 
 // Like wrap(), but breaks only full lines; for code.
-std::vector<Line> cut_line(const Line& line, std::size_t width);
+std::vector<Line> split_line(const Line& line, std::size_t width);
 
 // Expands tabs to multiples of four columns, for a single line.
 std::string expand_tabs(std::string_view line);

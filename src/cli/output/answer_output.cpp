@@ -88,9 +88,9 @@ void TextAnswer::finish() {
 void TextAnswer::on_tool_call(const ToolUseBlock& call) {
   finish();
   const std::string_view input = call.input.text();
-  const std::string_view shown = grapheme_prefix(input, kInputShown);
+  const std::string_view excerpt = grapheme_prefix(input, kInputShown);
   context_.console().notice(
-      cat("tool ", call.name, " ", shown, shown.size() < input.size() ? "…" : ""));
+      cat("tool ", call.name, " ", excerpt, excerpt.size() < input.size() ? "…" : ""));
 }
 
 void TextAnswer::on_tool_result(const ToolResultBlock& result) {

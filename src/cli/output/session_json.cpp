@@ -28,7 +28,7 @@ struct InfoWriter {
 
   template <class Value>
   void write(std::string_view name, const Value& value) const {
-    model::append_json(object.key(name), value, JsonForm::shown);
+    model::append_json(object.key(name), value, JsonForm::output);
   }
   void write(std::string_view name, SessionState /*state*/) const {
     object.field(name, state_text(info));
@@ -81,7 +81,7 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info, std::strin
   }
   const InfoWriter writer{object, info};
   model::for_each(model::kInfoFields,
-                  [&](const auto& field) { writer.write(field.shown, info.*field.member); });
+                  [&](const auto& field) { writer.write(field.output_name, info.*field.member); });
 }
 
 Usage total_usage(const Session& session) {
@@ -98,7 +98,7 @@ std::string session_document(Source& source, const Session& session,
   json::ObjectWriter object(out);
   append_info(object, session.info, brief_id(source, session.info.id));
   object.field("system_prompt", session.system_prompt).raw("config", session.config.text());
-  model::append_json(object.key("usage"), total_usage(session), JsonForm::shown);
+  model::append_json(object.key("usage"), total_usage(session), JsonForm::output);
   object.raw("response_ids", json::array_of(response_ids));
   if (!session.prompt_history.empty()) {
     object.raw("prompt_history", json::array_of(session.prompt_history));
@@ -156,7 +156,7 @@ Result<Exit> show_sessions(Context& context, Store& store,
 
 std::string message_document(const Message& message) {
   std::string out;
-  model::append_json(out, message, JsonForm::shown);
+  model::append_json(out, message, JsonForm::output);
   return out;
 }
 
@@ -170,7 +170,7 @@ std::string answer_document(const UnfinishedAnswer& answer) {
 
 std::string todos_document(const std::vector<Todo>& todos) {
   std::string out;
-  model::append_json(out, todos, JsonForm::shown);
+  model::append_json(out, todos, JsonForm::output);
   return out;
 }
 
@@ -198,7 +198,7 @@ std::string snippet_text(const std::vector<SearchPiece>& pieces) {
 
 void append_hit(std::string& out, const SearchHit& hit, const std::string& source) {
   json::ObjectWriter object(out);
-  object.field("place", hit_place(hit));
+  object.field("place", hit_selector(hit));
   if (!source.empty()) {
     object.field("source", source);
   }
@@ -221,7 +221,7 @@ void append_hit(std::string& out, const SearchHit& hit, const std::string& sourc
 
 }  // namespace
 
-std::string hit_place(const SearchHit& hit) {
+std::string hit_selector(const SearchHit& hit) {
   return cat(hit.short_id, "#", hit.seq.value);
 }
 

@@ -49,7 +49,7 @@ std::string todos_document(const std::vector<Todo>& todos);
 std::string damage_document(const std::vector<Damage>& damage);
 
 // The message as commands name it: "e32c41d0#12".
-std::string hit_place(const SearchHit& hit);
+std::string hit_selector(const SearchHit& hit);
 // {"hits":[…],"next":…}; `sources` are values for --store, "" for the settings' store.
 std::string hits_document(const SearchPage& page, std::span<const std::string> sources);
 

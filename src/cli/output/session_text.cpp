@@ -114,7 +114,7 @@ std::string with_heading(const Message& message, std::string_view note, const Vi
 constexpr std::size_t kTitleMax = 24;  // columns
 constexpr std::size_t kSnippetMin = 20;
 constexpr std::string_view kPlain = "\x1b[0m";
-constexpr std::string_view kPlaceColour = "\x1b[33m";
+constexpr std::string_view kSelectorColour = "\x1b[33m";
 constexpr std::string_view kAgeColour = "\x1b[2m";
 constexpr std::string_view kMatchColour = "\x1b[1;31m";
 
@@ -142,12 +142,12 @@ class HitLine {
   void snippet(const std::vector<SearchPiece>& pieces) {
     std::size_t left = view_.columns > used_ + kSnippetMin ? view_.columns - used_ : kSnippetMin;
     for (const auto& [text, matches] : pieces) {
-      std::string shown = terminal_line(text);
+      std::string safe_text = terminal_line(text);
       if (matches && !view_.colour) {
-        shown = cat("*", shown, "*");
+        safe_text = cat("*", safe_text, "*");
       }
-      const std::size_t width = display_width(shown);
-      add(shorten(shown, left), matches ? kMatchColour : "");
+      const std::size_t width = display_width(safe_text);
+      add(shorten(safe_text, left), matches ? kMatchColour : "");
       if (width >= left) {
         break;
       }
@@ -220,38 +220,40 @@ std::string view_message(const Message& message, const View& view) {
   return with_heading(message, is_incomplete ? " · incomplete" : "", view);
 }
 
-std::string view_end(const SessionSnapshot& now, const Message* last, const View& view) {
-  if (is_unanswered(now, last)) {
+std::string view_end(const SessionSnapshot& snapshot, const Message* last, const View& view) {
+  if (is_unanswered(snapshot, last)) {
     Line line;
     app::append(line, kNoAnswer, {.colour = Colour::yellow});
     return cat("\n", text_of({line}, view));
   }
-  return now.answer ? with_heading(now.answer->message, unfinished_note(*now.answer), view) : "";
+  return snapshot.answer
+             ? with_heading(snapshot.answer->message, unfinished_note(*snapshot.answer), view)
+             : "";
 }
 
 std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   struct Cells {
-    std::string place;
+    std::string selector;
     std::string age;
     std::string title;
   };
   std::vector<Cells> rows;
-  std::size_t place = 0;
+  std::size_t selector_columns = 0;
   std::size_t age = 0;
   std::size_t title = 0;
   for (const SearchHit& hit : hits) {
     const std::string& source = view.sources[hit.source];
-    rows.push_back({cat(source, source.empty() ? "" : " ", hit_place(hit)),
+    rows.push_back({cat(source, source.empty() ? "" : " ", hit_selector(hit)),
                     age_text(hit.time, view.now),
                     shorten(terminal_line(hit.session.title), kTitleMax)});
-    place = std::max(place, display_width(rows.back().place));
+    selector_columns = std::max(selector_columns, display_width(rows.back().selector));
     age = std::max(age, display_width(rows.back().age));
     title = std::max(title, display_width(rows.back().title));
   }
   std::string out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     HitLine line(out, view);
-    line.cell(rows[i].place, place, kPlaceColour);
+    line.cell(rows[i].selector, selector_columns, kSelectorColour);
     line.cell(rows[i].age, age, kAgeColour);
     line.cell(rows[i].title, title, "");
     line.snippet(hits[i].snippet);

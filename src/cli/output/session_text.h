@@ -23,7 +23,7 @@ std::string local_time(Time time);
 std::string view_head(const Session& session, std::string_view brief, const View& view);
 std::string view_message(const Message& message, const View& view);
 // Like transcript_end().
-std::string view_end(const SessionSnapshot& now, const Message* last, const View& view);
+std::string view_end(const SessionSnapshot& snapshot, const Message* last, const View& view);
 
 struct HitView {
   std::span<const std::string> sources;  // values for --store; "" for the settings' store

@@ -24,34 +24,34 @@ std::string fit(std::string_view text, std::size_t width) {
   return std::string(width_prefix(text, width - 1)) + "…";
 }
 
-void append_cell(std::string& line, std::string_view text, std::size_t width, Align align) {
+void append_cell(std::string& line, std::string_view text, std::size_t width, Alignment align) {
   const std::string cell = fit(text, width);
   const std::string padding(width - std::min(width, display_width(cell)), ' ');
-  line += align == Align::right ? padding + cell : cell + padding;
+  line += align == Alignment::right ? padding + cell : cell + padding;
 }
 
 // A column that is shown.
-struct Shown {
+struct TableColumn {
   std::size_t index;
   std::size_t width;
 };
 
-std::vector<Shown> all_columns(const std::vector<Column>& columns,
-                               const std::vector<std::vector<std::string>>& rows) {
-  std::vector<Shown> shown;
+std::vector<TableColumn> all_columns(const std::vector<Column>& columns,
+                                     const std::vector<std::vector<std::string>>& rows) {
+  std::vector<TableColumn> displayed;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::size_t width = display_width(columns[i].heading);
     for (const auto& row : rows) {
       width = std::max(width, display_width(row[i]));
     }
-    shown.push_back({i, width});
+    displayed.push_back({i, width});
   }
-  return shown;
+  return displayed;
 }
 
-std::size_t total_width(const std::vector<Shown>& shown) {
-  std::size_t total = kGap.size() * (shown.size() - 1);
-  for (const Shown& column : shown) {
+std::size_t total_width(const std::vector<TableColumn>& displayed) {
+  std::size_t total = kGap.size() * (displayed.size() - 1);
+  for (const TableColumn& column : displayed) {
     total += column.width;
   }
   return total;
@@ -61,14 +61,15 @@ std::size_t total_width(const std::vector<Shown>& shown) {
 
 std::string format_table(const std::vector<Column>& columns,
                          const std::vector<std::vector<std::string>>& rows, std::size_t width_max) {
-  std::vector<Shown> shown = all_columns(columns, rows);
-  if (total_width(shown) > width_max) {
-    std::erase_if(shown, [&](const Shown& column) { return columns[column.index].optional; });
+  std::vector<TableColumn> displayed = all_columns(columns, rows);
+  if (total_width(displayed) > width_max) {
+    std::erase_if(displayed,
+                  [&](const TableColumn& column) { return columns[column.index].optional; });
   }
-  const std::size_t total = total_width(shown);
+  const std::size_t total = total_width(displayed);
   const auto flexible = std::ranges::find_if(
-      shown, [&](const Shown& column) { return columns[column.index].flexible; });
-  if (total > width_max && flexible != shown.end()) {
+      displayed, [&](const TableColumn& column) { return columns[column.index].flexible; });
+  if (total > width_max && flexible != displayed.end()) {
     std::size_t& width = flexible->width;
     const std::size_t excess = total - width_max;
     width = std::max(width > excess ? width - excess : 0, std::min(width, kFlexibleMin));
@@ -76,7 +77,7 @@ std::string format_table(const std::vector<Column>& columns,
   std::string out;
   const auto append_line = [&](const auto& cell_at) {
     std::string line;
-    for (const auto& [index, width] : shown) {
+    for (const auto& [index, width] : displayed) {
       line += line.empty() ? "" : kGap;
       append_cell(line, cell_at(index), width, columns[index].align);
     }

@@ -10,11 +10,11 @@
 
 namespace reprise::cli {
 
-enum class Align : std::uint8_t { left, right };
+enum class Alignment : std::uint8_t { left, right };
 
 struct Column {
   std::string heading;
-  Align align = Align::left;
+  Alignment align = Alignment::left;
   bool flexible = false;  // cut with "…" if there is no room; at least kFlexibleMin columns remain
   bool optional = false;  // dropped before anything is cut
 };

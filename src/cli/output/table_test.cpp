@@ -13,7 +13,7 @@ namespace reprise::cli {
 namespace {
 
 const std::vector<Column> kColumns = {
-    {.heading = "#", .align = Align::right}, {.heading = "title", .flexible = true}, {"age"}};
+    {.heading = "#", .align = Alignment::right}, {.heading = "title", .flexible = true}, {"age"}};
 
 TEST(Table, AlignsByDisplayWidth) {
   EXPECT_EQ(format_table(kColumns, {{"1", "日本", "now"}, {"10", "plain", "later"}}, 80),

@@ -9,22 +9,10 @@
 namespace reprise::cli {
 namespace {
 
-bool has_name(const OptionSpec& option, std::string_view name) {
-  std::string_view rest = option.names;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (rest.substr(0, comma) == name) {
-      return true;
-    }
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return false;
-}
-
 // True for "--store x"; false for "--store=x" and "--json".
 bool takes_next_word(const ArgumentTable& globals, std::string_view word) {
   return std::ranges::any_of(globals.options, [&](const OptionSpec& option) {
-    return !option.value.empty() && has_name(option, word);
+    return !option.value.empty() && option.has_name(word);
   });
 }
 
@@ -32,10 +20,15 @@ bool takes_next_word(const ArgumentTable& globals, std::string_view word) {
 bool is_global(const ArgumentTable& globals, std::string_view word) {
   const std::string_view name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
   return std::ranges::any_of(globals.options,
-                             [&](const OptionSpec& option) { return has_name(option, name); });
+                             [&](const OptionSpec& option) { return option.has_name(name); });
 }
 
 }  // namespace
+
+bool OptionSpec::has_name(std::string_view name) const {
+  const std::vector<std::string_view> all_names = split(names, ',');
+  return std::ranges::find(all_names, name) != all_names.end();
+}
 
 ArgumentTable global_arguments(Globals& globals) {
   return {

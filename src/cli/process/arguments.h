@@ -27,6 +27,8 @@ struct OptionSpec {
   bool value_optional = false;                 // if the value is omitted, the target becomes ""
   std::vector<std::string_view> offered = {};  // completion candidates when any value is accepted
   NumberRange range = {};                      // for numbers
+
+  bool has_name(std::string_view name) const;
 };
 
 // A positional argument. The last one may take several values.

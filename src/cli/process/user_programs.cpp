@@ -29,15 +29,10 @@ namespace fs = std::filesystem;
 
 bool is_installed(const ProcessEnvironment& environment, std::string_view program) {
   const std::string path = environment.find("PATH").value_or("/usr/bin:/bin");
-  for (std::string_view rest = path; !rest.empty();) {
-    const std::size_t colon = std::min(rest.find(':'), rest.size());
-    const fs::path file = fs::path(rest.substr(0, colon)) / program;
-    if (::access(file.c_str(), X_OK) == 0) {
-      return true;
-    }
-    rest.remove_prefix(std::min(colon + 1, rest.size()));
-  }
-  return false;
+  return std::ranges::any_of(split(path, ':'), [program](std::string_view folder) {
+    const fs::path file = fs::path(folder) / program;
+    return ::access(file.c_str(), X_OK) == 0;
+  });
 }
 
 [[noreturn]] void run_pager(const std::string& command, int input) {

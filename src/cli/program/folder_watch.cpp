@@ -45,8 +45,8 @@ bool sleep_or_stop(int fd, milliseconds time, const std::stop_token& stop, bool&
 
 }  // namespace
 
-FolderWatch FolderWatch::begin(const std::vector<fs::path>& places) {
-  FolderWatch watch(places);
+FolderWatch FolderWatch::begin(const std::vector<fs::path>& paths) {
+  FolderWatch watch(paths);
   watch.add_all();
   return watch;
 }
@@ -60,11 +60,11 @@ void FolderWatch::add_all() {
   if (!inotify_.is_open()) {
     inotify_ = Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   }
-  for (const fs::path& place : places_) {
-    bool is_watched = inotify_.is_open() && add(place);
+  for (const fs::path& path : paths_) {
+    bool is_watched = inotify_.is_open() && add(path);
     std::error_code error;
     for (fs::recursive_directory_iterator
-             entry(place, fs::directory_options::skip_permission_denied, error),
+             entry(path, fs::directory_options::skip_permission_denied, error),
          end;
          is_watched && !error && entry != end; entry.increment(error)) {
       std::error_code none;

@@ -16,7 +16,7 @@ class FolderWatch {
  public:
   // New folders are watched from the next wait() on. If the system has no watches left, wait()
   // polls every ten seconds.
-  static FolderWatch begin(const std::vector<std::filesystem::path>& places);
+  static FolderWatch begin(const std::vector<std::filesystem::path>& paths);
 
   bool is_polling() const { return !inotify_.is_open(); }
   // Waits until something has changed and `pause` has passed since. cancelled if a stop is
@@ -24,12 +24,12 @@ class FolderWatch {
   Result<> wait(std::chrono::milliseconds pause, const std::stop_token& stop);
 
  private:
-  explicit FolderWatch(std::vector<std::filesystem::path> places) : places_(std::move(places)) {}
+  explicit FolderWatch(std::vector<std::filesystem::path> paths) : paths_(std::move(paths)) {}
   void add_all();
   bool add(const std::filesystem::path& folder);
   void drain() const;
 
-  std::vector<std::filesystem::path> places_;
+  std::vector<std::filesystem::path> paths_;
   Fd inotify_;
 };
 

@@ -47,13 +47,13 @@ void on_signal(int signal) {
 // A thread reads the pipe, because request_stop() is not async-signal-safe.
 class Interrupts::Impl {
  public:
-  explicit Impl(int patience) {
+  explicit Impl(int signals_max) {
     if (::pipe(pipe_.data()) != 0) {
       return;  // without the pipe the signals keep their default action
     }
     received = 0;
     times = 0;
-    times_max = patience;
+    times_max = signals_max;
     wake_fd = pipe_[1];
     watcher_ = std::thread([this] { watch(); });
     struct sigaction action{};
@@ -122,7 +122,7 @@ class Interrupts::Impl {
   std::thread watcher_;
 };
 
-Interrupts::Interrupts(int patience) : impl_(std::make_unique<Impl>(patience)) {}
+Interrupts::Interrupts(int signals_max) : impl_(std::make_unique<Impl>(signals_max)) {}
 Interrupts::~Interrupts() = default;
 
 std::stop_token Interrupts::token() const {

@@ -10,8 +10,8 @@ namespace reprise::cli {
 // At most one instance per process. The destructor restores the previous signal actions.
 class Interrupts {
  public:
-  // The first `patience` signals request a stop; the next one ends the process at once.
-  explicit Interrupts(int patience = 1);
+  // The first `signals_max` signals request a stop; the next one ends the process at once.
+  explicit Interrupts(int signals_max = 1);
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;

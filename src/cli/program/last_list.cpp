@@ -33,13 +33,13 @@ std::string this_terminal() {
   return cat(session, ":", started_ticks(session).value_or(0));
 }
 
-fs::path file_of(const LastListKey& place, std::string_view terminal) {
-  const std::uint64_t hash = fnv1a(cat(place.store_url, "\n", place.folder, "\n", terminal));
+fs::path file_of(const LastListKey& key, std::string_view terminal) {
+  const std::uint64_t hash = fnv1a(cat(key.store_url, "\n", key.folder, "\n", terminal));
   std::string name;
   for (int shift = 60; shift >= 0; shift -= 4) {
     name += "0123456789abcdef"[hash >> shift & 15U];
   }
-  return place.state_folder / kFolder / cat(name, ".json");
+  return key.state_folder / kFolder / cat(name, ".json");
 }
 
 // Removes the lists of closed terminals.
@@ -78,12 +78,12 @@ bool is_old(const LastList& list, Time now) {
   return age > kAgeMax || age < -kAgeMax;
 }
 
-Result<> save_last_list(const LastListKey& place, const LastList& list) {
+Result<> save_last_list(const LastListKey& key, const LastList& list) {
   const std::string terminal = this_terminal();
   std::string out;
   json::ObjectWriter object(out);
-  object.field("store", place.store_url)
-      .field("folder", place.folder)
+  object.field("store", key.store_url)
+      .field("folder", key.folder)
       .field("terminal", terminal)
       .field("shown_at", format_time(list.shown_at))
       .key("ids");
@@ -97,21 +97,21 @@ Result<> save_last_list(const LastListKey& place, const LastList& list) {
   out += '\n';
   // Not synced and not replaced atomically: a torn list only means that numbers do not work, and a
   // sync would cost more than everything else in `reprise list`.
-  const fs::path path = file_of(place, terminal);
+  const fs::path path = file_of(key, terminal);
   std::error_code unknown;
   if (!fs::exists(path, unknown)) {
     REPRISE_TRY(make_private_folders(path.parent_path()));
     remove_unused(path.parent_path());
-    fs::remove(place.state_folder / "last-list.json", unknown);  // written by an earlier version
+    fs::remove(key.state_folder / "last-list.json", unknown);  // written by an earlier version
   }
   REPRISE_ASSIGN(Fd file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
   REPRISE_TRY(write_all(file.get(), out, path));
   return file.close(path);
 }
 
-std::optional<LastList> load_last_list(const LastListKey& place) {
+std::optional<LastList> load_last_list(const LastListKey& key) {
   const std::string terminal = this_terminal();
-  const auto text = read_file(file_of(place, terminal), kFileBytesMax);
+  const auto text = read_file(file_of(key, terminal), kFileBytesMax);
   if (!text) {
     return std::nullopt;
   }
@@ -132,7 +132,7 @@ std::optional<LastList> load_last_list(const LastListKey& place) {
     return member == nullptr ? scanner.skip() : scanner.string(*member);
   });
   const auto time = parse_time(shown_at);
-  if (!read || !time || written.store_url != place.store_url || written.folder != place.folder ||
+  if (!read || !time || written.store_url != key.store_url || written.folder != key.folder ||
       written_in != terminal) {
     return std::nullopt;
   }

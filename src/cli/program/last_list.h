@@ -25,9 +25,9 @@ struct LastList {
 // the future because the clock was set back.
 bool is_old(const LastList& list, Time now);
 
-Result<> save_last_list(const LastListKey& place, const LastList& list);
+Result<> save_last_list(const LastListKey& key, const LastList& list);
 
 // nullopt if no list was shown here or it cannot be read; then numbers do not work.
-std::optional<LastList> load_last_list(const LastListKey& place);
+std::optional<LastList> load_last_list(const LastListKey& key);
 
 }  // namespace reprise::cli

@@ -19,20 +19,20 @@ constexpr std::size_t kFoldersUpMax = 32;
 
 class StoreFinder {
  public:
-  void probe(const fs::path& place) {
+  void probe(const fs::path& path) {
     std::error_code none;
-    if (!fs::exists(place, none)) {
+    if (!fs::exists(path, none)) {
       return;
     }
-    const auto url = recognise_store(place);
+    const auto url = recognise_store(path);
     if (url && !url->empty() && std::ranges::find(found_, *url) == found_.end()) {
       found_.push_back(*url);
     }
   }
 
-  void probe_named(const fs::path& folder, std::string_view place) {
-    if (!place.empty()) {
-      probe(folder / place);
+  void probe_named(const fs::path& folder, std::string_view name) {
+    if (!name.empty()) {
+      probe(folder / name);
     }
   }
 
@@ -54,8 +54,8 @@ class StoreFinder {
     for (std::size_t up = 0; up < kFoldersUpMax; ++up) {
       probe(folder);
       for (const StoreKind& kind : store_kinds()) {
-        for (const std::string_view place : kind.in_project) {
-          probe_named(folder, place);
+        for (const std::string_view name : kind.in_project) {
+          probe_named(folder, name);
         }
       }
       const fs::path parent = folder.parent_path();
@@ -123,12 +123,12 @@ Result<std::string> parse_tool(std::string_view from) {
 std::vector<FoundHistory> find_histories(Context& context, std::string_view only) {
   std::vector<FoundHistory> found;
   for (const SourceKind& kind : source_kinds()) {
-    const auto place = default_location(
+    const auto path = default_location(
         kind, [&context](std::string_view name) { return context.environment().find(name); });
-    if ((!only.empty() && kind.name != only) || !place) {
+    if ((!only.empty() && kind.name != only) || !path) {
       continue;
     }
-    auto opened = kind.open(*place, {.cache_folder = context.config().cache_folder()});
+    auto opened = kind.open(*path, {.cache_folder = context.config().cache_folder()});
     if (opened) {
       found.push_back({cat(kind.name, ":"), *std::move(opened)});
     } else if (opened.error().code != Code::not_found) {
@@ -144,14 +144,14 @@ std::string search_url(std::string_view store_url, const ProcessEnvironment& env
   if (colon == std::string::npos || url.find("://") != std::string::npos) {
     return url;
   }
-  const std::filesystem::path place = url.substr(colon + 1);
-  if (place.empty()) {
+  const std::filesystem::path path = url.substr(colon + 1);
+  if (path.empty()) {
     return url;
   }
   std::error_code failed;
   const std::filesystem::path absolute =
-      std::filesystem::absolute(resolve_path(place).value_or(place), failed);
-  return cat(url.substr(0, colon + 1), (failed ? place : absolute.lexically_normal()).native());
+      std::filesystem::absolute(resolve_path(path).value_or(path), failed);
+  return cat(url.substr(0, colon + 1), (failed ? path : absolute.lexically_normal()).native());
 }
 
 std::vector<std::string> find_stores_around(Context& context) {

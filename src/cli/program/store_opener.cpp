@@ -22,13 +22,13 @@ constexpr std::int64_t kSlowCallMs = 1'000;
 constexpr std::string_view kListAgain = "; run `reprise list` again, or name the session by its id";
 
 // A list number; longer ones are ids.
-std::optional<std::size_t> parse_number(std::string_view sel) {
+std::optional<std::size_t> number_in_list(std::string_view sel) {
   const std::string_view digits = trimmed(sel);
   if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0' ||
       !std::ranges::all_of(digits, is_ascii_digit)) {
     return std::nullopt;
   }
-  return static_cast<std::size_t>(std::stoul(std::string(digits)));
+  return parse_number<std::size_t>(digits);
 }
 
 std::optional<SessionState> goal_of(Use use) {
@@ -101,48 +101,48 @@ Result<> StoreOpener::check_url(std::string_view url) const {
   if (!is_store_url(whole)) {
     REPRISE_TRY(open_store(whole, {.access = Access::read}));
   }
-  REPRISE_TRY(is_new_place(whole));
+  REPRISE_TRY(is_new_path(whole));
   return check_lasting(whole);
 }
 
 Result<> check_lasting(std::string_view url) {
   const StoreKind* const kind = find_store_kind(url);
-  if (kind != nullptr && kind->place == StoreKind::Place::nowhere) {
+  if (kind != nullptr && kind->location == StoreKind::Location::nowhere) {
     return fail(Code::invalid_argument,
                 cat("'", url, "' stores nothing after the program has ended; name another store"));
   }
   return {};
 }
 
-Result<> StoreOpener::check_place(std::string_view url) {
+Result<> StoreOpener::check_location(std::string_view url) {
   const std::string whole = resolved_store_url(url);
-  REPRISE_ASSIGN(const bool is_new, is_new_place(whole));
+  REPRISE_ASSIGN(const bool is_new, is_new_path(whole));
   if (is_new) {
     console_.notice(cat("creating a new store: ", without_password(whole)));
   }
   return {};
 }
 
-Result<bool> StoreOpener::is_new_place(const std::string& whole) const {
-  REPRISE_ASSIGN(const std::filesystem::path place, store_path(whole));
-  if (place.empty() || whole == config_.default_store_url()) {
+Result<bool> StoreOpener::is_new_path(const std::string& whole) const {
+  REPRISE_ASSIGN(const std::filesystem::path location, store_path(whole));
+  if (location.empty() || whole == config_.default_store_url()) {
     return false;
   }
-  REPRISE_ASSIGN(const FileKind at_place, kind_of_target(place));
+  REPRISE_ASSIGN(const FileKind file_kind, kind_of_target(location));
   // A context file's first turn is stored beside it until the turn is complete.
-  REPRISE_ASSIGN(const FileKind beside, kind_of_target(cat(place.native(), ".answer")));
-  if (at_place != FileKind::none || beside != FileKind::none) {
+  REPRISE_ASSIGN(const FileKind beside, kind_of_target(cat(location.native(), ".answer")));
+  if (file_kind != FileKind::none || beside != FileKind::none) {
     return false;
   }
-  std::filesystem::path folder = place.parent_path();
-  if (!place.has_filename()) {
+  std::filesystem::path folder = location.parent_path();
+  if (!location.has_filename()) {
     folder = folder.parent_path();  // the path ends in '/', as in "notes/"
   }
   if (!folder.empty()) {
     REPRISE_ASSIGN(const FileKind at_folder, kind_of_target(folder));
     if (at_folder == FileKind::none) {
       return fail(Code::not_found,
-                  cat("cannot create the store ", place.native(), ": there is no folder ",
+                  cat("cannot create the store ", location.native(), ": there is no folder ",
                       folder.native(), "; correct the path, or create the folder first"));
     }
   }
@@ -155,7 +155,7 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
     if (kind != nullptr) {
       return std::unexpected(read_only(url));
     }
-    REPRISE_TRY(check_place(url));
+    REPRISE_TRY(check_location(url));
   }
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   options.insecure = config_.is_insecure(*settings);
@@ -183,18 +183,18 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   return opened;
 }
 
-Result<StoreOpener::Place> StoreOpener::place() {
+Result<StoreOpener::Target> StoreOpener::target() {
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
-  Place place{.url = config_.opening_url(*settings), .options = {}};
-  place.options.insecure = config_.is_insecure(*settings);
-  watch().watch(place.options,
+  Target target{.url = config_.opening_url(*settings), .options = {}};
+  target.options.insecure = config_.is_insecure(*settings);
+  watch().watch(target.options,
                 std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
-  if (settings->store_key_command && is_same_store_server(settings->store_key_url, place.url)) {
-    place.options.password = [command = *settings->store_key_command] {
+  if (settings->store_key_command && is_same_store_server(settings->store_key_url, target.url)) {
+    target.options.password = [command = *settings->store_key_command] {
       return run_key_command(command, "store_key_command");
     };
   }
-  return place;
+  return target;
 }
 
 Result<Store*> StoreOpener::open_existing() {
@@ -207,9 +207,9 @@ Result<Store*> StoreOpener::open_existing() {
   const std::string url = config_.opening_url(*settings);
   REPRISE_ASSIGN(const std::string path, store_path(url));
   // A bare path, too. A server reports missing stores itself.
-  const std::string place = find_store_kind(url) == nullptr ? url : path;
-  REPRISE_ASSIGN(const FileKind at_place, kind_of_target(place));
-  if (place.empty() || at_place != FileKind::none) {
+  const std::string location = find_store_kind(url) == nullptr ? url : path;
+  REPRISE_ASSIGN(const FileKind file_kind, kind_of_target(location));
+  if (location.empty() || file_kind != FileKind::none) {
     return open(Access::write);
   }
   // Opening for reading creates nothing and reports a missing store. A context file may be missing
@@ -251,12 +251,12 @@ std::string source_url(std::string_view url, const ProcessEnvironment& environme
   const auto kind = std::ranges::find_if(source_kinds(), [url](const SourceKind& one) {
     return url.ends_with(':') && url.substr(0, url.size() - 1) == one.name;
   });
-  const auto place = kind == source_kinds().end()
-                         ? std::nullopt
-                         : default_location(*kind, [&environment](std::string_view name) {
-                             return environment.find(name);
-                           });
-  return place ? cat(url, place->native()) : std::string(url);
+  const auto location = kind == source_kinds().end()
+                            ? std::nullopt
+                            : default_location(*kind, [&environment](std::string_view name) {
+                                return environment.find(name);
+                              });
+  return location ? cat(url, location->native()) : std::string(url);
 }
 
 Result<Source*> StoreOpener::source() {
@@ -298,7 +298,7 @@ bool StoreOpener::is_first_use(const Error& error) {
   return url == config_.default_store_url() || url == "context:";
 }
 
-Result<LastListKey> StoreOpener::list_place(const std::optional<std::string>& from) {
+Result<LastListKey> StoreOpener::last_list_key(const std::optional<std::string>& from) {
   REPRISE_ASSIGN(const Settings* settings, config_.settings());
   return LastListKey{config_.state_folder(), from.value_or(config_.store_url(*settings)),
                      config_.project()};
@@ -307,23 +307,22 @@ Result<LastListKey> StoreOpener::list_place(const std::optional<std::string>& fr
 Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Use use,
                                         std::vector<SessionState> states,
                                         const std::optional<std::string>& from) {
-  REPRISE_ASSIGN(const LastListKey place, list_place(from));
-  const std::optional<LastList> list = load_last_list(place);
+  REPRISE_ASSIGN(const LastListKey key, last_list_key(from));
+  const std::optional<LastList> list = load_last_list(key);
   const std::size_t count = list ? list->ids.size() : 0;
-  const std::optional<std::size_t> number = parse_number(sel);
+  const std::optional<std::size_t> number = number_in_list(sel);
   if (list && number && use != Use::read && *number <= count &&
       is_old(*list, system_clock().now())) {
     return fail(Code::invalid_argument,
                 cat("number ", *number, " is from a list shown ",
                     age_text(list->shown_at, system_clock().now()), kListAgain));
   }
-  auto found =
-      select_session(source, sel,
-                     {.working_dir = source.capabilities().many_folders ? place.folder : "",
-                      .numbers = list ? list->ids : std::vector<SessionId>(),
-                      .states = std::move(states),
-                      .goal = goal_of(use),
-                      .program = config_.program()});
+  auto found = select_session(source, sel,
+                              {.working_dir = source.capabilities().many_folders ? key.folder : "",
+                               .numbers = list ? list->ids : std::vector<SessionId>(),
+                               .states = std::move(states),
+                               .goal = goal_of(use),
+                               .program = config_.program()});
   if (!found && found.error().code == Code::not_found && number && *number > count) {
     return fail(Code::not_found,
                 list
@@ -341,27 +340,27 @@ Result<std::vector<SessionInfo>> StoreOpener::select_all(Source& source,
                                                          Use use,
                                                          const std::vector<SessionState>& states,
                                                          const std::optional<std::string>& from) {
-  std::vector<SessionInfo> all;
+  std::vector<SessionInfo> sessions;
   for (const std::string& sel : sels) {
     REPRISE_ASSIGN(SessionInfo info, select(source, sel, use, states, from));
-    if (std::ranges::find(all, info.id, &SessionInfo::id) == all.end()) {
-      all.push_back(std::move(info));
+    if (std::ranges::find(sessions, info.id, &SessionInfo::id) == sessions.end()) {
+      sessions.push_back(std::move(info));
     }
   }
-  return all;
+  return sessions;
 }
 
 Result<std::vector<SessionId>> StoreOpener::listed_ids() {
-  REPRISE_ASSIGN(const LastListKey place, list_place(std::nullopt));
-  std::optional<LastList> list = load_last_list(place);
+  REPRISE_ASSIGN(const LastListKey key, last_list_key(std::nullopt));
+  std::optional<LastList> list = load_last_list(key);
   return list ? std::move(list->ids) : std::vector<SessionId>();
 }
 
-Result<> StoreOpener::remember_numbers(const std::vector<SessionInfo>& shown) {
+Result<> StoreOpener::remember_numbers(const std::vector<SessionInfo>& sessions) {
   LastList list{.ids = {}, .shown_at = system_clock().now()};
-  std::ranges::transform(shown, std::back_inserter(list.ids), &SessionInfo::id);
-  REPRISE_ASSIGN(const LastListKey place, list_place(std::nullopt));
-  if (const auto saved = save_last_list(place, list); !saved) {
+  std::ranges::transform(sessions, std::back_inserter(list.ids), &SessionInfo::id);
+  REPRISE_ASSIGN(const LastListKey key, last_list_key(std::nullopt));
+  if (const auto saved = save_last_list(key, list); !saved) {
     console_.note(cat("cannot save the numbers of this list: ", saved.error().message));
   }
   return {};

@@ -100,11 +100,11 @@ class StoreOpener {
   // The tool whose history the settings name; null if they name a store.
   Result<const SourceKind*> source_kind();
   // The URL and options for opening the settings' store directly.
-  struct Place {
+  struct Target {
     std::string url;
     StoreOptions options;
   };
-  Result<Place> place();
+  Result<Target> target();
 
   // Watches all stores opened here.
   StoreMonitor& watch() { return parent_ != nullptr ? parent_->watch() : watch_; }
@@ -126,18 +126,18 @@ class StoreOpener {
   // The ids of the last list shown here.
   Result<std::vector<SessionId>> listed_ids();
   // Stores the list, so that numbers work in other commands. It is no error if that fails.
-  Result<> remember_numbers(const std::vector<SessionInfo>& shown);
+  Result<> remember_numbers(const std::vector<SessionInfo>& sessions);
 
  private:
   // unsupported if the settings name another tool's history.
   Result<> refuse_source();
   static Error read_only(std::string_view url);
   // Reports a new store.
-  Result<> check_place(std::string_view url);
+  Result<> check_location(std::string_view url);
   // Whether a store would be created. Prevents a mistyped path from creating folders: except for
   // the default store, the parent folder must exist.
-  Result<bool> is_new_place(const std::string& whole) const;
-  Result<LastListKey> list_place(const std::optional<std::string>& from);
+  Result<bool> is_new_path(const std::string& whole) const;
+  Result<LastListKey> last_list_key(const std::optional<std::string>& from);
   void report_outbox(std::string_view store_url);
 
   ProgramConfig& config_;

@@ -32,15 +32,15 @@ std::string timing_text(const Timing& timing) {
   return timing.count < 2 ? total : cat(total, ", longest ", duration_text(timing.longest));
 }
 
-void add(std::string& line, std::string_view what, const Timing& timing) {
+void add(std::string& line, std::string_view name, const Timing& timing) {
   if (timing.count > 0) {
-    line += cat("; ", what, " ", timing_text(timing));
+    line += cat("; ", name, " ", timing_text(timing));
   }
 }
 
-void add(std::string& line, std::string_view what, std::int64_t count) {
+void add(std::string& line, std::string_view name, std::int64_t count) {
   if (count > 0) {
-    line += cat("; ", what, " ", count);
+    line += cat("; ", name, " ", count);
   }
 }
 

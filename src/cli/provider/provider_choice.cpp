@@ -24,7 +24,7 @@ std::string default_provider(const ProcessEnvironment& environment, const RunFla
     return std::string(kCompatibleKind);
   }
   for (const ProviderKind& kind : provider_kinds() | std::views::reverse) {
-    if (!kind.chosen_by.empty() && environment.find(kind.chosen_by)) {
+    if (!kind.selecting_variable.empty() && environment.find(kind.selecting_variable)) {
       return std::string(kind.name);
     }
   }

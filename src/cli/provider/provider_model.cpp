@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <ranges>
-#include <system_error>
 
 #include "base/http.h"
 #include "base/text.h"
@@ -18,43 +15,43 @@ constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
 
 }  // namespace
 
-bool is_own_server(const ProviderKind& known, std::string_view base_url) {
+bool is_own_server(const ProviderKind& kind, std::string_view base_url) {
   return base_url.empty() ||
-         ascii_lower(http::host_of(base_url)) == http::host_of(known.default_url);
+         ascii_lower(http::host_of(base_url)) == http::host_of(kind.default_url);
 }
 
-std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
+std::string default_model(const ProviderKind& kind, bool dev, std::string_view base_url,
                           const std::vector<ModelInfo>& offered) {
-  std::string model_name(dev ? known.dev_model : known.default_model);
+  std::string model_name(dev ? kind.dev_model : kind.default_model);
   const bool is_offered = std::ranges::find(offered, model_name, &ModelInfo::id) != offered.end();
-  if (!is_offered && !offered.empty() && !is_own_server(known, base_url)) {
+  if (!is_offered && !offered.empty() && !is_own_server(kind, base_url)) {
     return offered.front().id;
   }
   return model_name;
 }
 
-Result<std::string> model_of_server(Context& context, const ProviderKind& known,
+Result<std::string> model_of_server(Context& context, const ProviderKind& kind,
                                     const RunFlags& flags, const ProviderChoice& choice) {
   const std::string& url = choice.options.base_url;
   const bool dev = flags.dev;
-  if (is_own_server(known, url)) {
-    return default_model(known, dev, url, {});
+  if (is_own_server(kind, url)) {
+    return default_model(kind, dev, url, {});
   }
   if (flags.sends_nothing) {
     context.console().notice(
         cat("no model is set: ", http::host_of(url), " would be asked for one"));
-    return default_model(known, dev, url, {});
+    return default_model(kind, dev, url, {});
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
   if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
-    std::string model_name = default_model(known, dev, url, {});
+    std::string model_name = default_model(kind, dev, url, {});
     context.console().notice(cat("no model is set, and ", http::host_of(url),
                                  " lists none: trying ", model_name, "; --model names another"));
     return model_name;
   }
-  std::string model = default_model(known, dev, url, *offered);
-  if (model != default_model(known, dev, url, {})) {
+  std::string model = default_model(kind, dev, url, *offered);
+  if (model != default_model(kind, dev, url, {})) {
     context.console().notice(cat("using ", model,
                                  offered->size() == 1
                                      ? std::string(", the only model of ")
@@ -71,12 +68,9 @@ std::vector<LocalServer> local_servers(Context& context, std::chrono::millisecon
     return find_local_servers(timeout);
   }
   std::vector<std::uint16_t> ports;
-  for (const auto word : std::views::split(std::string_view(*given), ',')) {
-    std::uint16_t port = 0;
-    const std::string_view digits = trimmed(std::string_view(word.begin(), word.end()));
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (error == std::errc() && end == digits.data() + digits.size()) {
-      ports.push_back(port);
+  for (const std::string_view word : split(*given, ',')) {
+    if (const auto port = parse_number<std::uint16_t>(trimmed(word))) {
+      ports.push_back(*port);
     }
   }
   return find_local_servers(timeout, ports);

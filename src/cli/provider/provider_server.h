@@ -33,14 +33,14 @@ std::string base_url_for(const ChoiceSources& from, const NamedProvider& provide
 // be sent in clear text.
 Result<> reach(const ChoiceSources& from, const NamedProvider& provider, ProviderChoice& choice);
 
-bool is_own_server(const ProviderKind& known, std::string_view base_url);
+bool is_own_server(const ProviderKind& kind, std::string_view base_url);
 
 // The provider's default if it is offered, else the first one.
-std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
+std::string default_model(const ProviderKind& kind, bool dev, std::string_view base_url,
                           const std::vector<ModelInfo>& offered);
 
 // Asks a server that is not the provider's own for its models.
-Result<std::string> model_of_server(Context& context, const ProviderKind& known,
+Result<std::string> model_of_server(Context& context, const ProviderKind& kind,
                                     const RunFlags& flags, const ProviderChoice& choice);
 
 // Servers that respond on this machine, on the usual ports or on REPRISE_LOCAL_PORTS.

@@ -80,11 +80,7 @@ RequestOptions supported_options(Context& context, const RequestOptions& options
 }
 
 std::string option_names() {
-  std::string out;
-  for (const provider::RequestOption& option : provider::request_options()) {
-    out += cat(out.empty() ? "" : ", ", option.name);
-  }
-  return out;
+  return joined(provider::request_options(), &provider::RequestOption::name);
 }
 
 Result<> set(RequestOptions& options, const std::string& assignment) {
@@ -149,8 +145,8 @@ Result<> check_fields(const RequestOptions& options, std::string_view provider) 
 Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
                                       const Settings& settings, ProviderChoice& choice) {
   RequestOptions out;
-  if (const auto all = settings.requests.find(""); all != settings.requests.end()) {
-    out = all->second.options;
+  if (const auto defaults = settings.requests.find(""); defaults != settings.requests.end()) {
+    out = defaults->second.options;
   }
   for (const auto& [name, section] : settings.requests) {
     if (name.empty()) {
@@ -196,10 +192,10 @@ Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags) {
 }
 
 Result<ToolRegistry> choose_tools(std::string_view list) {
-  ToolRegistry all;
-  add_builtin_tools(all);
+  ToolRegistry available;
+  add_builtin_tools(available);
   if (list == "all") {
-    return all;
+    return available;
   }
   ToolRegistry chosen;
   while (list != "none" && !list.empty()) {
@@ -211,14 +207,10 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
       REPRISE_TRY(chosen.add(make_recall_all_tool()));
       continue;
     }
-    const Tool* const tool = all.find(name);
+    const Tool* const tool = available.find(name);
     if (tool == nullptr) {
-      std::string names;
-      for (const ToolSpec& spec : all.specs()) {
-        names += cat(names.empty() ? "" : ", ", spec.name);
-      }
-      return fail(Code::not_found,
-                  cat("unknown tool '", name, "'; available: ", names, ", recall:all"));
+      return fail(Code::not_found, cat("unknown tool '", name, "'; available: ",
+                                       joined(available.specs(), &ToolSpec::name), ", recall:all"));
     }
     REPRISE_TRY(chosen.add(*tool));
   }

@@ -24,7 +24,7 @@ std::string todo_list(const std::vector<Todo>& todos) {
 }
 
 Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
-  if (request.what == TodoRequest::What::add) {
+  if (request.action == TodoRequest::Action::add) {
     todos.emplace_back().content = terminal_line(request.text);
     return {};
   }
@@ -44,9 +44,9 @@ ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
       flags_(std::move(flags)),
       approver_(std::move(approver)),
       started_(std::move(started)),
-      fresh_(!started_->resumed),
-      stored_before_(fresh_ ? 0 : stored_count()) {
-  if (fresh_) {
+      is_new_(!started_->resumed),
+      stored_before_(is_new_ ? 0 : stored_count()) {
+  if (is_new_) {
     // Not repeated: the new session already has the mode's prompt.
     flags_.mode.reset();
   }
@@ -79,7 +79,7 @@ const std::string& ChatSession::model() const {
   return started_->model;
 }
 
-Session ChatSession::now() {
+Session ChatSession::current_session() {
   if (started_->store != nullptr) {
     if (auto found = started_->store->find(id()).value_or(std::nullopt); found) {
       return *std::move(found);
@@ -89,7 +89,7 @@ Session ChatSession::now() {
 }
 
 std::int64_t ChatSession::stored_count() {
-  const Session session = now();
+  const Session session = current_session();
   return session.info.head.value + std::ssize(session.response_chain);
 }
 
@@ -100,7 +100,7 @@ bool ChatSession::is_saved() {
 }
 
 bool ChatSession::discard_if_empty() {
-  return fresh_ && is_saved() && reprise::discard_if_empty(*store(), id(), context_.clock());
+  return is_new_ && is_saved() && reprise::discard_if_empty(*store(), id(), context_.clock());
 }
 
 Result<> ChatSession::set_closing_title(const Exchange& first_exchange, bool interrupted,
@@ -145,7 +145,7 @@ std::string ChatSession::advice_after(const Result<Outcome>& outcome) {
     return "";
   }
   return last->answer.empty() ? "/go-on asks again"
-         : last->cut          ? "/go-on continues the answer"
+         : last->incomplete   ? "/go-on continues the answer"
                               : "";
 }
 
@@ -211,7 +211,7 @@ Result<Store*> ChatSession::store_to_change(std::string_view what) {
 
 Result<std::string> ChatSession::set_title(const std::string& text) {
   if (text.empty()) {
-    const std::string title = terminal_line(now().info.title);
+    const std::string title = terminal_line(current_session().info.title);
     return cat(title.empty() ? "Untitled" : title, "\n");
   }
   REPRISE_ASSIGN(Store* const store, store_to_change("have a title"));
@@ -258,7 +258,7 @@ Result<std::string> ChatSession::set_provider(const std::string& text, std::stop
 
 Result<std::string> ChatSession::set_system(const std::string& text, std::stop_token stop) {
   if (text.empty()) {
-    const std::string prompt = flags_.system.value_or(now().system_prompt);
+    const std::string prompt = flags_.system.value_or(current_session().system_prompt);
     return prompt.empty() ? "no system prompt\n" : cat(terminal_text(prompt), "\n");
   }
   REPRISE_ASSIGN(Store* const store, store_to_change("change its system prompt"));
@@ -278,15 +278,15 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
     request.at = Seq{*slash.number};
   }
   // The original gets a title, from which the copy's title is derived.
-  if (now().info.title.empty()) {
+  if (current_session().info.title.empty()) {
     REPRISE_ASSIGN(const Exchange first, first_exchange(*store, id()));
     REPRISE_TRY(store->update(id(), {.title = title_from_prompt(first.question)}));
   }
   REPRISE_ASSIGN(const SessionId child, fork_session(*store, request, context_.clock()));
   REPRISE_TRY(rebuild(child, std::move(stop)));
-  fresh_ = false;
+  is_new_ = false;
   context_.console().notice(
-      cat("now in the copy ", cli::brief_id(*store, child), "; the original is unchanged"));
+      cat("now in the fork ", cli::brief_id(*store, child), "; the original is unchanged"));
   return std::string();
 }
 
@@ -295,14 +295,14 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
   const std::int64_t turns = slash.number.value_or(1);
   REPRISE_ASSIGN(const RewindResult rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.console().notice(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
-                                rewound.messages, " messages"));
+  context_.console().notice(
+      cat("removed ", counted(turns, "turn"), ": ", counted(rewound.messages, "message")));
   return std::string();
 }
 
 Result<std::string> ChatSession::todo(const std::string& text) {
   REPRISE_ASSIGN(const TodoRequest request, parse_todo_request(text));
-  const bool lists = request.what == TodoRequest::What::list;
+  const bool lists = request.action == TodoRequest::Action::list;
   if (lists && store() != nullptr && store()->capabilities().messages && !is_saved()) {
     return todo_list({});
   }
@@ -315,9 +315,10 @@ Result<std::string> ChatSession::todo(const std::string& text) {
     REPRISE_ASSIGN(const std::vector<Todo> todos, list->todos(id()));
     return todo_list(todos);
   }
-  REPRISE_ASSIGN(
-      const std::vector<Todo> todos,
-      list->edit_todos(id(), [&request](std::vector<Todo>& all) { return change(all, request); }));
+  REPRISE_ASSIGN(const std::vector<Todo> todos,
+                 list->edit_todos(id(), [&request](std::vector<Todo>& todos) {
+                   return change(todos, request);
+                 }));
   return todo_list(todos);
 }
 

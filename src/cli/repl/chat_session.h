@@ -32,7 +32,7 @@ class ChatSession {
   std::string brief_id();
   Store* store();
   // It existed before this run.
-  bool resumed() const { return !fresh_; }
+  bool resumed() const { return !is_new_; }
   const SessionId& id() const;
   // The author of questions, if known.
   const std::optional<Author>& author() const;
@@ -52,7 +52,7 @@ class ChatSession {
   // is saved, /go-on continues it". "" if there is nothing to add to the error.
   std::string advice_after(const Result<Outcome>& outcome);
   // The stored session, or the initial one if it is not stored.
-  Session now();
+  Session current_session();
 
   // Runs a slash command, except for turns and the end. Returns text to show the user, sanitized
   // for terminals; "" for none.
@@ -79,7 +79,7 @@ class ChatSession {
   RunFlags flags_;
   Approver approver_;
   std::unique_ptr<StartedSession> started_;
-  bool fresh_;                  // created by this run
+  bool is_new_;                 // created by this run
   std::int64_t stored_before_;  // stored_count() when the session was opened or rewound
 };
 

@@ -14,12 +14,12 @@
 namespace reprise::cli {
 
 std::string ChatSession::brief_id() {
-  const SessionId id = now().info.id;
+  const SessionId id = current_session().info.id;
   return store() == nullptr ? short_id(id) : cli::brief_id(*store(), id);
 }
 
 std::string ChatSession::name() {
-  const SessionInfo info = now().info;
+  const SessionInfo info = current_session().info;
   if (store() != nullptr) {
     return session_name(*store(), info);
   }
@@ -27,7 +27,7 @@ std::string ChatSession::name() {
 }
 
 Result<std::string> ChatSession::describe() {
-  const Session session = now();
+  const Session session = current_session();
   const SessionInfo& info = session.info;
   const auto line = [](std::string_view name, std::string_view value) {
     return value.empty() ? "" : cat(name, terminal_line(value), "\n");
@@ -48,8 +48,8 @@ Result<std::string> ChatSession::describe() {
 
 Result<std::string> ChatSession::cost() {
   REPRISE_ASSIGN(Store* const store, saved_store("show its cost"));
-  REPRISE_ASSIGN(const TurnList all, list_turns(*store, id()));
-  const std::vector<TurnSummary>& turns = all.turns;
+  REPRISE_ASSIGN(const TurnList list, list_turns(*store, id()));
+  const std::vector<TurnSummary>& turns = list.turns;
   std::map<std::string, std::pair<int, Usage>> models;
   for (const TurnSummary& turn : turns) {
     auto& [count, usage] = models[terminal_line(turn.model)];
@@ -65,13 +65,13 @@ Result<std::string> ChatSession::cost() {
   for (const auto& [name, used] : models) {
     add(name, static_cast<std::size_t>(used.first), used.second);
   }
-  add("total", turns.size(), now().usage);
+  add("total", turns.size(), current_session().usage);
   return format_table({{.heading = "model"},
-                       {.heading = "turns", .align = Align::right},
-                       {.heading = "in", .align = Align::right},
-                       {.heading = "out", .align = Align::right},
-                       {.heading = "cached", .align = Align::right},
-                       {.heading = "cost", .align = Align::right}},
+                       {.heading = "turns", .align = Alignment::right},
+                       {.heading = "in", .align = Alignment::right},
+                       {.heading = "out", .align = Alignment::right},
+                       {.heading = "cached", .align = Alignment::right},
+                       {.heading = "cost", .align = Alignment::right}},
                       rows, 78);
 }
 

@@ -80,7 +80,7 @@ class PlainSource final : public LineSource {
         break;
       }
       input.kind = Input::Kind::text;
-      input.cut = input.cut || line_cut_;
+      input.truncated = input.truncated || line_truncated_;
       if (first) {
         input.text = std::move(line_);
       } else {
@@ -106,14 +106,14 @@ class PlainSource final : public LineSource {
     if (input.text.size() + line_.size() < kInputBytesMax) {
       add_line(input.text, line_);
     } else {
-      input.cut = true;
+      input.truncated = true;
     }
   }
 
   // Reads a line into line_, without its line end.
   ReadStatus next_line(const InputWait& wait) {
     line_.clear();
-    line_cut_ = false;
+    line_truncated_ = false;
     while (true) {
       const std::size_t end = bytes_.find('\n');
       take(std::min(end, bytes_.size()));
@@ -132,9 +132,9 @@ class PlainSource final : public LineSource {
   }
 
   void take(std::size_t count) {
-    const std::size_t room = kInputBytesMax - line_.size();
-    line_cut_ = line_cut_ || count > room;
-    line_.append(bytes_, 0, std::min(count, room));
+    const std::size_t free_bytes = kInputBytesMax - line_.size();
+    line_truncated_ = line_truncated_ || count > free_bytes;
+    line_.append(bytes_, 0, std::min(count, free_bytes));
     bytes_.erase(0, count);
   }
 
@@ -168,7 +168,7 @@ class PlainSource final : public LineSource {
   PlainSourceOptions options_;
   std::string bytes_;  // read but not consumed
   std::string line_;
-  bool line_cut_ = false;
+  bool line_truncated_ = false;
 };
 
 }  // namespace

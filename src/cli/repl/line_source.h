@@ -14,7 +14,7 @@
 
 namespace reprise::cli {
 
-// Limits one input; Input::cut tells that a longer one was truncated.
+// Limits one input; Input::truncated tells that a longer one was truncated.
 inline constexpr std::size_t kInputBytesMax = std::size_t{16} << 20;
 
 struct Input {
@@ -25,7 +25,7 @@ struct Input {
   };
   Kind kind = Kind::end;
   std::string text;
-  bool cut = false;
+  bool truncated = false;
 };
 
 class LineSource {

@@ -112,11 +112,11 @@ TEST(PlainSource, TruncatesTooLongInputAndContinues) {
     EXPECT_TRUE(write_all(pipe.writer.get(), long_line, "pipe"));
     EXPECT_TRUE(write_all(pipe.writer.get(), "\nnext\n", "pipe"));
   });
-  const Input cut = source->read("", {});
-  EXPECT_TRUE(cut.cut);
-  EXPECT_EQ(cut.text.size(), kInputBytesMax);
+  const Input long_input = source->read("", {});
+  EXPECT_TRUE(long_input.truncated);
+  EXPECT_EQ(long_input.text.size(), kInputBytesMax);
   const Input next = source->read("", {});
-  EXPECT_FALSE(next.cut);
+  EXPECT_FALSE(next.truncated);
   EXPECT_EQ(next.text, "next");
 }
 

@@ -2,9 +2,7 @@
 #include "cli/repl/menu.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
-#include <system_error>
 
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -18,7 +16,7 @@ namespace {
 
 constexpr std::size_t kTitleColumnsMin = 10;
 
-std::string cut_to(std::string text, std::size_t columns) {
+std::string truncated_to(std::string text, std::size_t columns) {
   if (display_width(text) <= columns) {
     return text;
   }
@@ -37,10 +35,10 @@ std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size
     const std::string age = is_known(info.updated_at) ? age_text(info.updated_at, now) : "no date";
     const std::string back = cat("  (", age, ")");
     const std::size_t taken = display_width(front) + display_width(back);
-    const std::size_t room =
+    const std::size_t title_columns =
         columns > taken + kTitleColumnsMin ? columns - taken : kTitleColumnsMin;
     const std::string title = info.title.empty() ? "Untitled" : terminal_line(info.title);
-    out += cat(front, cut_to(title, room), back, "\n");
+    out += cat(front, truncated_to(title, title_columns), back, "\n");
   }
   return out += '\n';
 }
@@ -52,13 +50,11 @@ MenuAnswer parse_menu_answer(std::string_view line, std::size_t count) {
   }
   const bool digits = !word.empty() && word.front() != '0' &&
                       std::ranges::all_of(word, [](char c) { return is_ascii_digit(c); });
-  std::size_t number = 0;
-  if (!digits ||
-      std::from_chars(word.data(), word.data() + word.size(), number).ec != std::errc{} ||
-      number > count) {
+  const auto number = parse_number<std::size_t>(word);
+  if (!digits || !number || *number > count) {
     return {};
   }
-  return {MenuAnswer::Kind::number, number - 1};
+  return {MenuAnswer::Kind::number, *number - 1};
 }
 
 }  // namespace reprise::cli

@@ -21,8 +21,8 @@ constexpr std::size_t kExcerptCharacters = 240;
 // The beginning of a text, on one line.
 std::string excerpt(std::string_view text) {
   const std::string line(trimmed(terminal_line(text)));
-  const std::string_view shown = grapheme_prefix(line, kExcerptCharacters);
-  return cat(shown, shown.size() < line.size() ? "…" : "");
+  const std::string_view beginning = grapheme_prefix(line, kExcerptCharacters);
+  return cat(beginning, beginning.size() < line.size() ? "…" : "");
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Exit Repl::run() {
 
 void Repl::greet() {
   Context& context = parts_.context;
-  const Session session = session_.now();
+  const Session session = session_.current_session();
   if (parts_.events != nullptr) {
     parts_.events->begin(session, session_.store() != nullptr);
   }
@@ -77,7 +77,7 @@ void Repl::greet() {
     if (!last->answer.empty()) {
       context.console().notice(cat("answer: ", excerpt(last->answer)));
     }
-    if (last->cut) {
+    if (last->incomplete) {
       context.console().notice("that answer was interrupted; /go-on continues it");
     }
   }
@@ -97,7 +97,7 @@ Repl::Next Repl::step(const Input& input) {
   if (is_slash(input.text)) {
     return command(input.text);
   }
-  if (input.cut) {
+  if (input.truncated) {
     parts_.context.console().warn(
         cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
   }
@@ -136,18 +136,18 @@ Repl::Next Repl::command(std::string_view line) {
                  : conversation.continue_turn(observer, parts_.interrupts.token());
     });
   }
-  const Result<std::string> shown = session_.run(*slash, parts_.interrupts.token());
+  const Result<std::string> output = session_.run(*slash, parts_.interrupts.token());
   if (parts_.interrupts.signal() != 0) {
     return on_stop("stopped");
   }
-  if (!shown) {
-    fail_step(shown.error());
+  if (!output) {
+    fail_step(output.error());
     return Next::proceed;
   }
   // With --json, standard output has only events.
   Output& out =
       parts_.events == nullptr ? parts_.context.console().out() : parts_.context.console().err();
-  out.write(*shown);
+  out.write(*output);
   (void)out.flush();  // a failure is reported at the end
   return Next::proceed;
 }
@@ -212,10 +212,10 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
     return on_stop(cat(outcome ? "stopped" : "stopped before anything arrived",
                        advice.empty() ? "" : "; ", advice));
   }
-  if (outcome && !outcome->cut) {
+  if (outcome && !outcome->error) {
     return Next::proceed;
   }
-  fail_step(outcome ? outcome->cut.value_or(Error{}) : outcome.error());
+  fail_step(outcome ? outcome->error.value_or(Error{}) : outcome.error());
   if (const std::string advice = session_.advice_after(outcome); !advice.empty()) {
     parts_.context.console().notice(advice);
   }

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -94,12 +92,8 @@ Error unknown_command(std::string_view name, Surface surface) {
 }
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [stop, problem] = std::from_chars(text.begin(), text.end(), value);
-  if (problem != std::errc{} || stop != text.end() || value < 0) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = parse_number<std::int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 Result<Slash> with_argument(const SlashCommand& command, std::string_view argument) {
@@ -174,7 +168,7 @@ std::string slash_help(Surface surface) {
 }
 
 Result<SessionRequest> parse_session_request(std::string_view text) {
-  using What = SessionRequest::What;
+  using Action = SessionRequest::Action;
   const std::string_view verb = first_word(text);
   std::string_view rest = trimmed(text.substr(verb.size()));
   SessionRequest out;
@@ -184,17 +178,17 @@ Result<SessionRequest> parse_session_request(std::string_view text) {
       out.name = trimmed(rest.substr(at + kName.size()));
       rest = trimmed(rest.substr(0, at));
     }
-    out.what = What::open;
+    out.action = Action::open;
   } else if (verb == "list" && rest.empty()) {
-    out.what = What::list;
+    out.action = Action::list;
   } else if (verb == "switch" && !rest.empty()) {
-    out.what = What::go_to;
+    out.action = Action::go_to;
   } else if (verb == "rename" && !rest.empty()) {
-    out.what = What::rename;
+    out.action = Action::rename;
   } else if (verb == "save") {
-    out.what = What::save;
+    out.action = Action::save;
   } else if (verb == "close" && rest.empty()) {
-    out.what = What::close;
+    out.action = Action::close;
   } else if (!verb.empty()) {
     return fail(Code::invalid_argument,
                 "use /session, /session new [PATH] [--name NAME], list, switch N or NAME, "
@@ -205,14 +199,14 @@ Result<SessionRequest> parse_session_request(std::string_view text) {
 }
 
 Result<TodoRequest> parse_todo_request(std::string_view text) {
-  using What = TodoRequest::What;
+  using Action = TodoRequest::Action;
   const std::string_view verb = first_word(text);
   const std::string_view rest = trimmed(text.substr(verb.size()));
   if (verb.empty() || (verb == "list" && rest.empty())) {
     return TodoRequest{};
   }
   if (verb == "add" && !rest.empty()) {
-    return TodoRequest{.what = What::add, .text = std::string(rest)};
+    return TodoRequest{.action = Action::add, .text = std::string(rest)};
   }
   const std::string_view number = first_word(rest);
   const std::string_view after = trimmed(rest.substr(number.size()));
@@ -225,7 +219,7 @@ Result<TodoRequest> parse_todo_request(std::string_view text) {
   const auto index = parse_count(number);
   if (status && index && *index >= 1) {
     return TodoRequest{
-        .what = What::set, .index = static_cast<std::size_t>(*index - 1), .status = *status};
+        .action = Action::set, .index = static_cast<std::size_t>(*index - 1), .status = *status};
   }
   return fail(Code::invalid_argument,
               "use /todo, /todo add TEXT, /todo done N, or /todo set N with one of pending, "

@@ -67,8 +67,8 @@ std::string slash_help(Surface surface = Surface::line);
 
 // The arguments of /session.
 struct SessionRequest {
-  enum class What : std::uint8_t { describe, open, list, go_to, rename, save, close };
-  What what = What::describe;
+  enum class Action : std::uint8_t { describe, open, list, go_to, rename, save, close };
+  Action action = Action::describe;
   std::string text = {};  // the path, the name to open, the new name, or the tab to save
   std::string name = {};  // open: --name
 };
@@ -76,7 +76,7 @@ Result<SessionRequest> parse_session_request(std::string_view text);
 
 // The arguments of /todo.
 struct TodoRequest {
-  enum class What : std::uint8_t { list, add, set } what = What::list;
+  enum class Action : std::uint8_t { list, add, set } action = Action::list;
   std::string text = {};                    // to add
   std::size_t index = 0;                    // to set, from 0
   TodoStatus status = TodoStatus::pending;  // to set

@@ -43,16 +43,16 @@ TEST(Slash, ParsesEveryCommandInTheTable) {
 }
 
 TEST(Slash, ParsesSessionRequests) {
-  using What = SessionRequest::What;
+  using Action = SessionRequest::Action;
   const auto fresh = parse_session_request("new ~/a b --name My work");
   ASSERT_TRUE(fresh);
-  EXPECT_EQ(fresh->what, What::open);
+  EXPECT_EQ(fresh->action, Action::open);
   EXPECT_EQ(fresh->text, "~/a b");
   EXPECT_EQ(fresh->name, "My work");
   EXPECT_EQ(parse_session_request("new")->text, "");
   EXPECT_EQ(parse_session_request("switch 2")->text, "2");
-  EXPECT_EQ(parse_session_request("")->what, What::describe);
-  EXPECT_EQ(parse_session_request("close")->what, What::close);
+  EXPECT_EQ(parse_session_request("")->action, Action::describe);
+  EXPECT_EQ(parse_session_request("close")->action, Action::close);
   for (const char* wrong : {"switch", "rename", "list all", "open x", "close 2"}) {
     EXPECT_FALSE(parse_session_request(wrong)) << wrong;
   }
@@ -112,9 +112,9 @@ TEST(Slash, ManualHasTheSameTable) {
 }
 
 TEST(SlashTodo, ParsesRequests) {
-  using What = TodoRequest::What;
-  EXPECT_EQ(parse_todo_request("")->what, What::list);
-  EXPECT_EQ(parse_todo_request("list")->what, What::list);
+  using Action = TodoRequest::Action;
+  EXPECT_EQ(parse_todo_request("")->action, Action::list);
+  EXPECT_EQ(parse_todo_request("list")->action, Action::list);
   EXPECT_EQ(parse_todo_request("add Buy milk")->text, "Buy milk");
   EXPECT_EQ(parse_todo_request("done 2")->index, 1U);
   EXPECT_EQ(parse_todo_request("done 2")->status, TodoStatus::completed);

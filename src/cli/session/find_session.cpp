@@ -81,7 +81,8 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
       !folder.empty() && folder != context.config().project() && !fs::is_directory(folder, error)) {
     context.console().warn(cat("the session's folder is gone: ", folder));
   }
-  return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
+  return FoundSession{
+      .store = store, .session = std::move(resumed->session), .recovered = resumed->recovered};
 }
 
 bool is_whole_id(std::string_view text) {
@@ -282,7 +283,7 @@ Result<std::string> adopt_session(Context& context, std::string sel) {
     context.console().warn(part);
   }
   context.console().notice(
-      cat("continuing a copy of ", kind->title, "'s session: ", short_id(continued.id)));
+      cat("continuing ", kind->title, "'s session in a fork: ", short_id(continued.id)));
   return continued.id.str();
 }
 

@@ -22,7 +22,7 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
 struct FoundSession {
   Store* store = nullptr;          // the session's store
   std::optional<Session> session;  // nullopt: start a new one
-  bool cut = false;
+  bool recovered = false;
   std::vector<Message> earlier = {};  // the part on this machine while the server is unreachable
 };
 

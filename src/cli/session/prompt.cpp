@@ -79,7 +79,7 @@ Result<std::string> read_input() {
     out.append(piece.data(), static_cast<std::size_t>(count));
     if (static_cast<std::int64_t>(out.size()) > kPromptBytesMax) {
       return fail(Code::invalid_argument, cat("standard input is longer than ",
-                                              kPromptBytesMax >> 20, " MiB, attach a part of it"));
+                                              kPromptBytesMax >> 20, " MiB; attach part of it"));
     }
   }
 }

@@ -17,9 +17,9 @@ constexpr std::size_t kNamedMax = 10;
 
 // Reports the first kNamedMax sessions by name, then the count.
 void report_removed(Context& context, Store& store, const std::vector<SessionInfo>& sessions,
-                    const std::vector<SessionId>& removed, Removal how) {
-  const std::string_view before = how == Removal::purge ? "removed " : "moved ";
-  const std::string_view after = how == Removal::purge ? " for good" : " to the trash";
+                    const std::vector<SessionId>& removed, Removal removal) {
+  const std::string_view before = removal == Removal::purge ? "removed " : "moved ";
+  const std::string_view after = removal == Removal::purge ? " for good" : " to the trash";
   std::size_t named = 0;
   for (const SessionInfo& info : sessions) {
     if (named < kNamedMax && std::ranges::find(removed, info.id) != removed.end()) {
@@ -28,27 +28,28 @@ void report_removed(Context& context, Store& store, const std::vector<SessionInf
     }
   }
   if (removed.empty()) {
-    context.console().notice(how == Removal::purge ? "nothing was removed" : "nothing was moved");
+    context.console().notice(removal == Removal::purge ? "nothing was removed"
+                                                       : "nothing was moved");
   } else if (removed.size() > 1) {
     context.console().notice(cat(before, removed.size(), " sessions", after));
   }
 }
 
 void add_remnants(std::string& out, const std::vector<Remnant>& remnants) {
-  json::ArrayWriter all(out);
+  json::ArrayWriter array(out);
   for (const auto& [where, reason] : remnants) {
-    all.item();
+    array.item();
     json::ObjectWriter(out).field("where", where).field("reason", reason).close();
   }
-  all.close();
+  array.close();
 }
 
 void print_document(Context& context, const std::vector<Damage>& damage,
                     const std::vector<SessionId>& removed, const std::vector<Remnant>& remnants,
-                    Removal how) {
+                    Removal removal) {
   std::string out;
   json::ObjectWriter object(out);
-  object.key(how == Removal::purge ? "purged" : "trashed");
+  object.key(removal == Removal::purge ? "purged" : "trashed");
   json::ArrayWriter array(out);
   for (const SessionId& id : removed) {
     array.item();
@@ -135,15 +136,15 @@ Result<> move_to_trash(Context& context, Store& store, std::span<const SessionIn
 
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
                             const RemovalRequest& request) {
-  const auto& [what, how, nothing, unconfirmed_max] = request;
+  const auto& [description, removal, nothing, unconfirmed_max] = request;
   const auto& [sessions, damage] = found;
   warn_of_damage(context, damage);
   REPRISE_TRY(offered(store.capabilities().trash, "delete sessions"));
   if (sessions.size() > unconfirmed_max) {
-    REPRISE_ASSIGN(
-        const bool agreed,
-        context.console().confirm(how == Removal::purge ? cat("remove ", what, " for good?")
-                                                        : cat("move ", what, " to the trash?")));
+    REPRISE_ASSIGN(const bool agreed,
+                   context.console().confirm(removal == Removal::purge
+                                                 ? cat("remove ", description, " for good?")
+                                                 : cat("move ", description, " to the trash?")));
     if (!agreed) {
       context.console().notice("nothing was changed");
       return Exit::failed;
@@ -152,7 +153,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   REPRISE_ASSIGN(
       const RemovedSessions done,
       remove_sessions(
-          store, sessions, how,
+          store, sessions, removal,
           {.on_watching = [&context](const SessionInfo& silent) { note_watching(context, silent); },
            .on_progress =
                [&context](const Progress& progress) {
@@ -164,21 +165,21 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
     context.console().warn(cat("skipped, an answer is running: ", session_name(store, info)));
   }
   for (const auto& [id, error] : done.failed) {
-    context.console().warn(cat(how == Removal::purge ? "cannot remove " : "cannot move ",
-                               short_id(id), how == Removal::purge ? "" : " to the trash", ": ",
+    context.console().warn(cat(removal == Removal::purge ? "cannot remove " : "cannot move ",
+                               short_id(id), removal == Removal::purge ? "" : " to the trash", ": ",
                                error.message));
   }
   std::vector<Remnant> remnants;
-  if (how == Removal::purge && !done.removed.empty()) {
+  if (removal == Removal::purge && !done.removed.empty()) {
     remnants = warn_of_remnants(context, done);
   }
   if (context.globals().json) {
-    print_document(context, found.damage, done.removed, remnants, how);
+    print_document(context, found.damage, done.removed, remnants, removal);
   } else {
     if (sessions.empty() && damage.empty() && !nothing.empty()) {
       context.console().notice(nothing);
     } else {
-      report_removed(context, store, sessions, done.removed, how);
+      report_removed(context, store, sessions, done.removed, removal);
     }
   }
   const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request,
                                      bool is_unreachable) {
   SessionChoice choice = request.session;
-  if (!is_unreachable && !choice.newest && !choice.sel && !choice.fresh) {
+  if (!is_unreachable && !choice.newest && !choice.sel && !choice.new_session) {
     REPRISE_ASSIGN(const auto current,
                    find_default_session(context, request.dry_run ? Access::read : Access::write));
     if (current) {
@@ -46,11 +46,11 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !flags.model) {
     context.console().notice(
-        cat("the session has no model: ", choice.model, " answers; choose another with --model"));
+        cat("the session has no model: using ", choice.model, "; --model names another"));
   }
   if (request.has_pdf_by_url && choice.name == kCompatibleKind) {
     return fail(Code::unsupported,
-                "openai-chat takes no PDF by URL: download it and attach the file");
+                "openai-chat does not accept a PDF by URL: download it and attach the file");
   }
   for (const std::string& warning : choice.warnings) {
     context.console().warn_once(warning);
@@ -269,7 +269,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
                  find_session(context, *settings, request, unreachable, !started->tools.empty()));
   started->resumed = found.session.has_value();
   started->store = found.store;
-  started->cut = found.cut;
+  started->recovered = found.recovered;
   REPRISE_ASSIGN(ProviderChoice choice,
                  choose_answering_provider(context, *settings, request, mode, found.session));
   ConversationOptions options = conversation_options(*settings, request.flags, choice,

@@ -14,7 +14,7 @@ namespace reprise::cli {
 struct SessionChoice {
   bool newest = false;              // -c: the newest in this folder
   std::optional<std::string> sel;   // -r SEL
-  bool fresh = false;               // a new session, even if there is one to continue
+  bool new_session = false;         // a new session, even if there is one to continue
   bool archive = false;             // archive the current session when another takes its place
   std::filesystem::path mode_path;  // the folder for a mode; "" for none
   bool in_project = false;          // a stored session must pass check_project()
@@ -34,7 +34,7 @@ Result<std::optional<SessionId>> find_default_session(Context& context, Access a
 struct StartedSession {
   Store* store = nullptr;
   bool resumed = false;          // the session existed before
-  bool cut = false;              // it has a dead process's answer, now incomplete
+  bool recovered = false;        // it has a dead process's answer, now incomplete
   std::string model;             // the answering model
   std::optional<Author> author;  // of the questions
   std::unique_ptr<Provider> provider;

@@ -126,10 +126,10 @@ ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& 
 }
 
 Result<> ToolConsents::remember(const std::string& what) const {
-  REPRISE_ASSIGN(StoredConsents all, read_remembered(file_));
-  all[folder_].insert(what);
+  REPRISE_ASSIGN(StoredConsents consents, read_remembered(file_));
+  consents[folder_].insert(what);
   REPRISE_TRY(make_private_folders(file_.parent_path()));
-  return replace_file(file_, consent_json(all));
+  return replace_file(file_, consent_json(consents));
 }
 
 Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
@@ -159,7 +159,8 @@ Approver ask_for_consent(Context& context, ToolConsents& consents) {
           cat("run ", tool_use.name, " ", tool_use.input.text(), "?"));
     });
     if (!answer.remembered) {
-      context.console().warn(cat("cannot remember that: ", answer.remembered.error().message));
+      context.console().warn(
+          cat("cannot store this permission: ", answer.remembered.error().message));
     }
     return answer.approval;
   };

@@ -20,9 +20,9 @@ Result<> read_file_of_settings(const fs::path& file, FileRank rank, LoadedSettin
   REPRISE_ASSIGN(const std::string text, read_file(real, kConfigBytesMax));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
-    const auto& place = parsed.error().source().begin;
+    const auto& position = parsed.error().source().begin;
     return fail(Code::invalid_argument,
-                cat(file.string(), ", line ", place.line, ", column ", place.column,
+                cat(file.string(), ", line ", position.line, ", column ", position.column,
                     ": not valid TOML: ", parsed.error().description(),
                     rank == FileRank::user ? "; `reprise config edit` opens the file" : ""));
   }

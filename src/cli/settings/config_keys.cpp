@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -297,19 +295,13 @@ bool takes_many(const ConfigKey& key) {
 
 template <class Number>
 bool is_number(std::string_view text, const NumberRange& range) {
-  Number number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return code == std::errc() && end == text.data() + text.size() &&
-         range.holds(static_cast<double>(number));
+  const auto number = parse_number<Number>(text);
+  return number && range.holds(static_cast<double>(*number));
 }
 
 // TOML strings accept JSON's escapes.
 std::string list_of(const std::vector<std::string>& values) {
-  std::string out;
-  for (const std::string& value : values) {
-    out += cat(out.empty() ? "" : ", ", json::quoted(value));
-  }
-  return cat("[", out, "]");
+  return cat("[", joined(values, [](std::string_view value) { return json::quoted(value); }), "]");
 }
 
 // Formats a value as TOML; nullopt if it is invalid.

@@ -201,8 +201,8 @@ struct StoreValue {
 
 }  // namespace
 
-std::string ConfigValues::at(const toml::source_region& place) const {
-  return cat(file_.string(), ", line ", place.begin.line, ", column ", place.begin.column);
+std::string ConfigValues::at(const toml::source_region& position) const {
+  return cat(file_.string(), ", line ", position.begin.line, ", column ", position.begin.column);
 }
 
 std::unexpected<Error> ConfigValues::wrong(const toml::node& node, std::string_view name,

@@ -28,7 +28,7 @@ class ConfigValues {
   std::string file() const { return file_.string(); }
   Settings& settings() { return out_.settings; }
 
-  std::string at(const toml::source_region& place) const;
+  std::string at(const toml::source_region& position) const;
   std::unexpected<Error> wrong(const toml::node& node, std::string_view name,
                                std::string_view expected) const;
   // False, with a warning, if the file may not set it.

@@ -15,12 +15,12 @@ struct Bytes {
 };
 
 // toml++ counts lines and columns from 1, columns in code points.
-std::size_t offset_of(std::string_view text, const toml::source_position& place) {
+std::size_t offset_of(std::string_view text, const toml::source_position& position) {
   std::size_t at = 0;
-  for (toml::source_index line = 1; line < place.line && at < text.size(); ++line) {
+  for (toml::source_index line = 1; line < position.line && at < text.size(); ++line) {
     at = std::min(text.find('\n', at), text.size() - 1) + 1;
   }
-  for (toml::source_index column = 1; column < place.column && at < text.size(); ++column) {
+  for (toml::source_index column = 1; column < position.column && at < text.size(); ++column) {
     do {
       ++at;
     } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U);
@@ -68,7 +68,7 @@ std::size_t end_of_keys(std::string_view text, std::size_t begin) {
 }
 
 // Where to insert a line for the key; nullopt if its table has no header.
-std::optional<std::size_t> place_for(std::string_view text, const KeyPath& path) {
+std::optional<std::size_t> insertion_offset(std::string_view text, const KeyPath& path) {
   if (path.section == Section::top) {
     const std::size_t end = end_of_keys(text, 0);
     // If the top has only comments, this is before the first header.
@@ -91,8 +91,8 @@ std::string with_new_line(std::string_view text, const KeyPath& path, std::strin
   if (!out.empty() && !out.ends_with('\n')) {
     out += '\n';
   }
-  if (const auto place = place_for(out, path)) {
-    return out.insert(*place, line);
+  if (const auto position = insertion_offset(out, path)) {
+    return out.insert(*position, line);
   }
   return cat(out, out.empty() ? "" : "\n", header_of(path), "\n", line);
 }
@@ -100,9 +100,10 @@ std::string with_new_line(std::string_view text, const KeyPath& path, std::strin
 Result<toml::table> parse(std::string_view text, std::string_view file) {
   toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
-    const auto& place = parsed.error().source().begin;
-    return fail(Code::invalid_argument, cat(file, ", line ", place.line, ", column ", place.column,
-                                            ": not valid TOML: ", parsed.error().description()));
+    const auto& position = parsed.error().source().begin;
+    return fail(Code::invalid_argument,
+                cat(file, ", line ", position.line, ", column ", position.column,
+                    ": not valid TOML: ", parsed.error().description()));
   }
   return std::move(parsed).table();
 }

@@ -205,16 +205,16 @@ std::string resolved_store_url(std::string_view url) {
 std::string absolute_store_url(std::string_view url, const fs::path& folder) {
   const std::size_t colon = url.find(':');
   const std::string_view scheme = url.substr(0, colon == std::string_view::npos ? 0 : colon + 1);
-  const std::string_view place = url.substr(scheme.size());
+  const std::string_view path = url.substr(scheme.size());
   const StoreKind* const kind = find_store_kind(url);
   const bool has_path =
       scheme.empty() ||
-      (kind == nullptr
-           ? std::ranges::find(source_kinds(), scheme.substr(0, colon), &SourceKind::name) !=
-                 source_kinds().end()
-           : kind->place == StoreKind::Place::file || kind->place == StoreKind::Place::folder);
-  return has_path && !place.empty() ? cat(scheme, (folder / place).lexically_normal().native())
-                                    : std::string(url);
+      (kind == nullptr ? std::ranges::find(source_kinds(), scheme.substr(0, colon),
+                                           &SourceKind::name) != source_kinds().end()
+                       : kind->location == StoreKind::Location::file ||
+                             kind->location == StoreKind::Location::folder);
+  return has_path && !path.empty() ? cat(scheme, (folder / path).lexically_normal().native())
+                                   : std::string(url);
 }
 
 Result<std::optional<ContextChoice>> choose_context_file(std::string_view url,
@@ -237,8 +237,8 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   if (choice.was_searched) {
     REPRISE_TRY(refuse_links(file));
   }
-  REPRISE_ASSIGN(const fs::path place, resolve_path(file));
-  REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(place));
+  REPRISE_ASSIGN(const fs::path resolved, resolve_path(file));
+  REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(resolved));
   settings.context_file = file;
   const NamedProvider provider = provider_of(settings, file, defaults);
   bind_default_key(settings, file, provider, defaults);

@@ -125,13 +125,11 @@ std::optional<std::chrono::hours> parse_duration(std::string_view text) {
     default:
       return std::nullopt;
   }
-  const char* const end = text.data() + text.size() - 1;
-  std::int64_t count = 0;
-  const auto [stopped, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || stopped != end || count < 0 || count > kHoursMax / unit) {
+  const auto count = parse_number<std::int64_t>(text.substr(0, text.size() - 1));
+  if (!count || *count < 0 || *count > kHoursMax / unit) {
     return std::nullopt;
   }
-  return std::chrono::hours(count * unit);
+  return std::chrono::hours(*count * unit);
 }
 
 std::string age_text(Time then, Time now) {

@@ -65,8 +65,8 @@ struct RecordedResponse {
   int status = 200;
   std::string body = {};
   std::vector<http::Header> headers = {};
-  std::optional<Error> lost = std::nullopt;  // after the body
-  std::vector<std::size_t> cuts = {};        // the offsets at which the body is split
+  std::optional<Error> lost = std::nullopt;     // after the body
+  std::vector<std::size_t> split_offsets = {};  // the offsets at which the body is split
 };
 
 class FakeTransport final : public http::Transport {
@@ -109,8 +109,9 @@ class FakeTransport final : public http::Transport {
 
   static void play(const RecordedResponse& played, http::Receiver& receiver) {
     std::size_t from = 0;
-    for (std::size_t i = 0; i <= played.cuts.size(); ++i) {
-      const std::size_t to = i < played.cuts.size() ? played.cuts[i] : played.body.size();
+    for (std::size_t i = 0; i <= played.split_offsets.size(); ++i) {
+      const std::size_t to =
+          i < played.split_offsets.size() ? played.split_offsets[i] : played.body.size();
       if (to > from) {
         // A separate copy, so that the address sanitizer detects reads beyond a piece.
         const std::string piece = played.body.substr(from, to - from);
@@ -162,11 +163,11 @@ class EventLog {
     lines_.push_back(cat("ended ", static_cast<int>(event.reason)));
   }
   void add(const ParameterLeftOut& event) {
-    lines_.push_back(cat("without ", event.parameter, ": ", event.why.message));
+    lines_.push_back(cat("without ", event.parameter, ": ", event.error.message));
   }
   void add(const Retrying& event) {
     lines_.push_back(cat("retry ", event.next_attempt, "/", event.attempts_max, " after ",
-                         event.pause.count(), ", ", event.reason, ": ", event.why.message));
+                         event.pause.count(), ", ", event.reason, ": ", event.error.message));
   }
 
   std::vector<std::string> lines_;

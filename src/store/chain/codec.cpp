@@ -116,7 +116,7 @@ bool is_as_read(const StoredSession& stored, std::string_view text) {
 std::string rows_text(Document& document) {
   std::string out;
   auto entry = document.raw_entries.begin();
-  std::int64_t place = 0;
+  std::int64_t position = 0;
   const auto add = [&out](std::string_view row) {
     out += out.empty() ? kBetweenRows.substr(1) : kBetweenRows;
     out += row;
@@ -127,7 +127,7 @@ std::string rows_text(Document& document) {
     }
   };
   for (FileSession& session : document.sessions) {
-    add_raw_entries(place++);
+    add_raw_entries(position++);
     if (!is_as_read(session.stored, session.encoded.text)) {
       session.encoded.text = encode_row(session.stored);
     }

@@ -48,7 +48,7 @@ bool has_all_operations_of(const StoredSession& stored, const StoredSession& oth
 // row.
 StoredSession merge_rows(const StoredSession& ours, const StoredSession& found) {
   const bool is_newer = ours.session.info.updated_at > found.session.info.updated_at;
-  StoredSession all = is_newer ? ours : found;
+  StoredSession merged = is_newer ? ours : found;
   std::vector<ResponseLink> chain = found.session.response_chain;
   std::set<std::string_view> ids;
   for (const ResponseLink& link : found.session.response_chain) {
@@ -59,11 +59,11 @@ StoredSession merge_rows(const StoredSession& ours, const StoredSession& found) 
       chain.push_back(link);
     }
   }
-  all.session.response_chain = std::move(chain);
+  merged.session.response_chain = std::move(chain);
   for (const StoredSession* const one : {&ours, &found}) {
-    all.operations.insert(one->operations.begin(), one->operations.end());
+    merged.operations.insert(one->operations.begin(), one->operations.end());
   }
-  return all;
+  return merged;
 }
 
 class ChainFiles final : public OneFile {

@@ -105,7 +105,7 @@ class RowReader {
 // Applies the row's own members, and keeps what its sidecar recorded of them if it still agrees.
 void correct(Session& session, const Session& native, const RowReader& reader) {
   const auto newer = [](Time& noted, const std::optional<Time>& written) {
-    if (written && cut_to_milliseconds(noted) != *written) {
+    if (written && truncate_to_milliseconds(noted) != *written) {
       noted = *written;
     }
   };

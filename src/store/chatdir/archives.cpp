@@ -61,13 +61,13 @@ Result<> move_session(Chats& chats, const SessionId& id, const Location& from, c
   return move_file(from.folder, to);
 }
 
-Result<Location> find_place(const Chats& chats, const SessionId& id) {
+Result<Location> find_location(const Chats& chats, const SessionId& id) {
   REPRISE_TRY(check_id(id));
-  REPRISE_ASSIGN(auto place, chats.layout().find(id));
-  if (!place) {
+  REPRISE_ASSIGN(auto location, chats.layout().find(id));
+  if (!location) {
     return std::unexpected(no_session(id));
   }
-  return *std::move(place);
+  return *std::move(location);
 }
 
 }  // namespace
@@ -77,14 +77,14 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   REPRISE_TRY(chats_.recover_moves());
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
-  REPRISE_ASSIGN(const auto place, layout.find(id));
-  if (!place) {
+  REPRISE_ASSIGN(const auto location, layout.find(id));
+  if (!location) {
     return std::unexpected(no_session(id));
   }
-  if (place->area == Area::archive) {
+  if (location->area == Area::archive) {
     return {};
   }
-  if (place->is_trashed()) {
+  if (location->is_trashed()) {
     return fail(Code::invalid_argument,
                 cat("session ", id.str(), " is in the trash: restore it first"));
   }
@@ -117,16 +117,16 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
   const MovingNames names(layout, id);
-  REPRISE_ASSIGN(const auto place, layout.find(id));
-  if (!place) {
+  REPRISE_ASSIGN(const auto location, layout.find(id));
+  if (!location) {
     return std::unexpected(no_session(id));
   }
   REPRISE_ASSIGN(const bool is_archived, file_exists(names.archive));
-  if (place->area != Area::archive && is_archived) {
+  if (location->area != Area::archive && is_archived) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
-                                    place->folder.native(), " exists, too"));
+                                    location->folder.native(), " exists, too"));
   }
-  if (place->area != Area::archive) {
+  if (location->area != Area::archive) {
     return fail(Code::invalid_argument, cat("session ", id.str(), " is not archived"));
   }
   REPRISE_TRY(remove_tree(names.new_chat));
@@ -156,25 +156,26 @@ Result<> ChatdirStore::purge(const SessionId& id) {
 
 Result<> ChatdirStore::trash_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(const Location place, find_place(chats_, id));
-  if (place.is_trashed()) {
+  REPRISE_ASSIGN(const Location location, find_location(chats_, id));
+  if (location.is_trashed()) {
     // An earlier attempt may have moved it and failed to sync.
     REPRISE_TRY(sync_folder(chats_.layout().chats()));
     REPRISE_TRY(sync_folder(chats_.layout().trash()));
     return clear_current(chats_.layout(), id);
   }
-  REPRISE_TRY(move_session(chats_, id, place, chats_.layout().trashed(id)));
+  REPRISE_TRY(move_session(chats_, id, location, chats_.layout().trashed(id)));
   return clear_current(chats_.layout(), id);
 }
 
 Result<> ChatdirStore::restore(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(const Location place, find_place(chats_, id));
-  if (!place.is_trashed()) {
+  REPRISE_ASSIGN(const Location location, find_location(chats_, id));
+  if (!location.is_trashed()) {
     return std::unexpected(not_in_trash(id));
   }
   const Layout& layout = chats_.layout();
-  return move_session(chats_, id, place, place.is_packed() ? layout.archive(id) : layout.chat(id));
+  return move_session(chats_, id, location,
+                      location.is_packed() ? layout.archive(id) : layout.chat(id));
 }
 
 // First hides the session by renaming its folder in place, which is atomic and needs no space. An
@@ -182,15 +183,15 @@ Result<> ChatdirStore::restore(const SessionId& id) {
 Result<> ChatdirStore::purge_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   REPRISE_TRY(check_id(id));
-  REPRISE_ASSIGN(const std::vector<Location> places, chats_.layout().find_all(id));
-  if (places.empty()) {
+  REPRISE_ASSIGN(const std::vector<Location> locations, chats_.layout().find_all(id));
+  if (locations.empty()) {
     return std::unexpected(no_session(id));
   }
-  for (auto place = places.rbegin(); place != places.rend(); ++place) {
-    const fs::path folder = folder_of(place->folder);
+  for (auto location = locations.rbegin(); location != locations.rend(); ++location) {
+    const fs::path folder = folder_of(location->folder);
     const fs::path leaving = folder / cat(kRemovingPrefix, id.str());
     REPRISE_TRY(remove_tree(leaving));
-    REPRISE_TRY(move_session(chats_, id, *place, leaving));
+    REPRISE_TRY(move_session(chats_, id, *location, leaving));
     REPRISE_TRY(clear_current(chats_.layout(), id));
     REPRISE_TRY(remove_tree(leaving));
     REPRISE_TRY(sync_folder(folder));

@@ -55,14 +55,14 @@ constexpr KnownArtefact kKnown[] = {
 constexpr std::string_view kStepAnswer = "answer-step";
 constexpr std::string_view kAnswer = "answer.md";
 
-const KnownArtefact* known(std::string_view name) {
+const KnownArtefact* find_known(std::string_view name) {
   const auto* const found = std::ranges::find_if(
       kKnown, [name](const KnownArtefact& one) { return one.key == name || one.file == name; });
   return found == std::end(kKnown) ? nullptr : found;
 }
 
 std::string_view file_of(std::string_view name) {
-  const KnownArtefact* const one = known(name);
+  const KnownArtefact* const one = find_known(name);
   return one == nullptr ? name : one->file;
 }
 
@@ -85,7 +85,7 @@ fs::path folder_of_step(Step step) {
 // The paths in the chat's folder where the artefact may be, the likeliest first.
 std::vector<fs::path> candidates(Step step, std::string_view name) {
   std::vector<std::string_view> files = {file_of(name)};
-  if (const KnownArtefact* const one = known(name); one != nullptr) {
+  if (const KnownArtefact* const one = find_known(name); one != nullptr) {
     std::ranges::copy_if(one->older, std::back_inserter(files),
                          [](std::string_view older) { return !older.empty(); });
   }
@@ -142,7 +142,7 @@ Result<> check_own(Step step, std::string_view name) {
 }
 
 // The path for writing the artefact; creates its folders. sync_folders_of() syncs their names.
-Result<fs::path> make_place(const fs::path& chat, Step step, std::string_view name) {
+Result<fs::path> artefact_path(const fs::path& chat, Step step, std::string_view name) {
   const fs::path file = folder_of_step(step) / file_of(name);
   if (file.has_parent_path()) {
     REPRISE_TRY(make_private_folders(chat / file.parent_path()));
@@ -198,16 +198,16 @@ struct ChatEntries {
 };
 
 // The entries below a folder of the chat; links to folders are not followed.
-Result<> add_entries(const fs::path& chat, const fs::path& folder, ChatEntries& all) {
+Result<> add_entries(const fs::path& chat, const fs::path& folder, ChatEntries& found) {
   REPRISE_ASSIGN(const auto entries, list_if_exists(chat / folder));
   if (entries.empty() && !folder.empty()) {
-    all.others.push_back(cat(folder.native(), ", an empty folder"));
+    found.others.push_back(cat(folder.native(), ", an empty folder"));
   }
   for (const fs::directory_entry& entry : entries) {
     const fs::path name = folder / entry.path().filename();
     REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
     if (kind == FileKind::folder) {
-      REPRISE_TRY(add_entries(chat, name, all));
+      REPRISE_TRY(add_entries(chat, name, found));
     } else if (kind == FileKind::file) {
       std::error_code error;
       const std::uintmax_t bytes = entry.file_size(error);
@@ -217,9 +217,9 @@ Result<> add_entries(const fs::path& chat, const fs::path& folder, ChatEntries& 
       if (error) {
         return std::unexpected(os_error("access", entry.path(), error.value()));
       }
-      all.files.push_back({name.string(), static_cast<std::int64_t>(bytes)});
+      found.files.push_back({name.string(), static_cast<std::int64_t>(bytes)});
     } else if (kind != FileKind::none) {
-      all.others.push_back(
+      found.others.push_back(
           cat(name.native(), kind == FileKind::link ? ", a link" : ", a pipe or device"));
     }
   }
@@ -228,19 +228,19 @@ Result<> add_entries(const fs::path& chat, const fs::path& folder, ChatEntries& 
 
 // The entries of a packed chat, which has no links.
 ChatEntries entries_of_packed(std::vector<std::pair<std::string, std::int64_t>> packed) {
-  ChatEntries all;
+  ChatEntries entries;
   std::ranges::sort(packed);
   for (auto entry = packed.begin(); entry != packed.end(); ++entry) {
     auto& [name, bytes] = *entry;
     const auto next = std::next(entry);
     if (!name.ends_with('/')) {
-      all.files.push_back({std::move(name), bytes});
+      entries.files.push_back({std::move(name), bytes});
     } else if (next == packed.end() || !next->first.starts_with(name)) {
       name.pop_back();
-      all.others.push_back(cat(name, ", an empty folder"));
+      entries.others.push_back(cat(name, ", an empty folder"));
     }
   }
-  return all;
+  return entries;
 }
 
 // "answer-step2.md"
@@ -298,20 +298,20 @@ Result<> ChatdirStore::save_artefact(const SessionId& id, Step step, std::string
   }
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
-    REPRISE_ASSIGN(const bool has_replaced, file_exists(chat.place().folder / kReplacedFile));
+    REPRISE_ASSIGN(const bool has_replaced, file_exists(chat.location().folder / kReplacedFile));
     if (is_replaced && has_replaced) {
       return std::move(refused);  // so that copying a chat does not stop at it
     }
-    REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
+    REPRISE_ASSIGN(const fs::path file, artefact_path(chat.location().folder, step, name));
     REPRISE_TRY(replace_file(file, bytes));
-    return sync_folders_of(chat.place().folder, file);
+    return sync_folders_of(chat.location().folder, file);
   });
 }
 
 Result<> ChatdirStore::replace_step(const SessionId& id, Step step) {
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
-    const fs::path& folder = chat.place().folder;
+    const fs::path& folder = chat.location().folder;
     if (step.value == 0) {
       REPRISE_ASSIGN(const fs::path to, new_replaced_folder(folder, step));
       return move_files(folder, kCopiedFiles, to);
@@ -333,7 +333,7 @@ Result<> ChatdirStore::append_artefact(const SessionId& id, Step step, std::stri
   REPRISE_TRY(check_own(step, name));
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
-    REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
+    REPRISE_ASSIGN(const fs::path file, artefact_path(chat.location().folder, step, name));
     REPRISE_ASSIGN(Fd out, open_file(file, O_WRONLY | O_CREAT | O_APPEND, 0600));
     REPRISE_TRY(write_all(out.get(), bytes, file));
     return out.close(file);
@@ -344,10 +344,10 @@ Result<std::optional<std::string>> ChatdirStore::find_artefact(const SessionId& 
                                                                std::string_view name) {
   REPRISE_TRY(check_artefact(step, name));
   const std::vector<fs::path> paths = candidates(step, name);
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
-  if (place && place->is_packed()) {
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(id));
+  if (location && location->is_packed()) {
     for (const fs::path& path : paths) {
-      REPRISE_ASSIGN(auto bytes, read_packed_file(id, *place, path.native()));
+      REPRISE_ASSIGN(auto bytes, read_packed_file(id, *location, path.native()));
       if (bytes) {
         return bytes;
       }
@@ -356,7 +356,7 @@ Result<std::optional<std::string>> ChatdirStore::find_artefact(const SessionId& 
   }
   return chats_.with(id, [&](Chat& chat) -> Result<std::optional<std::string>> {
     for (const fs::path& path : paths) {
-      REPRISE_ASSIGN(auto bytes, if_exists(read_file(chat.place().folder / path)));
+      REPRISE_ASSIGN(auto bytes, if_exists(read_file(chat.location().folder / path)));
       if (bytes) {
         return bytes;
       }
@@ -368,29 +368,29 @@ Result<std::optional<std::string>> ChatdirStore::find_artefact(const SessionId& 
 namespace {
 
 Result<ChatEntries> find_entries(Chats& chats, const SessionId& id) {
-  REPRISE_ASSIGN(const auto place, chats.layout().find(id));
-  if (place && place->is_packed()) {
-    REPRISE_ASSIGN(auto packed, list_packed(id, *place));
+  REPRISE_ASSIGN(const auto location, chats.layout().find(id));
+  if (location && location->is_packed()) {
+    REPRISE_ASSIGN(auto packed, list_packed(id, *location));
     return entries_of_packed(std::move(packed));
   }
   return chats.with(id, [](Chat& chat) -> Result<ChatEntries> {
-    ChatEntries all;
-    REPRISE_TRY(add_entries(chat.place().folder, "", all));
-    return all;
+    ChatEntries entries;
+    REPRISE_TRY(add_entries(chat.location().folder, "", entries));
+    return entries;
   });
 }
 
 }  // namespace
 
 Result<std::vector<Artefacts::Entry>> ChatdirStore::list_artefacts(const SessionId& id) {
-  REPRISE_ASSIGN(const ChatEntries all, find_entries(chats_, id));
-  return entries_of(all.files);
+  REPRISE_ASSIGN(const ChatEntries entries, find_entries(chats_, id));
+  return entries_of(entries.files);
 }
 
 Result<std::vector<std::string>> ChatdirStore::list_unlisted(const SessionId& id) {
-  REPRISE_ASSIGN(ChatEntries all, find_entries(chats_, id));
-  std::ranges::sort(all.others);
-  return std::move(all.others);
+  REPRISE_ASSIGN(ChatEntries entries, find_entries(chats_, id));
+  std::ranges::sort(entries.others);
+  return std::move(entries.others);
 }
 
 }  // namespace reprise::store::chatdir

@@ -35,13 +35,13 @@ constexpr int kAttemptsMax = 200;
 Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   Snapshot snapshot;
   for (const Area area : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(const auto all, chats.layout().list(area));
-    for (const Layout::Listed& listed : all) {
+    REPRISE_ASSIGN(const auto sessions, chats.layout().list(area));
+    for (const Layout::Listed& listed : sessions) {
       REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
-      if (busy.contains(listed.place.folder)) {
-        chat.metadata_bytes = read_file(listed.place.folder / kMetadataFile).value_or("");
+      if (busy.contains(listed.location.folder)) {
+        chat.metadata_bytes = read_file(listed.location.folder / kMetadataFile).value_or("");
       }
-      snapshot.chats.emplace(listed.place.folder, std::move(chat));
+      snapshot.chats.emplace(listed.location.folder, std::move(chat));
     }
   }
   // Errors are ignored: it may be a link, or not name a chat.
@@ -73,17 +73,17 @@ Result<bool> copy_log(const fs::path& from, const FileIdentity& record, const fs
   if (is_written_to || now != record) {
     // Removes a batch that was being written.
     REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, MessageLog::open(copy));
-    REPRISE_TRY(log->cut_torn());
+    REPRISE_TRY(log->truncate_torn_tail());
   }
   return true;
 }
 
 // The record is of that moment; other files, above all artefacts, are of the same or a later one.
 Result<bool> copy_parts(const ChatSnapshot& chat, const fs::path& to) {
-  const fs::path& from = chat.listed.place.folder;
+  const fs::path& from = chat.listed.location.folder;
   REPRISE_TRY(remove_tree(to));
   REPRISE_TRY(copy_other_files(from, to));
-  if (!chat.listed.place.is_packed()) {
+  if (!chat.listed.location.is_packed()) {
     if (chat.record) {
       REPRISE_ASSIGN(const bool copied, copy_log(from, *chat.record, to));
       if (!copied) {
@@ -101,7 +101,7 @@ Result<bool> copy_parts(const ChatSnapshot& chat, const fs::path& to) {
   REPRISE_ASSIGN(const ChatSnapshot now, identify_chat(chat.listed));
   return (now.metadata == chat.metadata || !chat.metadata_bytes.empty()) &&
          (now.answer == chat.answer || !chat.answer) &&
-         (now.record == chat.record || !chat.listed.place.is_packed());
+         (now.record == chat.record || !chat.listed.location.is_packed());
 }
 
 // false if the chat has changed since that moment.
@@ -114,11 +114,11 @@ Result<bool> copy_chat(const ChatSnapshot& chat, const fs::path& to) {
   return now == chat ? copied : Result<bool>(false);
 }
 
-fs::path place_in(const Layout& to, const Layout::Listed& listed) {
-  if (listed.place.is_trashed()) {
+fs::path folder_in(const Layout& to, const Layout::Listed& listed) {
+  if (listed.location.is_trashed()) {
     return to.trashed(listed.id);
   }
-  return listed.place.is_packed() ? to.archive(listed.id) : to.chat(listed.id);
+  return listed.location.is_packed() ? to.archive(listed.id) : to.chat(listed.id);
 }
 
 // The copied chats, and those that changed while they were copied.
@@ -133,7 +133,7 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
   auto& copied = done_before.chats;
   for (const auto& [folder, chat] : copied) {
     if (!snapshot.chats.contains(folder)) {
-      REPRISE_TRY(remove_tree(place_in(to, chat.listed)));
+      REPRISE_TRY(remove_tree(folder_in(to, chat.listed)));
     }
   }
   std::erase_if(copied, [&](const auto& one) {
@@ -144,7 +144,7 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
     chats.report_progress("backing up", static_cast<std::int64_t>(copied.size()),
                           snapshot.chats.size());
     if (!copied.contains(folder)) {
-      REPRISE_ASSIGN(const bool done, copy_chat(chat, place_in(to, chat.listed)));
+      REPRISE_ASSIGN(const bool done, copy_chat(chat, folder_in(to, chat.listed)));
       if (done) {
         copied.emplace(folder, chat);
       } else {
@@ -185,8 +185,8 @@ Result<> remove_abandoned(const fs::path& making) {
 }  // namespace
 
 Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
-  const bool is_packed = listed.place.is_packed();
-  const fs::path& folder = listed.place.folder;
+  const bool is_packed = listed.location.is_packed();
+  const fs::path& folder = listed.location.folder;
   ChatSnapshot chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
   REPRISE_ASSIGN(chat.record, if_exists(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
   REPRISE_ASSIGN(chat.metadata,

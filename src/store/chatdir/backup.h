@@ -25,7 +25,7 @@ struct ChatSnapshot {
   std::string metadata_bytes = {};       // only for a chat that changes constantly
 
   friend bool operator==(const ChatSnapshot& a, const ChatSnapshot& b) {
-    return a.listed.place.folder == b.listed.place.folder && a.record == b.record &&
+    return a.listed.location.folder == b.listed.location.folder && a.record == b.record &&
            a.metadata == b.metadata && a.answer == b.answer;
   }
 };

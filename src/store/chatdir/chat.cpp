@@ -32,17 +32,17 @@ constexpr int kAttempts = 10;
 
 }  // namespace
 
-Result<std::shared_ptr<Chat>> Chat::open(Layout layout, SessionId id, Location place,
+Result<std::shared_ptr<Chat>> Chat::open(Layout layout, SessionId id, Location location,
                                          ChatSettings settings) {
-  REPRISE_ASSIGN(const Identity identity, identity_of(place.folder));
-  return std::shared_ptr<Chat>(
-      new Chat(std::move(layout), std::move(id), std::move(place), std::move(settings), identity));
+  REPRISE_ASSIGN(const Identity identity, identity_of(location.folder));
+  return std::shared_ptr<Chat>(new Chat(std::move(layout), std::move(id), std::move(location),
+                                        std::move(settings), identity));
 }
 
-Chat::Chat(Layout layout, SessionId id, Location place, ChatSettings settings, Identity identity)
+Chat::Chat(Layout layout, SessionId id, Location location, ChatSettings settings, Identity identity)
     : layout_(std::move(layout)),
       id_(std::move(id)),
-      place_(std::move(place)),
+      location_(std::move(location)),
       settings_(std::move(settings)),
       identity_(identity) {}
 
@@ -52,7 +52,7 @@ Result<Chat::Identity> Chat::identity_of(const fs::path& folder) {
 }
 
 Result<bool> Chat::is_in_place() const {
-  REPRISE_ASSIGN(const Identity now, identity_of(place_.folder));
+  REPRISE_ASSIGN(const Identity now, identity_of(location_.folder));
   return identity_ && now == identity_;
 }
 
@@ -109,7 +109,7 @@ Result<LockFile::Hold> Chat::lock() {
     return fail(Code::busy, cat("session ", id_.str(), " is being archived or restored"));
   }
   if (!is_swept_.exchange(true)) {
-    sweep_folders(place_.folder);
+    sweep_folders(location_.folder);
   }
   return hold;
 }
@@ -142,16 +142,17 @@ Result<Chat::ReadMetadata> Chat::metadata() {
     read.stamp = stamp_of(status);
     REPRISE_ASSIGN(bytes, if_exists(read_file(file(kMetadataFile))));
   }
-  auto metadata =
-      bytes ? metadata_from_json(id_, *bytes)
-            : derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.scope);
+  auto metadata = bytes ? metadata_from_json(id_, *bytes)
+                        : derive_metadata(layout_, location_.folder, id_, settings_.working_dir,
+                                          settings_.scope);
   if (!metadata) {
     if (!bytes) {
       return std::unexpected(std::move(metadata).error());
     }
     read.damage =
         Damage{cat(id_.str(), "/", kMetadataFile), metadata.error().message, excerpt_of(*bytes)};
-    metadata = derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.scope);
+    metadata =
+        derive_metadata(layout_, location_.folder, id_, settings_.working_dir, settings_.scope);
     REPRISE_TRY(metadata);
   }
   read.metadata = std::make_shared<const MetadataFile>(*std::move(metadata));
@@ -212,7 +213,7 @@ Result<StoredSession> Chat::session(const MetadataFile& metadata, const LogState
   if (settings_.scope == MetadataScope::all && lacks_usage_of_others(metadata, state)) {
     REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, this->log());
     const std::int64_t from = metadata.at(point_of(state)).log.end;
-    REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log, from, place_.folder));
+    REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log, from, location_.folder));
     add_usage(stored.session.usage, others);
   }
   return stored;
@@ -228,7 +229,7 @@ Result<StoredSession> Chat::load() {
       continue;
     }
     REPRISE_ASSIGN(StoredSession stored, session(*metadata.metadata, state));
-    if (place_.is_trashed()) {
+    if (location_.is_trashed()) {
       stored.state_before_trash = std::exchange(stored.session.info.state, SessionState::trashed);
     }
     return stored;
@@ -336,7 +337,7 @@ Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
   REPRISE_ASSIGN(const auto opened, if_exists(this->log()));
   if (!opened) {
     REPRISE_TRY(open_file(file(kMessagesFile), O_WRONLY | O_CREAT, 0600));
-    REPRISE_TRY(sync_folder(place_.folder));
+    REPRISE_TRY(sync_folder(location_.folder));
   }
   REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, opened ? *opened : this->log());
   {
@@ -356,7 +357,7 @@ Result<AppendResult> Chat::write(std::optional<Seq> from, const std::vector<Mess
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, log_to_write());
   REPRISE_ASSIGN(const ReadMetadata metadata, this->metadata());
-  ChatWriter writer(place_.folder, *metadata.metadata, log, settings_.messages_max);
+  ChatWriter writer(location_.folder, *metadata.metadata, log, settings_.messages_max);
   auto done = writer.write(from, messages, options);
   if (done && !done->repeated && options.end_partial) {
     // A leftover file would belong to an answer that is no longer running, so nobody reads it.
@@ -371,16 +372,16 @@ Result<StoredSession> Chat::change(const std::function<Result<>(StoredSession&)>
   REPRISE_ASSIGN(const LogState state, this->state());
   MetadataFile metadata = *read.metadata;
   REPRISE_ASSIGN(StoredSession session, this->session(metadata, state));
-  if (place_.is_trashed()) {
+  if (location_.is_trashed()) {
     session.state_before_trash = std::exchange(session.session.info.state, SessionState::trashed);
   }
   REPRISE_TRY(edit(session));
-  metadata.now = {session, point_of(state)};
-  metadata.cut.reset();
-  if (place_.is_trashed()) {
-    metadata.now.stored.session.info.state = session.state_before_trash;
+  metadata.current = {session, point_of(state)};
+  metadata.after_truncation.reset();
+  if (location_.is_trashed()) {
+    metadata.current.stored.session.info.state = session.state_before_trash;
   }
-  REPRISE_TRY(write_metadata(place_.folder, metadata));
+  REPRISE_TRY(write_metadata(location_.folder, metadata));
   return session;
 }
 

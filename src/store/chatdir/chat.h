@@ -24,7 +24,7 @@ class MessageLog;
 // Thread-safe. Returns not_found once its folder has been moved.
 class Chat {
  public:
-  static Result<std::shared_ptr<Chat>> open(Layout layout, SessionId id, Location place,
+  static Result<std::shared_ptr<Chat>> open(Layout layout, SessionId id, Location location,
                                             ChatSettings settings);
 
   // Whether the folder is still in its original place.
@@ -32,7 +32,7 @@ class Chat {
   // Whether an archiving or restoring was interrupted by a crash: lock() refuses the chat until
   // that is finished.
   Result<bool> has_pending_move() const;
-  const Location& place() const { return place_; }
+  const Location& location() const { return location_; }
   const SessionId& id() const { return id_; }
 
   // Loads the session for reading: its todos and its running answer without the text, and with the
@@ -73,9 +73,9 @@ class Chat {
     std::shared_ptr<const Fd> open = {};
   };
 
-  Chat(Layout layout, SessionId id, Location place, ChatSettings settings, Identity identity);
+  Chat(Layout layout, SessionId id, Location location, ChatSettings settings, Identity identity);
 
-  std::filesystem::path file(std::string_view name) const { return place_.folder / name; }
+  std::filesystem::path file(std::string_view name) const { return location_.folder / name; }
   static Result<Identity> identity_of(const std::filesystem::path& folder);
   static Stamp stamp_of(const struct stat& status);
   Result<Stamp> stamp_of_metadata() const;
@@ -93,7 +93,7 @@ class Chat {
 
   const Layout layout_;
   const SessionId id_;
-  const Location place_;
+  const Location location_;
   const ChatSettings settings_;
   const Identity identity_;
   std::mutex mutex_;  // guards the members below

@@ -88,13 +88,13 @@ class MetadataReader {
       return scanner_.skip();
     }
     if (name == "cut") {
-      ChatMetadata& cut = metadata_.cut.emplace(id_);
+      ChatMetadata& truncated = metadata_.after_truncation.emplace(id_);
       return scanner_.object([&](std::string_view inner) {
-        const auto known = read_chat_member(scanner_, inner, cut);
+        const auto known = read_chat_member(scanner_, inner, truncated);
         return accept(known) && (*known || scanner_.skip());
       });
     }
-    const auto known = read_chat_member(scanner_, name, metadata_.now);
+    const auto known = read_chat_member(scanner_, name, metadata_.current);
     return accept(known) && (*known || model::add_extra(scanner_, name, metadata_.others));
   }
 
@@ -160,14 +160,14 @@ State state_from_json(std::string_view json) {
 }
 
 const ChatMetadata& MetadataFile::at(const LogPoint& log) const {
-  return cut && cut->log == log ? *cut : now;
+  return after_truncation && after_truncation->log == log ? *after_truncation : current;
 }
 
 std::string metadata_to_json(const MetadataFile& metadata) {
   std::string out;
   json::ObjectWriter object(out);
   object.field("version", kVersion);
-  const std::string now = chat_to_json(metadata.now);
+  const std::string now = chat_to_json(metadata.current);
   json::Scanner scanner(now);
   // Cannot fail: the JSON was just written.
   (void)scanner.object([&](std::string_view name) {
@@ -176,8 +176,8 @@ std::string metadata_to_json(const MetadataFile& metadata) {
     object.raw(name, raw);
     return whole;
   });
-  if (metadata.cut) {
-    object.raw("cut", chat_to_json(*metadata.cut));
+  if (metadata.after_truncation) {
+    object.raw("cut", chat_to_json(*metadata.after_truncation));
   }
   object.extra(metadata.others).close();
   out += '\n';

@@ -29,11 +29,11 @@ struct ChatMetadata {
 };
 
 struct MetadataFile {
-  explicit MetadataFile(const SessionId& id) : now(id) {}
+  explicit MetadataFile(const SessionId& id) : current(id) {}
 
-  ChatMetadata now;
+  ChatMetadata current;
   // A replacement in progress: if the log ends at this point, this metadata applies.
-  std::optional<ChatMetadata> cut = {};
+  std::optional<ChatMetadata> after_truncation = {};
   Extra others = {};        // unknown members
   bool is_derived = false;  // from files other than reprise.json
 
@@ -59,7 +59,7 @@ enum class MetadataScope : std::uint8_t;
 // because the next change would store the result.
 Result<MetadataFile> derive_metadata(const Layout& layout, const std::filesystem::path& folder,
                                      const SessionId& id, std::string_view working_dir,
-                                     MetadataScope what);
+                                     MetadataScope scope);
 
 // The session with the log in this state.
 StoredSession session_at(const MetadataFile& metadata, const LogState& log);

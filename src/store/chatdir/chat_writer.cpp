@@ -55,7 +55,7 @@ Result<bool> ends_line(int fd, std::int64_t end, const fs::path& file) {
 Result<> write_metadata(const fs::path& folder, const MetadataFile& metadata) {
   const fs::path file = folder / kMetadataFile;
   if (const auto there = read_file(file);
-      there && !metadata_from_json(metadata.now.stored.session.info.id, *there)) {
+      there && !metadata_from_json(metadata.current.stored.session.info.id, *there)) {
     REPRISE_TRY(quarantine(file, *there));
   }
   return replace_file(file, metadata_to_json(metadata));
@@ -67,14 +67,14 @@ ChatWriter::ChatWriter(fs::path folder, MetadataFile metadata, std::shared_ptr<M
       metadata_(std::move(metadata)),
       log_(std::move(log)),
       messages_max_(messages_max),
-      now_(metadata_.now.stored) {}
+      after_(metadata_.current.stored) {}
 
 // Repairs what a crash left.
 Result<> ChatWriter::recover() {
   const LogState log = log_->state();
-  if (metadata_.cut) {
-    metadata_.now = metadata_.at(point_of(log));
-    metadata_.cut.reset();
+  if (metadata_.after_truncation) {
+    metadata_.current = metadata_.at(point_of(log));
+    metadata_.after_truncation.reset();
     REPRISE_TRY(write_metadata(folder_, metadata_));
   }
   if (log.is_torn()) {
@@ -82,7 +82,7 @@ Result<> ChatWriter::recover() {
     REPRISE_ASSIGN(const std::string_view torn,
                    window.view(log.end, static_cast<std::size_t>(log.size - log.end)));
     REPRISE_TRY(quarantine(folder_ / kMessagesFile, torn));
-    REPRISE_TRY(log_->cut_torn());
+    REPRISE_TRY(log_->truncate_torn_tail());
   }
   return {};
 }
@@ -91,14 +91,14 @@ std::optional<AppendResult> ChatWriter::find_done(const OperationId& operation) 
   if (auto done = log_->find_operation(operation); done) {
     return done;
   }
-  const auto& others = metadata_.now.stored.operations;
+  const auto& others = metadata_.current.stored.operations;
   const auto found = others.find(operation);
   return found == others.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result<> ChatWriter::check_length(Seq head) const {
   if (head.value > messages_max_) {
-    return fail(Code::unsupported, cat("session ", short_id(now_.session.info.id), " would have ",
+    return fail(Code::unsupported, cat("session ", short_id(after_.session.info.id), " would have ",
                                        head.value, " messages, more than the limit of ",
                                        messages_max_, ": raise it with chatdir:DIR?messages=N"));
   }
@@ -119,15 +119,15 @@ Result<AppendResult> ChatWriter::write(std::optional<Seq> from,
     }
   }
   const LogState log = log_->state();
-  now_ = session_at(metadata_, log);
+  after_ = session_at(metadata_, log);
   if (lacks_usage_of_others(metadata_, log)) {
     const std::int64_t summed_up = metadata_.at(point_of(log)).log.end;
     REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log_, summed_up, folder_));
-    add_usage(now_.session.usage, others);
+    add_usage(after_.session.usage, others);
   }
-  const Seq head = now_.session.info.head;
+  const Seq head = after_.session.info.head;
   const Seq first = from.value_or(head);
-  REPRISE_TRY(check_write(now_, first, messages.size(), options));
+  REPRISE_TRY(check_write(after_, first, messages.size(), options));
   const AppendResult appended = appended_at(first, messages.size());
   if (!messages.empty()) {
     REPRISE_TRY(check_length(appended.head));
@@ -141,11 +141,11 @@ Result<AppendResult> ChatWriter::write(std::optional<Seq> from,
     return appended;
   }
   if (options.operation || options.begin_partial || options.end_partial) {
-    change_partial(now_, options);
+    change_partial(after_, options);
     if (options.operation) {
-      now_.operations.emplace(*options.operation, AppendResult{first, head, true});
+      after_.operations.emplace(*options.operation, AppendResult{first, head, true});
     }
-    metadata_.now = {std::move(now_), point_of(log_->state())};
+    metadata_.current = {std::move(after_), point_of(log_->state())};
     REPRISE_TRY(write_metadata(folder_, metadata_));
   }
   return appended;
@@ -190,9 +190,9 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
                                        const AppendOptions& options) {
   std::string bytes;
   REPRISE_ASSIGN(const ToolNames names, names_for(from, messages));
-  SessionInfo& info = now_.session.info;
+  SessionInfo& info = after_.session.info;
   info.head = from;
-  change_partial(now_, options);
+  change_partial(after_, options);
   for (const Message& message : messages) {
     Trailer trailer{.seq = info.head,
                     .number = info.head.value - from.value + 1,
@@ -200,14 +200,14 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
     if (message.usage && !message.usage->request_id.empty()) {
       trailer.request = message.usage->request_id;
       if (log_->knows_request(trailer.request)) {
-        now_.counted_requests.insert(trailer.request);
+        after_.counted_requests.insert(trailer.request);
       }
     }
-    count_usage(now_, message);
+    count_usage(after_, message);
     info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
     if (trailer.ends_batch()) {
       trailer.operation = options.operation;
-      trailer.state = state_of(now_, message.created_at);
+      trailer.state = state_of(after_, message.created_at);
     }
     REPRISE_TRY(append_line(bytes, start + static_cast<std::int64_t>(bytes.size()), message,
                             std::move(trailer), names));
@@ -218,8 +218,8 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
 
 Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOptions& options) {
   const LogState log = log_->state();
-  REPRISE_ASSERT(now_.session.info.head == log.head);  // the seq of the first line
-  REPRISE_ASSERT(!log.is_torn());                      // recover() has removed a torn end
+  REPRISE_ASSERT(after_.session.info.head == log.head);  // the seq of the first line
+  REPRISE_ASSERT(!log.is_torn());                        // recover() has removed a torn end
   const std::string_view line_end = log.ends_line ? "" : "\n";
   const std::int64_t start = log.size + static_cast<std::int64_t>(line_end.size());
   REPRISE_ASSIGN(const std::string lines, encode(start, log.head, messages, options));
@@ -229,8 +229,8 @@ Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOp
 // Appends the replaced messages to the file for them. Returns the offset where they begin.
 Result<std::int64_t> ChatWriter::append_replaced(Seq from) {
   const LogState log = log_->state();
-  const auto places = log_->places(from, log.head, 1, false);
-  const std::int64_t begin = places.empty() ? log.end : places.front().offset;
+  const auto entries = log_->entries(from, log.head, 1, false);
+  const std::int64_t begin = entries.empty() ? log.end : entries.front().offset;
   const fs::path file = folder_ / kReplacedFile;
   REPRISE_ASSIGN(Fd out, open_file(file, O_RDWR | O_CREAT | O_APPEND, 0600));
   REPRISE_ASSIGN(const struct stat status, status_of(out.get(), file));
@@ -272,11 +272,11 @@ Result<std::int64_t> ChatWriter::rewrite(int out, Seq to) const {
 // After a truncation within a batch, its last remaining line must end the batch. Returns the offset
 // of that line, or `end` if nothing has to change.
 Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string& line) const {
-  const auto places = log_->places({to.value - 1}, to, 1, false);
-  if (places.empty()) {
+  const auto entries = log_->entries({to.value - 1}, to, 1, false);
+  if (entries.empty()) {
     return end;
   }
-  const MessageLog::LogEntry& last = places.front();
+  const MessageLog::LogEntry& last = entries.front();
   FileWindow window(log_->fd(), log_->file());
   REPRISE_ASSIGN(const std::string_view bytes,
                  window.view(last.offset, static_cast<std::size_t>(last.length)));
@@ -287,13 +287,13 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
   REPRISE_ASSIGN(const Line read, read_line(bytes));
   Trailer trailer = *found->trailer;
   trailer.of = trailer.number;
-  trailer.state = state_of(now_, read.message.created_at);
+  trailer.state = state_of(after_, read.message.created_at);
   REPRISE_ASSIGN(const ToolNames names, names_for(trailer.seq, {read.message}));
   REPRISE_TRY(append_line(line, last.offset, read.message, std::move(trailer), names));
   return last.offset;
 }
 
-// Replaces messages.jsonl. Until the rename, its metadata is stored as `cut`.
+// Replaces messages.jsonl. Until the rename, its metadata is stored in the member `cut`.
 Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
                              const AppendOptions& options) {
   REPRISE_ASSIGN(const std::int64_t begin, append_replaced(from));
@@ -314,18 +314,19 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     return write_all(out, lines, log_->file());
   };
   LogPoint point;
-  const auto record_cut = [&](const fs::path& temporary) -> Result<> {
+  const auto record_truncation = [&](const fs::path& temporary) -> Result<> {
     if (options.operation && messages.empty()) {
-      now_.operations.emplace(*options.operation, AppendResult{from, from, true});
+      after_.operations.emplace(*options.operation, AppendResult{from, from, true});
     }
     REPRISE_ASSIGN(point, point_at_end(temporary));
-    metadata_.cut = ChatMetadata{now_, point};
+    metadata_.after_truncation = ChatMetadata{after_, point};
     return write_metadata(folder_, metadata_);
   };
-  REPRISE_TRY(replace_file(log_->file(), fill, record_cut));
-  metadata_.now = {std::move(now_), point};
-  metadata_.cut.reset();
-  // The replacement is complete. If this fails, `cut` says the same until the next write.
+  REPRISE_TRY(replace_file(log_->file(), fill, record_truncation));
+  metadata_.current = {std::move(after_), point};
+  metadata_.after_truncation.reset();
+  // The replacement is complete. If this fails, the member `cut` says the same until the next
+  // write.
   (void)write_metadata(folder_, metadata_);
   return {};
 }

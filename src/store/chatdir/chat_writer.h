@@ -40,7 +40,7 @@ class ChatWriter {
   MetadataFile metadata_;
   const std::shared_ptr<MessageLog> log_;
   const std::int64_t messages_max_;
-  StoredSession now_;  // the session after the write
+  StoredSession after_;  // the session after the write
 };
 
 }  // namespace reprise::store::chatdir

@@ -34,11 +34,11 @@ Result<> fill_folder(const fs::path& folder, const Session& session,
   REPRISE_TRY(remove_tree(folder));
   REPRISE_TRY(make_private_folders(folder));
   MetadataFile metadata(session.info.id);
-  metadata.now.stored.session = session;
-  SessionInfo& info = metadata.now.stored.session.info;
+  metadata.current.stored.session = session;
+  SessionInfo& info = metadata.current.stored.session.info;
   info.head = {};
   info.answering.reset();
-  metadata.now.stored.session.usage = {};
+  metadata.current.stored.session.usage = {};
   REPRISE_TRY(replace_file(folder / kMessagesFile, ""));
   REPRISE_TRY(write_metadata(folder, metadata));
   if (messages.empty()) {
@@ -81,12 +81,12 @@ Result<> ChatdirStore::create_with(const Session& session, std::vector<Message> 
 }
 
 Result<std::optional<Session>> ChatdirStore::find(const SessionId& id) {
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
-  if (!place) {
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(id));
+  if (!location) {
     return std::nullopt;
   }
-  if (place->is_packed()) {
-    return read_packed_session(id, *place).stored.session;
+  if (location->is_packed()) {
+    return read_packed_session(id, *location).stored.session;
   }
   auto found = chats_.with(id, [](Chat& chat) { return chat.load_with_lease(); });
   if (!found && found.error().code == Code::not_found) {
@@ -109,13 +109,13 @@ Result<> ChatdirStore::update(const SessionId& id, const SessionPatch& patch) {
 
 Result<> ChatdirStore::list_at(Area area, const CheckedQuery& query,
                                std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(const auto all, chats_.layout().list(area));
-  for (const Layout::Listed& listed : all) {
+  REPRISE_ASSIGN(const auto sessions, chats_.layout().list(area));
+  for (const Layout::Listed& listed : sessions) {
     if (!listed.id.str().starts_with(query.query.id_prefix) ||
         !has_short_id_prefix(listed.id, query.query.short_id_prefix)) {
       continue;
     }
-    if (listed.place.is_packed()) {
+    if (listed.location.is_packed()) {
       REPRISE_TRY(list_packed(listed, query, matching, damage));
       continue;
     }
@@ -145,13 +145,13 @@ Result<> ChatdirStore::list_at(Area area, const CheckedQuery& query,
 Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQuery& query,
                                    std::vector<SessionInfo>& matching,
                                    std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(const bool has_chat, listed.place.area == Area::archive
+  REPRISE_ASSIGN(const bool has_chat, listed.location.area == Area::archive
                                           ? file_exists(chats_.layout().chat(listed.id))
                                           : Result<bool>(false));
   if (has_chat) {
     return {};  // the chat hides the archive
   }
-  PackedSession packed = read_packed_session(listed.id, listed.place);
+  PackedSession packed = read_packed_session(listed.id, listed.location);
   std::ranges::move(packed.damage, std::back_inserter(damage));
   if (matches(packed.stored.session.info, query)) {
     matching.push_back(std::move(packed.stored.session.info));
@@ -193,9 +193,9 @@ Result<AppendResult> ChatdirStore::append(const SessionId& id, std::vector<Messa
 
 Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
                                       const MessageSink& sink) {
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
-  if (place && place->is_packed()) {
-    return read_packed(id, *place, range, sink);
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(id));
+  if (location && location->is_packed()) {
+    return read_packed(id, *location, range, sink);
   }
   return chats_.with(id, [&](Chat& chat) { return chat.read(range, sink); });
 }
@@ -207,8 +207,8 @@ Result<AppendResult> ChatdirStore::replace_suffix(const SessionId& id, Seq from,
 }
 
 Result<std::int64_t> ChatdirStore::count_replaced(const SessionId& id) {
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
-  return place ? Result<std::int64_t>(0) : std::unexpected(no_session(id));
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(id));
+  return location ? Result<std::int64_t>(0) : std::unexpected(no_session(id));
 }
 
 Result<ReadReport> ChatdirStore::read_replaced(const SessionId& id, const MessageSink& /*sink*/) {
@@ -227,17 +227,17 @@ Result<> ChatdirStore::renew_lease(const SessionId& id, const OperationId& answe
 }
 
 Result<std::optional<Partial>> ChatdirStore::find_partial(const SessionId& id) {
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
-  if (place && place->is_packed()) {
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(id));
+  if (location && location->is_packed()) {
     return std::nullopt;  // an archive has no running answer
   }
   return chats_.with(id, [](Chat& chat) { return chat.find_partial(); });
 }
 
 Result<std::vector<Todo>> ChatdirStore::todos(const SessionId& id) {
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
-  if (place && place->is_packed()) {
-    return read_packed_session(id, *place).stored.todos;
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(id));
+  if (location && location->is_packed()) {
+    return read_packed_session(id, *location).stored.todos;
   }
   REPRISE_ASSIGN(StoredSession session, chats_.with(id, [](Chat& chat) { return chat.load(); }));
   return std::move(session.todos);

@@ -33,17 +33,17 @@ void Chats::report_progress(std::string_view work, std::int64_t done, std::size_
 
 Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   REPRISE_TRY(check_id(id));
-  REPRISE_ASSIGN(std::optional<Location> place, layout_.find(id));
-  if (!place) {
+  REPRISE_ASSIGN(std::optional<Location> location, layout_.find(id));
+  if (!location) {
     return std::unexpected(no_session(id));
   }
-  if (place->is_packed()) {
+  if (location->is_packed()) {
     return fail(Code::invalid_argument,
                 cat("session ", id.str(), " is archived: restore it first"));
   }
   const std::lock_guard lock(mutex_);
   const auto known = std::ranges::find_if(open_, [&](const auto& chat) {
-    return chat->id() == id && chat->place().folder == place->folder;
+    return chat->id() == id && chat->location().folder == location->folder;
   });
   REPRISE_ASSIGN(const bool is_in_place,
                  known != open_.end() ? (*known)->is_in_place() : Result<bool>(false));
@@ -51,7 +51,7 @@ Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
     open_.splice(open_.begin(), open_, known);
     return open_.front();
   }
-  REPRISE_ASSIGN(auto chat, Chat::open(layout_, id, *std::move(place), settings_));
+  REPRISE_ASSIGN(auto chat, Chat::open(layout_, id, *std::move(location), settings_));
   open_.remove_if([&id](const auto& other) { return other->id() == id; });
   open_.push_front(std::move(chat));
   if (open_.size() > kOpenMax) {
@@ -63,7 +63,7 @@ Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
 Result<std::shared_ptr<Chat>> Chats::at(const Layout::Listed& listed, MetadataScope scope) const {
   ChatSettings settings = settings_;
   settings.scope = scope;
-  return Chat::open(layout_, listed.id, listed.place, std::move(settings));
+  return Chat::open(layout_, listed.id, listed.location, std::move(settings));
 }
 
 Result<bool> Chats::has_moved(const Chat& chat) {
@@ -80,8 +80,8 @@ Result<> Chats::recover_moves() {
   if (settings_.access == Access::read) {
     return {};  // chats can be read in their current state
   }
-  const auto seen = find_pending_move(layout_);
-  if (seen && !*seen) {
+  const auto pending = find_pending_move(layout_);
+  if (pending && !*pending) {
     return {};
   }
   REPRISE_TRY(lock());

@@ -43,7 +43,7 @@ class Chats {
   // archived session.
   Result<std::shared_ptr<Chat>> get(const SessionId& id);
 
-  // The same for a known place. The chat is not cached.
+  // The same for a known location. The chat is not cached.
   Result<std::shared_ptr<Chat>> at(const Layout::Listed& listed,
                                    MetadataScope scope = MetadataScope::all) const;
 

@@ -102,8 +102,8 @@ Result<std::optional<SessionId>> find_current(const Layout& layout) {
   if (!id || !check_id(*id)) {
     return fail(Code::corrupt, cat(file.native(), " does not name a chat: remove it"));
   }
-  REPRISE_ASSIGN(const auto place, layout.find(*id));
-  return place && place->area == Area::chats ? std::optional(*std::move(id)) : std::nullopt;
+  REPRISE_ASSIGN(const auto location, layout.find(*id));
+  return location && location->area == Area::chats ? std::optional(*std::move(id)) : std::nullopt;
 }
 
 Result<std::optional<SessionId>> ChatdirStore::current() {
@@ -129,11 +129,11 @@ Result<> ChatdirStore::set_current(const std::optional<SessionId>& id) {
     return remove_name(chats_.layout());
   }
   REPRISE_TRY(check_id(*id));
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(*id));
-  if (!place) {
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(*id));
+  if (!location) {
     return std::unexpected(no_session(*id));
   }
-  if (place->area != Area::chats) {
+  if (location->area != Area::chats) {
     return fail(Code::invalid_argument,
                 cat("session ", id->str(), " is not among the chats: restore it first"));
   }

@@ -98,10 +98,10 @@ Result<std::string> title_of(const fs::path& messages) {
 
 Result<MetadataFile> derive_metadata(const Layout& layout, const fs::path& folder,
                                      const SessionId& id, std::string_view working_dir,
-                                     MetadataScope what) {
+                                     MetadataScope scope) {
   MetadataFile metadata(id);
   metadata.is_derived = true;
-  SessionInfo& info = metadata.now.stored.session.info;
+  SessionInfo& info = metadata.current.stored.session.info;
   REPRISE_ASSIGN(info.title, title_of(folder / kMessagesFile));
   REPRISE_TRY(take_model(folder / "model.json", "id", info));
   if (info.model.empty()) {
@@ -110,8 +110,8 @@ Result<MetadataFile> derive_metadata(const Layout& layout, const fs::path& folde
   info.working_dir = working_dir;
   REPRISE_ASSIGN(info.created_at, beginning_of(folder));
   info.updated_at = info.created_at;
-  if (what == MetadataScope::all) {
-    REPRISE_ASSIGN(metadata.now.stored.session.usage, usage_of_steps(folder));
+  if (scope == MetadataScope::all) {
+    REPRISE_ASSIGN(metadata.current.stored.session.usage, usage_of_steps(folder));
   }
   return metadata;
 }

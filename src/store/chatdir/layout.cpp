@@ -116,20 +116,20 @@ Result<std::vector<Location>> Layout::find_all(const SessionId& id, std::size_t 
   if (!archive_name(id)) {
     return found;
   }
-  const std::array<Location, 3> places = {Location{chat(id), Area::chats},
-                                          Location{trashed(id), Area::trash},
-                                          Location{archive(id), Area::archive}};
-  for (const Location& place : places) {
+  const std::array<Location, 3> locations = {Location{chat(id), Area::chats},
+                                             Location{trashed(id), Area::trash},
+                                             Location{archive(id), Area::archive}};
+  for (const Location& location : locations) {
     if (found.size() == limit) {
       break;
     }
-    REPRISE_ASSIGN(const FileKind kind, kind_of(place.folder));
-    if (!may_hold_chat(place.folder, kind)) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of(location.folder));
+    if (!may_hold_chat(location.folder, kind)) {
       continue;
     }
-    REPRISE_ASSIGN(const Area area,
-                   place.area == Area::trash ? trash_area(place.folder) : Result<Area>(place.area));
-    found.push_back({place.folder, area});
+    REPRISE_ASSIGN(const Area area, location.area == Area::trash ? trash_area(location.folder)
+                                                                 : Result<Area>(location.area));
+    found.push_back({location.folder, area});
   }
   return found;
 }

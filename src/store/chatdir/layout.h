@@ -76,7 +76,7 @@ class Layout {
   // The sessions at a area, unordered. Empty if the folder does not exist.
   struct Listed {
     SessionId id;
-    Location place;
+    Location location;
   };
   Result<std::vector<Listed>> list(Area area) const;
 

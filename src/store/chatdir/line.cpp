@@ -75,8 +75,8 @@ std::string sidecar_members(std::string& native, const Message& message, bool is
     // Opaque JSON of several lines: its exact spelling is preserved as text.
     return whole_member(message);
   }
-  const auto seen = read_line(cat(native, "}"));
-  Message plain = seen ? seen->message : Message{};
+  const auto parsed = read_line(cat(native, "}"));
+  Message plain = parsed ? parsed->message : Message{};
   std::string out;
   if (lacks_tool_names(message)) {
     drop_tool_names(plain);
@@ -230,7 +230,7 @@ class LineReader {
 
   void keep(std::string_view name, std::string_view raw) {
     Extra& extra = line_.message.extra;
-    const auto [known, is_new] = places_.try_emplace(std::string(name), extra.size());
+    const auto [known, is_new] = indexes_.try_emplace(std::string(name), extra.size());
     if (is_new) {
       extra.push_back({std::string(name), json::take(raw)});
     } else {
@@ -241,7 +241,7 @@ class LineReader {
 
   json::Scanner scanner_;
   Line line_;
-  std::unordered_map<std::string, std::size_t> places_;  // of the members in `extra`
+  std::unordered_map<std::string, std::size_t> indexes_;  // of the members in `extra`
   std::string_view ours_;
   bool has_role_ = false;
   bool has_content_ = false;

@@ -26,26 +26,26 @@ class Delivery {
  public:
   explicit Delivery(const MessageSink& sink) : sink_(sink) {}
 
-  Flow operator()(const MessageLog::LogEntry& place, Result<Line> line) {
+  Flow operator()(const MessageLog::LogEntry& entry, Result<Line> line) {
     if (!line) {
-      add(place, line.error().message);
+      add(entry, line.error().message);
       return Flow::proceed;
     }
     if (line->lossy) {
-      add(place, "text that is not valid Unicode, shown as U+FFFD");
+      add(entry, "text that is not valid Unicode, shown as U+FFFD");
     }
     if (line->duplicate) {
-      add(place, "a duplicate member; the last one counts");
+      add(entry, "a duplicate member; the last one counts");
     }
-    line->message.seq = place.seq;
+    line->message.seq = entry.seq;
     return sink_(std::move(line->message));
   }
 
   const std::vector<Flaw>& flaws() const { return flaws_; }
 
  private:
-  void add(const MessageLog::LogEntry& place, std::string_view reason) {
-    flaws_.push_back({place.offset, place.length, std::string(reason)});
+  void add(const MessageLog::LogEntry& entry, std::string_view reason) {
+    flaws_.push_back({entry.offset, entry.length, std::string(reason)});
   }
 
   const MessageSink& sink_;
@@ -93,8 +93,8 @@ class Reporter {
     if (found_.size() >= kDamageMax) {
       return {};
     }
-    const auto shown = std::min(static_cast<std::size_t>(length), kExcerptMax);
-    REPRISE_ASSIGN(const std::string_view excerpt, window_.view(offset, shown));
+    const auto excerpt_bytes = std::min(static_cast<std::size_t>(length), kExcerptMax);
+    REPRISE_ASSIGN(const std::string_view excerpt, window_.view(offset, excerpt_bytes));
     found_.emplace_back(
         offset, Damage{cat(name_, ": line ", line), std::string(reason), std::string(excerpt)});
     return {};
@@ -153,19 +153,19 @@ Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
   Seq from{span.from};
   Seq to{span.to};
   while (from < to) {
-    const auto places = log.places(from, to, kPlacesAtOnce, range.newest_first);
-    if (places.empty()) {
+    const auto entries = log.entries(from, to, kPlacesAtOnce, range.newest_first);
+    if (entries.empty()) {
       break;
     }
-    for (const MessageLog::LogEntry& place : places) {
+    for (const MessageLog::LogEntry& entry : entries) {
       REPRISE_ASSIGN(const std::string_view bytes,
-                     window.view(place.offset, static_cast<std::size_t>(place.length)));
-      if (deliver(place, read_line(bytes)) == Flow::stop) {
+                     window.view(entry.offset, static_cast<std::size_t>(entry.length)));
+      if (deliver(entry, read_line(bytes)) == Flow::stop) {
         return report_of(log, {span.from, span.from}, torn, name, deliver);
       }
     }
     (range.newest_first ? to : from) =
-        range.newest_first ? places.back().seq : places.back().seq.next();
+        range.newest_first ? entries.back().seq : entries.back().seq.next();
   }
   return report_of(log, span, torn, name, deliver);
 }
@@ -174,8 +174,8 @@ Result<FirstReading> read_first(const std::filesystem::path& file, Seq to, const
                                 std::string_view name, const MessageSink& sink) {
   Delivery deliver(sink);
   FirstReading reading;
-  const auto visit = [&](const MessageLog::LogEntry& place, Result<Line> line) {
-    return place.seq < to ? deliver(place, std::move(line)) : Flow::stop;
+  const auto visit = [&](const MessageLog::LogEntry& entry, Result<Line> line) {
+    return entry.seq < to ? deliver(entry, std::move(line)) : Flow::stop;
   };
   REPRISE_ASSIGN(reading.log, MessageLog::open(file, visit));
   if (reading.log != nullptr) {

@@ -101,7 +101,7 @@ void MessageLog::forget_unsettled() {
 struct MessageLog::Reading {
   FileWindow window;
   std::int64_t size;
-  std::size_t shown;
+  std::size_t next_entry;
   bool after_damage = false;
 };
 
@@ -109,7 +109,7 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   forget_unsettled();
   Reading reading{.window = {fd_.get(), file_, static_cast<std::size_t>(size - state_.end)},
                   .size = size,
-                  .shown = entries_.size()};
+                  .next_entry = entries_.size()};
   Splitter splitter(reading.window, state_.end, line_, size,
                     visit ? SplitMode::messages : SplitMode::boundaries);
   while (true) {
@@ -119,7 +119,7 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
       break;
     }
     REPRISE_ASSIGN(const Flow flow,
-                   show(reading.window, std::move(piece->read), reading.shown, visit));
+                   deliver(reading.window, std::move(piece->read), reading.next_entry, visit));
     if (flow == Flow::stop) {
       return flow;
     }
@@ -161,22 +161,22 @@ Result<bool> MessageLog::has_hole_at_end(Reading& reading, const std::optional<P
 
 // Passes the messages that can no longer be torn to `visit`. `read` is the last one if it was
 // parsed already.
-Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std::size_t& shown,
-                              const Visit& visit) const {
+Result<Flow> MessageLog::deliver(FileWindow& window, std::optional<Line> read,
+                                 std::size_t& next_entry, const Visit& visit) const {
   if (!visit || in_batch_) {
     return Flow::proceed;
   }
-  const std::size_t unread = entries_.size() - (read && shown < entries_.size() ? 1 : 0);
-  for (; shown < unread; ++shown) {
-    const LogEntry& place = entries_[shown];
+  const std::size_t unread = entries_.size() - (read && next_entry < entries_.size() ? 1 : 0);
+  for (; next_entry < unread; ++next_entry) {
+    const LogEntry& entry = entries_[next_entry];
     REPRISE_ASSIGN(const std::string_view bytes,
-                   window.view(place.offset, static_cast<std::size_t>(place.length)));
-    if (visit(place, read_line(bytes)) == Flow::stop) {
+                   window.view(entry.offset, static_cast<std::size_t>(entry.length)));
+    if (visit(entry, read_line(bytes)) == Flow::stop) {
       return Flow::stop;
     }
   }
-  return read && shown < entries_.size() ? visit(entries_[shown++], *std::move(read))
-                                         : Flow::proceed;
+  return read && next_entry < entries_.size() ? visit(entries_[next_entry++], *std::move(read))
+                                              : Flow::proceed;
 }
 
 bool MessageLog::continues_batch(const Piece& piece) const {
@@ -262,8 +262,8 @@ LogState MessageLog::state() const {
   return state_;
 }
 
-std::vector<MessageLog::LogEntry> MessageLog::places(Seq from, Seq to, std::size_t count,
-                                                     bool newest_first) const {
+std::vector<MessageLog::LogEntry> MessageLog::entries(Seq from, Seq to, std::size_t count,
+                                                      bool newest_first) const {
   const std::lock_guard lock(mutex_);
   const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(settled_entries_);
   const auto first = std::ranges::lower_bound(entries_.begin(), end, from, {}, &LogEntry::seq);
@@ -353,7 +353,7 @@ Result<> MessageLog::append(std::string_view bytes, Durability durability) {
               : fail(Code::conflict, cat(file_.native(), " was changed by another program"));
 }
 
-Result<> MessageLog::cut_torn() {
+Result<> MessageLog::truncate_torn_tail() {
   REPRISE_ASSIGN(const int out, writable());
   const LogState state = this->state();
   if (::ftruncate(out, state.end) != 0) {

@@ -59,7 +59,7 @@ class MessageLog {
   LogState state() const;
   // At most `count` messages of [from, to): the first ones, or with `newest_first` the last ones,
   // in reverse order.
-  std::vector<LogEntry> places(Seq from, Seq to, std::size_t count, bool newest_first) const;
+  std::vector<LogEntry> entries(Seq from, Seq to, std::size_t count, bool newest_first) const;
   // The damaged spans before messages of [from, to); one after the last message belongs to it.
   std::vector<DamagedSpan> damaged_spans(Seq from, Seq to) const;
   std::optional<AppendResult> find_operation(const OperationId& operation) const;
@@ -72,7 +72,7 @@ class MessageLog {
   // nothing is appended.
   Result<> append(std::string_view bytes, Durability durability);
   // Truncates the torn end. The caller holds the chat's lock and has quarantined the torn bytes.
-  Result<> cut_torn();
+  Result<> truncate_torn_tail();
   Result<> sync();
 
   int fd() const { return fd_.get(); }
@@ -87,8 +87,8 @@ class MessageLog {
   Result<bool> has_hole_at_end(Reading& reading, const std::optional<Piece>& last) const;
   void note_change(const timespec& time);
   void forget_unsettled();
-  Result<Flow> show(FileWindow& window, std::optional<Line> read, std::size_t& shown,
-                    const Visit& visit) const;
+  Result<Flow> deliver(FileWindow& window, std::optional<Line> read, std::size_t& next_entry,
+                       const Visit& visit) const;
   void take(const Piece& piece);
   bool continues_batch(const Piece& piece) const;
   void commit_batch(std::int64_t end, std::int64_t line);

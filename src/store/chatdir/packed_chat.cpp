@@ -77,7 +77,7 @@ std::string describe(const Packed& packed) {
   const StoredSession& stored = packed.session;
   const SessionInfo& info = stored.session.info;
   MetadataFile metadata(info.id);
-  metadata.now.stored = stored;
+  metadata.current.stored = stored;
   std::string out;
   json::ObjectWriter object(out);
   object.field("id", info.id.str())
@@ -107,7 +107,7 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
   if (const std::string_view ours = view["reprise"].raw(); !ours.empty()) {
     REPRISE_ASSIGN(metadata, metadata_from_json(id, ours));
   }
-  StoredSession& stored = metadata.now.stored;
+  StoredSession& stored = metadata.current.stored;
   SessionInfo& info = stored.session.info;
   info.head.value = json::integer_in(view["messages"].raw()).value_or(info.head.value);
   if (!is_valid_head(info.head)) {
@@ -256,8 +256,8 @@ Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& f
   return sync_folders(folder);
 }
 
-PackedSession read_packed_session(const SessionId& id, const Location& place) {
-  const fs::path file = place.folder / kZipMetadataFile;
+PackedSession read_packed_session(const SessionId& id, const Location& location) {
+  const fs::path file = location.folder / kZipMetadataFile;
   const auto bytes = read_file(file, kMetadataBytesMax);
   auto described =
       bytes ? read_description(id, *bytes) : Result<StoredSession>(std::unexpected(bytes.error()));
@@ -272,20 +272,20 @@ PackedSession read_packed_session(const SessionId& id, const Location& place) {
   info.answering.reset();
   if (info.working_dir.empty()) {
     std::error_code error;
-    info.working_dir = fs::weakly_canonical(place.folder / "../..", error).string();
+    info.working_dir = fs::weakly_canonical(location.folder / "../..", error).string();
     if (error) {
       packed.damage.push_back(
-          {id.str(), os_error("find", place.folder, error.value()).message, ""});
+          {id.str(), os_error("find", location.folder, error.value()).message, ""});
     }
   }
   packed.stored.state_before_trash = SessionState::archived;
-  info.state = place.is_trashed() ? SessionState::trashed : SessionState::archived;
+  info.state = location.is_trashed() ? SessionState::trashed : SessionState::archived;
   return packed;
 }
 
 Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed(const SessionId& id,
-                                                                      const Location& place) {
-  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(place.folder / kZipFile));
+                                                                      const Location& location) {
+  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(location.folder / kZipFile));
   REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
   std::vector<std::pair<std::string, std::int64_t>> files;
   for (const ZipReader::Entry& entry : entries) {
@@ -296,9 +296,9 @@ Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed(const Sess
   return files;
 }
 
-Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Location& place,
+Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Location& location,
                                                     std::string_view name) {
-  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(place.folder / kZipFile));
+  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(location.folder / kZipFile));
   REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
   const auto found = std::ranges::find_if(entries, [&](const ZipReader::Entry& entry) {
     return without_folder(entry.name, id) == name;
@@ -314,9 +314,9 @@ Result<std::optional<std::string>> read_packed_file(const SessionId& id, const L
   return bytes;
 }
 
-Result<ReadReport> read_packed(const SessionId& id, const Location& place, const ReadRange& range,
-                               const MessageSink& sink) {
-  const fs::path zip = place.folder / kZipFile;
+Result<ReadReport> read_packed(const SessionId& id, const Location& location,
+                               const ReadRange& range, const MessageSink& sink) {
+  const fs::path zip = location.folder / kZipFile;
   REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(zip));
   REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
   const auto messages = std::ranges::find_if(entries, [&](const ZipReader::Entry& entry) {

@@ -39,18 +39,18 @@ struct PackedSession {
   StoredSession stored;
   std::vector<Damage> damage;
 };
-PackedSession read_packed_session(const SessionId& id, const Location& place);
+PackedSession read_packed_session(const SessionId& id, const Location& location);
 
 // Reads the messages without unpacking the chat.
-Result<ReadReport> read_packed(const SessionId& id, const Location& place, const ReadRange& range,
-                               const MessageSink& sink);
+Result<ReadReport> read_packed(const SessionId& id, const Location& location,
+                               const ReadRange& range, const MessageSink& sink);
 
 // The files in the zip with their sizes, by their names in the chat's folder; and the folders that
 // have an entry, whose names end with '/'.
 Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed(const SessionId& id,
-                                                                      const Location& place);
+                                                                      const Location& location);
 // nullopt if there is no such file.
-Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Location& place,
+Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Location& location,
                                                     std::string_view name);
 
 // Reads every byte of the zip; corrupt if it is unsafe or incomplete.

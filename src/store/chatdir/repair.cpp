@@ -91,15 +91,15 @@ Result<> write_messages(const fs::path& from, const fs::path& to) {
     FileWindow window(log->fd(), from);
     const Seq head = log->state().head;
     for (Seq at; at < head;) {
-      const auto places = log->places(at, head, 1, false);
-      if (places.empty()) {
+      const auto entries = log->entries(at, head, 1, false);
+      if (entries.empty()) {
         break;
       }
-      const MessageLog::LogEntry& place = places.front();
+      const MessageLog::LogEntry& entry = entries.front();
       REPRISE_ASSIGN(const std::string_view bytes,
-                     window.view(place.offset, static_cast<std::size_t>(place.length)));
+                     window.view(entry.offset, static_cast<std::size_t>(entry.length)));
       REPRISE_TRY(messages.add(bytes));
-      at = place.seq.next();
+      at = entry.seq.next();
     }
     return {};
   });
@@ -120,7 +120,7 @@ Result<> copy_as_it_is(const fs::path& from, const fs::path& to, VerifyReport& r
 Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   const std::size_t damage_before = report.damage.size();
   REPRISE_TRY(check_chat(chat, report));
-  const fs::path& from = chat.place().folder;
+  const fs::path& from = chat.location().folder;
   REPRISE_TRY(copy_other_files(from, to));
   REPRISE_TRY(write_messages(from / kMessagesFile, to / kMessagesFile));
   if (report.damage.size() > damage_before) {
@@ -129,24 +129,24 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
     }
   }
   REPRISE_ASSIGN(StoredSession session, chat.load());
-  if (chat.place().is_trashed()) {
+  if (chat.location().is_trashed()) {
     session.session.info.state = session.state_before_trash;
   }
   MetadataFile metadata(chat.id());
   REPRISE_ASSIGN(const LogPoint end, point_at_end(to / kMessagesFile));
-  metadata.now = {std::move(session), end};
+  metadata.current = {std::move(session), end};
   return write_metadata(to, metadata);
 }
 
 // An archive is as intact as its zip.
 void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
-  PackedSession packed = read_packed_session(listed.id, listed.place);
+  PackedSession packed = read_packed_session(listed.id, listed.location);
   take(std::move(packed.damage), report);
-  if (const auto checked = check_zip(listed.place.folder / kZipFile); !checked) {
+  if (const auto checked = check_zip(listed.location.folder / kZipFile); !checked) {
     report.damage.push_back({listed.id.str(), checked.error().message, ""});
     return;
   }
-  const auto read = read_packed(listed.id, listed.place, {}, [&report](Message&&) {
+  const auto read = read_packed(listed.id, listed.location, {}, [&report](Message&&) {
     ++report.messages;
     return Flow::proceed;
   });
@@ -175,8 +175,8 @@ bool was_moved(const Chat& chat) {
 Result<std::vector<Layout::Listed>> list_everything(const Layout& layout) {
   std::vector<Layout::Listed> everything;
   for (const Area area : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(auto all, layout.list(area));
-    std::ranges::move(all, std::back_inserter(everything));
+    REPRISE_ASSIGN(auto sessions, layout.list(area));
+    std::ranges::move(sessions, std::back_inserter(everything));
   }
   return everything;
 }
@@ -189,10 +189,10 @@ Damage whole_damage(const SessionId& id, const Error& error) {
 
 Result<VerifyReport> ChatdirStore::verify() {
   VerifyReport report;
-  REPRISE_ASSIGN(const auto all, list_everything(chats_.layout()));
-  for (const Layout::Listed& listed : all) {
-    chats_.report_progress("verifying", report.sessions++, all.size());
-    if (listed.place.is_packed()) {
+  REPRISE_ASSIGN(const auto sessions, list_everything(chats_.layout()));
+  for (const Layout::Listed& listed : sessions) {
+    chats_.report_progress("verifying", report.sessions++, sessions.size());
+    if (listed.location.is_packed()) {
       verify_packed(listed, report);
       continue;
     }
@@ -202,7 +202,7 @@ Result<VerifyReport> ChatdirStore::verify() {
       report.damage.push_back(whole_damage(listed.id, read.error()));
     }
   }
-  chats_.report_progress("verifying", report.sessions, all.size());
+  chats_.report_progress("verifying", report.sessions, sessions.size());
   REPRISE_ASSIGN(const Orphans left, find_orphans(chats_.layout()));
   for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
@@ -219,14 +219,14 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   const Layout to(target);
   REPRISE_TRY(make_private_folders(to.chats()));
   VerifyReport report;
-  REPRISE_ASSIGN(const auto all, list_everything(chats_.layout()));
-  for (const Layout::Listed& listed : all) {
-    chats_.report_progress("repairing", report.sessions++, all.size());
-    const bool is_trashed = listed.place.is_trashed();
-    if (listed.place.is_packed()) {
+  REPRISE_ASSIGN(const auto sessions, list_everything(chats_.layout()));
+  for (const Layout::Listed& listed : sessions) {
+    chats_.report_progress("repairing", report.sessions++, sessions.size());
+    const bool is_trashed = listed.location.is_trashed();
+    if (listed.location.is_packed()) {
       verify_packed(listed, report);
       const auto folder = is_trashed ? to.trashed(listed.id) : to.archive(listed.id);
-      REPRISE_TRY(copy_other_files(listed.place.folder, folder));
+      REPRISE_TRY(copy_other_files(listed.location.folder, folder));
       continue;
     }
     const auto folder = is_trashed ? to.trashed(listed.id) : to.chat(listed.id);
@@ -236,7 +236,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
       report.damage.push_back(whole_damage(listed.id, done.error()));
     }
   }
-  chats_.report_progress("repairing", report.sessions, all.size());
+  chats_.report_progress("repairing", report.sessions, sessions.size());
   REPRISE_ASSIGN(const Orphans left, find_orphans(chats_.layout()));
   for (const fs::path& folder : left.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});

@@ -369,8 +369,8 @@ void StepRecorder::on_failure(const Error& error) {
 
 // A new file can be appended to, which costs less than a replacement.
 void StepRecorder::write_files(const Files& files) {
-  for (const auto& [place, bytes] : files) {
-    const auto& [step, name] = place;
+  for (const auto& [location, bytes] : files) {
+    const auto& [step, name] = location;
     const auto there = artefacts_.find_artefact(session_, step, name);
     if (there && *there == std::nullopt) {
       note(artefacts_.append_artefact(session_, step, name, bytes));
@@ -389,8 +389,8 @@ void StepRecorder::write_pending() {
     pending.swap(pending_);
   }
   write_files(whole);
-  for (const auto& [place, bytes] : pending) {
-    note(artefacts_.append_artefact(session_, place.first, place.second, bytes));
+  for (const auto& [location, bytes] : pending) {
+    note(artefacts_.append_artefact(session_, location.first, location.second, bytes));
   }
 }
 

@@ -123,14 +123,14 @@ Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
   FileWindow window(log.fd(), log.file());
   std::int64_t answers = 0;
   std::vector<Step> added;
-  for (const MessageLog::LogEntry& place :
-       log.places({}, log.state().head, std::numeric_limits<std::size_t>::max(), false)) {
+  for (const MessageLog::LogEntry& entry :
+       log.entries({}, log.state().head, std::numeric_limits<std::size_t>::max(), false)) {
     REPRISE_ASSIGN(const std::string_view bytes,
-                   window.view(place.offset, static_cast<std::size_t>(place.length)));
+                   window.view(entry.offset, static_cast<std::size_t>(entry.length)));
     const auto line = read_line(bytes);
     const bool is_answer = line && line->message.role == role::kAssistant;
     answers += is_answer ? 1 : 0;
-    if (place.offset < from) {
+    if (entry.offset < from) {
       continue;
     }
     if (find_trailer(bytes)) {

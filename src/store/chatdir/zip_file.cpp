@@ -106,8 +106,8 @@ struct ZipWriter::State {
   std::int64_t bytes = 0;
   std::set<std::string, std::less<>> names = {};  // of entries
 
-  State(const Zip& functions, ZipTarget into, Packing how)
-      : zip(functions), target(std::move(into)), packing(how) {}
+  State(const Zip& functions, ZipTarget into, Packing how_packed)
+      : zip(functions), target(std::move(into)), packing(how_packed) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   State(State&&) = delete;
@@ -313,11 +313,17 @@ struct ZipReader::State {
   std::optional<mode_t> mode(zip_uint64_t index) const {
     zip_uint8_t system = 0;
     zip_uint32_t attributes = 0;
-    const bool known = zip.attributes(archive, index, 0, &system, &attributes) == 0 &&
-                       system == ZIP_OPSYS_UNIX && (attributes >> 16U) != 0;
+    const bool has_attributes = zip.attributes(archive, index, 0, &system, &attributes) == 0 &&
+                                system == ZIP_OPSYS_UNIX && (attributes >> 16U) != 0;
     constexpr mode_t kPermissions = 0777;
-    return known ? std::optional(static_cast<mode_t>(attributes >> 16U) & kPermissions)
-                 : std::nullopt;
+    return has_attributes ? std::optional(static_cast<mode_t>(attributes >> 16U) & kPermissions)
+                          : std::nullopt;
+  }
+
+  // False if the name or a size is missing.
+  bool stat(zip_uint64_t index, zip_stat_t& entry) const {
+    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    return zip.stat(archive, index, 0, &entry) == 0 && (entry.valid & kNeeded) == kNeeded;
   }
 
   Result<> check(const zip_stat_t& entry, std::string_view name) const {
@@ -375,11 +381,9 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
   ZipNames names;
   std::int64_t total = 0;
   for (zip_int64_t i = 0; i < count; ++i) {
-    zip_stat_t entry{};
     const auto index = static_cast<zip_uint64_t>(i);
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-    if (state_->zip.stat(state_->archive, index, 0, &entry) != 0 ||
-        (entry.valid & kNeeded) != kNeeded) {
+    zip_stat_t entry{};
+    if (!state_->stat(index, entry)) {
       return fail(Code::corrupt, cat(state_->file.native(), ": entry ", i, " cannot be read"));
     }
     REPRISE_TRY(state_->check(entry, entry.name));
@@ -402,11 +406,9 @@ Result<std::vector<ZipReader::Entry>> ZipReader::files() const {
   const zip_int64_t count = std::min(state_->zip.count(state_->archive, 0), kEntriesMax);
   std::vector<Entry> entries;
   for (zip_int64_t i = 0; i < count; ++i) {
-    zip_stat_t entry{};
     const auto index = static_cast<zip_uint64_t>(i);
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-    if (state_->zip.stat(state_->archive, index, 0, &entry) != 0 ||
-        (entry.valid & kNeeded) != kNeeded) {
+    zip_stat_t entry{};
+    if (!state_->stat(index, entry)) {
       continue;
     }
     auto name = state_->name_of_file(index, entry.name);

@@ -109,12 +109,12 @@ class Reader {
     } else if (name == kMeta && kind != json::Kind::object) {
       set_unreadable("meta is not an object");
     } else {
-      const auto [place, is_new] = places_.try_emplace(std::string(name), document_.extra.size());
+      const auto [entry, is_new] = indexes_.try_emplace(std::string(name), document_.extra.size());
       if (is_new) {
         document_.extra.push_back({std::string(name), json::take(raw)});
       } else {
         set_unreadable(cat("it has two members named ", name));
-        document_.extra[place->second].value = json::take(raw);
+        document_.extra[entry->second].value = json::take(raw);
       }
     }
     return true;
@@ -197,28 +197,28 @@ class Reader {
       return;
     }
     std::vector<SharedMessage> later;
-    std::vector<SharedMessage>& all = stored.log->own;
-    if (at < std::ssize(all)) {
-      later.assign(all.begin() + at, all.end());
+    std::vector<SharedMessage>& log = stored.log->own;
+    if (at < std::ssize(log)) {
+      later.assign(log.begin() + at, log.end());
       subtract_turns(document_.extra, std::ranges::count_if(later, [](const auto& message) {
                        return is_answer(*message);
                      }));
-      all.resize(static_cast<std::size_t>(at));
-      session.encoded.cut(at);
+      log.resize(static_cast<std::size_t>(at));
+      session.encoded.truncate(at);
     }
     EncodedMessages& encoded = session.encoded;
     for (Message& message : *messages) {
       encoded.ends.push_back(encoded.ends.empty() ? 0 : encoded.ends.back());
       ++encoded.count;
-      stored.session.info.head = Seq{std::ssize(all)};
+      stored.session.info.head = Seq{std::ssize(log)};
       add_message(stored, std::move(message));
     }
     for (const SharedMessage& message : later) {
       Message moved = *message;
-      moved.seq = Seq{std::ssize(all)};
-      all.push_back(std::make_shared<const Message>(std::move(moved)));
+      moved.seq = Seq{std::ssize(log)};
+      log.push_back(std::make_shared<const Message>(std::move(moved)));
     }
-    stored.session.info.head = Seq{std::ssize(all)};
+    stored.session.info.head = Seq{std::ssize(log)};
     for (RawEntry& entry : session.raw_entries) {
       entry.before += !later.empty() && entry.before > at ? std::ssize(*messages) : 0;
     }
@@ -241,7 +241,7 @@ class Reader {
     }
     // Another program, which knows only these times, has written since.
     if (read_meta(json::find_field(document_.extra, kMeta)).last_updated &&
-        cut_to_milliseconds(value.info.updated_at) != written) {
+        truncate_to_milliseconds(value.info.updated_at) != written) {
       value.info.updated_at = written;
     }
     // The session's extra fields are removed from the document; all others remain the file's.
@@ -255,7 +255,7 @@ class Reader {
   const Origin& origin_;
   std::string_view bytes_;
   Document document_;
-  std::map<std::string, std::size_t> places_;  // of the members in `extra`
+  std::map<std::string, std::size_t> indexes_;  // of the members in `extra`
   FileSession session_;
   bool has_conversation_ = false;
   std::string_view rest_;

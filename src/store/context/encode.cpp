@@ -232,15 +232,15 @@ class Writer {
   Extra unknown_members(const FileSession* session) const {
     Extra own = session == nullptr ? Extra{} : members_in(session->stored.session.extra);
     std::erase_if(own, [](const ExtraField& field) { return field.name == kMeta; });
-    Extra all;
+    Extra merged;
     const std::set<std::string_view> names = names_of(own);
     for (const ExtraField& field : document_.extra) {
       if (!is_default(field.name) && field.name != kMeta && !names.contains(field.name)) {
-        all.push_back(field);
+        merged.push_back(field);
       }
     }
-    all.insert(all.end(), own.begin(), own.end());
-    return all;
+    merged.insert(merged.end(), own.begin(), own.end());
+    return merged;
   }
 
   // Writes the member "reprise": what a reader could not derive from the members written so far.

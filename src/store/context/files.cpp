@@ -94,15 +94,15 @@ fs::path ContextFiles::trash_of(const SessionId& id) const {
 }
 
 Result<std::vector<fs::path>> ContextFiles::trashed() const {
-  std::vector<fs::path> all;
+  std::vector<fs::path> paths;
   REPRISE_ASSIGN(const auto entries, list_if_exists(trash()));
   for (const auto& entry : entries) {
     if (entry.path().extension() == ".json") {
-      all.push_back(entry.path());
+      paths.push_back(entry.path());
     }
   }
-  std::ranges::sort(all);
-  return all;
+  std::ranges::sort(paths);
+  return paths;
 }
 
 // A file in the trash may be an unchanged copy of the whole file, if the disk was too full for

@@ -25,7 +25,7 @@ using Messages = std::vector<SharedMessage>;
 // same question may be asked twice.
 bool is_same(const SharedMessage& a, const SharedMessage& b) {
   return a->role == b->role &&
-         cut_to_milliseconds(a->created_at) == cut_to_milliseconds(b->created_at) &&
+         truncate_to_milliseconds(a->created_at) == truncate_to_milliseconds(b->created_at) &&
          plain_text(*a) == plain_text(*b);
 }
 
@@ -54,14 +54,14 @@ struct Turns {
 };
 
 Turns turns_of(Messages::const_iterator from, Messages::const_iterator to) {
-  Turns all;
+  Turns turns;
   for (; from != to; ++from) {
     if ((*from)->role == role::kUser) {
-      all.turns.emplace_back();
+      turns.turns.emplace_back();
     }
-    (all.turns.empty() ? all.end_of_first : all.turns.back()).push_back(*from);
+    (turns.turns.empty() ? turns.end_of_first : turns.turns.back()).push_back(*from);
   }
-  return all;
+  return turns;
 }
 
 bool is_same_turn(const Messages& a, const Messages& b) {
@@ -70,17 +70,17 @@ bool is_same_turn(const Messages& a, const Messages& b) {
 
 // Preserves the order within each side even if its clock went backwards.
 Messages by_time(const Turns& ours, const Turns& theirs) {
-  Messages all = ours.end_of_first;
-  std::ranges::copy(theirs.end_of_first, std::back_inserter(all));
+  Messages merged = ours.end_of_first;
+  std::ranges::copy(theirs.end_of_first, std::back_inserter(merged));
   auto a = ours.turns.begin();
   auto b = theirs.turns.begin();
   while (a != ours.turns.end() || b != theirs.turns.end()) {
     const bool is_ours =
         b == theirs.turns.end() ||
         (a != ours.turns.end() && a->front()->created_at <= b->front()->created_at);
-    std::ranges::copy(is_ours ? *a++ : *b++, std::back_inserter(all));
+    std::ranges::copy(is_ours ? *a++ : *b++, std::back_inserter(merged));
   }
-  return all;
+  return merged;
 }
 
 class Merge {
@@ -138,7 +138,7 @@ class Merge {
     merged.session.info.head = Seq{merged.log->size()};
     move_raw_entries(theirs, common, tail);
     subtract_turns(theirs, common);
-    theirs_.encoded.cut(static_cast<std::int64_t>(common));
+    theirs_.encoded.truncate(static_cast<std::int64_t>(common));
     theirs_.stored = std::move(merged);
   }
 
@@ -156,12 +156,12 @@ class Merge {
 
   void move_raw_entries(const Messages& theirs, std::size_t common, const Messages& tail) {
     for (RawEntry& entry : theirs_.raw_entries) {
-      const auto place = static_cast<std::size_t>(entry.before);
-      if (place >= theirs.size()) {
+      const auto index = static_cast<std::size_t>(entry.before);
+      if (index >= theirs.size()) {
         entry.before = static_cast<std::int64_t>(common + tail.size());
-      } else if (place > common) {
-        const auto now = std::ranges::find(tail, theirs[place]);
-        entry.before = static_cast<std::int64_t>(common) + std::distance(tail.begin(), now);
+      } else if (index > common) {
+        const auto position = std::ranges::find(tail, theirs[index]);
+        entry.before = static_cast<std::int64_t>(common) + std::distance(tail.begin(), position);
       }
     }
     std::ranges::stable_sort(theirs_.raw_entries, {}, &RawEntry::before);

@@ -1,6 +1,7 @@
 
 // The capabilities of document stores.
 
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -46,28 +47,28 @@ Result<ReadReport> DocumentStore::read_replaced(const SessionId& id, const Messa
   return deliver_replaced(found.session->stored, sink);
 }
 
-Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answer,
-                                    std::span<const Block> delta) {
-  // Locked so that the answer cannot end, and another one start, in between.
-  REPRISE_ASSIGN(const LockFile::Hold hold, documents_->lock());
+Result<std::filesystem::path> DocumentStore::partial_file_of(const SessionId& id,
+                                                             const OperationId& answer) {
   REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
   const auto& running = found.session->stored.partial;
   if (!running || running->answer != answer) {
     return std::unexpected(answer_not_running(id, answer));
   }
-  REPRISE_ASSIGN(const auto file, format_->partial_file(id));
+  return format_->partial_file(id);
+}
+
+Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answer,
+                                    std::span<const Block> delta) {
+  // Locked so that the answer cannot end, and another one start, in between.
+  REPRISE_ASSIGN(const LockFile::Hold hold, documents_->lock());
+  REPRISE_ASSIGN(const std::filesystem::path file, partial_file_of(id, answer));
   return store::add_partial(file, answer, delta);
 }
 
 Result<> DocumentStore::renew_lease(const SessionId& id, const OperationId& answer,
                                     const Lease& lease) {
   REPRISE_ASSIGN(const LockFile::Hold hold, documents_->lock());
-  REPRISE_ASSIGN(const Documents::Found found, documents_->get(id));
-  const auto& running = found.session->stored.partial;
-  if (!running || running->answer != answer) {
-    return std::unexpected(answer_not_running(id, answer));
-  }
-  REPRISE_ASSIGN(const auto file, format_->partial_file(id));
+  REPRISE_ASSIGN(const std::filesystem::path file, partial_file_of(id, answer));
   return add_lease(file, answer, lease);
 }
 

@@ -32,13 +32,13 @@ struct EncodedMessages {
   std::string signed_as = {};
 
   // Keeps at most the first `messages`.
-  void cut(std::int64_t messages);
+  void truncate(std::int64_t messages);
 };
 
 // A part of the file that another program spelled differently from us, or that cannot be read. As
 // long as we would write `written` for it ("" for nothing), its bytes are preserved.
 struct PreservedText {
-  std::string place;
+  std::string position;
   std::string written;
   std::string bytes;
 };
@@ -112,10 +112,10 @@ class DocumentFormat {
   virtual Result<std::vector<std::filesystem::path>> files() const = 0;
   // The file for a session in this state. If it differs from the current one, the session is moved
   // there.
-  virtual std::filesystem::path place(const Session& session) const = 0;
+  virtual std::filesystem::path path_of(const Session& session) const = 0;
   // The same for a trashed session; the path may depend on the state that it had before.
-  virtual std::filesystem::path trash_place(const Session& session, SessionState /*before*/) const {
-    return place(session);
+  virtual std::filesystem::path trash_path(const Session& session, SessionState /*before*/) const {
+    return path_of(session);
   }
   // The folders that the store writes to. They are created with the first write, since it may be
   // impossible on a full disk.

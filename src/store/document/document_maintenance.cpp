@@ -66,11 +66,11 @@ Result<> remove_with_beside(const fs::path& temporary) {
   return remove_tree(temporary);
 }
 
-// `fill` writes to a temporary place beside the target; when it is complete, it is renamed to the
+// `fill` writes to a temporary path beside the target; when it is complete, it is renamed to the
 // target.
 Result<> create_atomically(
     const fs::path& named,
-    const std::function<Result<>(const fs::path& place, const fs::path& target)>& fill) {
+    const std::function<Result<>(const fs::path& staging, const fs::path& target)>& fill) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_TRY(check_new(target));
   REPRISE_TRY(make_private_folders(folder_of(target)));
@@ -213,18 +213,18 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
 Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
-  const auto fill = [&](const fs::path& place, const fs::path& last) -> Result<> {
+  const auto fill = [&](const fs::path& staging, const fs::path& last) -> Result<> {
     std::int64_t done = 0;
     for (const fs::path& file : files) {
       report_progress("repairing", done++, files.size());
-      REPRISE_TRY(repair(file, inside(place, file), report));
+      REPRISE_TRY(repair(file, inside(staging, file), report));
     }
     report_progress("repairing", done, files.size());
     verify_pending_turn(report);
     const fs::path pending = format_.pending_file();
     if (const auto bytes = pending.empty() ? Result<std::string>() : read_file(pending);
         bytes && !bytes->empty()) {
-      REPRISE_TRY(write_file(inside(place, pending), format_.pending_bytes_for(last, *bytes)));
+      REPRISE_TRY(write_file(inside(staging, pending), format_.pending_bytes_for(last, *bytes)));
     }
     return {};
   };
@@ -261,7 +261,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
                                                Copy& copy) const {
   for (const auto& [file, identity] : copy.state) {
     if (!state.contains(file)) {
-      REPRISE_TRY(remove_tree(inside(copy.place, file)));
+      REPRISE_TRY(remove_tree(inside(copy.staging, file)));
     }
   }
   std::erase_if(copy.state, [&](const auto& one) { return !state.contains(one.first); });
@@ -282,12 +282,12 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
       // The file may move before the next attempt, so an earlier copy of it is removed.
       copy.busy.insert(file);
       copy.state.erase(file);
-      REPRISE_TRY(remove_if_exists(inside(copy.place, file)));
+      REPRISE_TRY(remove_if_exists(inside(copy.staging, file)));
       continue;
     }
     const bool is_held = file == format_.pending_file();
     REPRISE_TRY(
-        write_file(inside(copy.place, file),
+        write_file(inside(copy.staging, file),
                    is_held ? format_.pending_bytes_for(copy.target, *std::move(bytes)) : *bytes));
     copy.state.insert_or_assign(file, identity);
   }
@@ -298,8 +298,8 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
 // Takes no lock, because the store may be read-only. Two identical listings mean that nothing
 // changed in between; files that changed since the previous copy are copied again.
 Result<> DocumentMaintenance::backup(const fs::path& target) {
-  return create_atomically(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
-    Copy copy{.place = place, .target = last};
+  return create_atomically(target, [&](const fs::path& staging, const fs::path& last) -> Result<> {
+    Copy copy{.staging = staging, .target = last};
     for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
       REPRISE_ASSIGN(const State before, state());
       Read read;

@@ -26,9 +26,9 @@ class DocumentMaintenance {
   using State = std::map<std::filesystem::path, FileIdentity>;
   Result<State> state() const;
   using Read = std::map<std::filesystem::path, Result<std::string>>;
-  // A copy in progress at `place`; it will be renamed to `target`.
+  // A copy in progress at `staging`; it will be renamed to `target`.
   struct Copy {
-    std::filesystem::path place;
+    std::filesystem::path staging;
     std::filesystem::path target;
     State state = {};                           // its contents
     std::set<std::filesystem::path> busy = {};  // files that changed while they were copied

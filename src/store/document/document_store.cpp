@@ -24,10 +24,10 @@ Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) 
   Capabilities out = capabilities_of(store, files.holds());
   out.lists_at_once = true;
   if (!files.stores_whole_turns()) {
-    out.beginning = nullptr;
+    out.deferred_creation = nullptr;
   }
   if (!out.messages || !out.many_sessions) {
-    out.creation = nullptr;
+    out.atomic_creation = nullptr;
   }
   if (!out.many_sessions) {
     out.archives = nullptr;  // the only session cannot be archived
@@ -107,7 +107,7 @@ class DocumentWriter {
     }
     appended_ = format_.after_append(stored, write_.options, appended_);
     if (from < head) {
-      file.encoded.cut(from.value);
+      file.encoded.truncate(from.value);
       // Raw entries between removed messages move to the end of the remaining ones.
       for (RawEntry& entry : file.raw_entries) {
         entry.before = std::min(entry.before, from.value);

@@ -70,6 +70,9 @@ class DocumentStore final : public Store,
   Result<> backup(const std::filesystem::path& target) override;
 
  private:
+  // conflict if this answer is not running.
+  Result<std::filesystem::path> partial_file_of(const SessionId& id, const OperationId& answer);
+
   const std::unique_ptr<DocumentFormat> format_;
   const std::unique_ptr<Documents> documents_;
   const Capabilities capabilities_;

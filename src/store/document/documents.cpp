@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 constexpr int kAttempts = 10;
 constexpr std::chrono::milliseconds kPause{1};
 
-auto place_of(const Document& document, const SessionId& id) {
+auto find_in(const Document& document, const SessionId& id) {
   return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
     return session.stored.session.info.id == id;
   });
@@ -39,7 +39,7 @@ auto place_of(const Document& document, const SessionId& id) {
 
 }  // namespace
 
-void EncodedMessages::cut(std::int64_t messages) {
+void EncodedMessages::truncate(std::int64_t messages) {
   if (messages >= count) {
     return;
   }
@@ -135,11 +135,11 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
       return names_file ? std::unexpected(std::move(error))
                         : fail_with_context(cat("cannot read ", file->native()), std::move(error));
     }
-    const auto place = place_of(*document->document, id);
-    if (place == document->document->sessions.end()) {
+    const auto session = find_in(*document->document, id);
+    if (session == document->document->sessions.end()) {
       return find_unsaved(id);
     }
-    return Found{*file, *document, &*place};
+    return Found{*file, *document, &*session};
   }
 }
 
@@ -211,27 +211,27 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   Document& document = draft.document;
   const auto index =
-      static_cast<std::size_t>(std::distance(document.sessions.cbegin(), place_of(document, id)));
+      static_cast<std::size_t>(std::distance(document.sessions.cbegin(), find_in(document, id)));
   FileSession& session = document.sessions[index];
   session.stored.log = std::make_shared<Log>(*session.stored.log);  // readers may hold the old one
   REPRISE_ASSIGN(const Outcome outcome, edit(session));
   if (outcome == Outcome::unchanged) {
-    REPRISE_TRY(sync_places(found.file, session.stored));
+    REPRISE_TRY(sync_folders(found.file, session.stored));
     return true;
   }
-  const fs::path place = home_of(session.stored);
-  REPRISE_ASSIGN(const bool takes_turn, found.is_unsaved&& place != found.file
+  const fs::path home = home_of(session.stored);
+  REPRISE_ASSIGN(const bool takes_turn, found.is_unsaved&& home != found.file
                                             ? has_pending_turn(id)
                                             : Result<bool>(false));
   if (outcome == Outcome::pending ||
       (found.is_unsaved && !takes_turn && update_unsaved(id, session))) {
     return true;
   }
-  if (place != found.file) {
+  if (home != found.file) {
     REPRISE_TRY(merge_pending_turn(session));
   }
-  if (outcome == Outcome::moved && format_.is_folder() && place != found.file) {
-    REPRISE_TRY(move_untouched(found.file, place));
+  if (outcome == Outcome::moved && format_.is_folder() && home != found.file) {
+    REPRISE_TRY(move_untouched(found.file, home));
     return true;
   }
   if (trust == Trust::signature) {
@@ -239,11 +239,11 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   }
   const Target target{found.file, draft.identity};
   const auto put = [&] {
-    if (place == found.file) {
+    if (home == found.file) {
       return write(target, std::move(document));
     }
-    return format_.is_folder() ? move_file_of(found, place, std::move(document))
-                               : move(target, place, std::move(document), index);
+    return format_.is_folder() ? move_file_of(found, home, std::move(document))
+                               : move(target, home, std::move(document), index);
   };
   REPRISE_ASSIGN(const bool done, put());
   if (done && found.is_unsaved) {
@@ -275,12 +275,12 @@ Result<> Documents::add(FileSession session) {
 
 // Removes temporary files of processes that died. The caller holds the lock.
 void Documents::sweep() const {
-  for (const fs::path& folder : places()) {
+  for (const fs::path& folder : folders()) {
     sweep_temporary_files(folder, [&](std::string_view name) { return is_ours(folder, name); });
   }
 }
 
-std::vector<fs::path> Documents::places() const {
+std::vector<fs::path> Documents::folders() const {
   return format_.is_folder()
              ? format_.folders()
              : std::vector{folder_of(format_.root()), beside(format_.root(), ".trash")};
@@ -297,7 +297,7 @@ bool Documents::is_ours(const fs::path& folder, std::string_view name) const {
 Result<std::vector<Remnant>> Documents::remnants() const {
   const std::string suffix = cat(".", kQuarantineSuffix);
   std::vector<Remnant> found;
-  for (const fs::path& folder : places()) {
+  for (const fs::path& folder : folders()) {
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
@@ -340,7 +340,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
     return *std::move(known);
   }
   const Result<std::optional<Found>> none;
-  std::vector<SessionInfo> all;
+  std::vector<SessionInfo> listed;
   std::set<SessionId> seen;
   REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
   for (const fs::path& file : files) {
@@ -353,7 +353,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
       const SessionInfo& info = session.stored.session.info;
       if (seen.insert(info.id).second) {
         REPRISE_ASSIGN(const auto whole, format_.stores_whole_turns() ? find(info.id) : none);
-        all.push_back(whole ? whole->session->stored.session.info : info);
+        listed.push_back(whole ? whole->session->stored.session.info : info);
       }
       damage.insert(damage.end(), session.damage.begin(), session.damage.end());
     }
@@ -362,8 +362,8 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
       damage.push_back(*document.unreadable);
     }
   }
-  add_unsaved(all, damage);
-  return all;
+  add_unsaved(listed, damage);
+  return listed;
 }
 
 }  // namespace reprise::store

@@ -86,7 +86,7 @@ class Documents {
  private:
   void sweep() const;
   // The folders that contain files of the store.
-  std::vector<std::filesystem::path> places() const;
+  std::vector<std::filesystem::path> folders() const;
   bool is_ours(const std::filesystem::path& folder, std::string_view name) const;
   using LoadedFiles = std::map<std::filesystem::path, Loaded>;
   static constexpr std::size_t kCachedMax = 16;
@@ -123,20 +123,20 @@ class Documents {
   void will_change(const SessionId& id);
   Result<> retry(const std::function<Result<bool>()>& attempt);
   Result<bool> edit_once(const SessionId& id, const Edit& edit, Trust trust);
-  Result<> sync_places(const std::filesystem::path& file, const StoredSession& stored) const;
+  Result<> sync_folders(const std::filesystem::path& file, const StoredSession& stored) const;
   Result<> check_signature(const Found& found);
   // false if the file is no longer the target; then nothing is changed.
   Result<bool> write(const Target& target, Document document);
   Result<std::string> encoded(const std::filesystem::path& file, Document& document) const;
   Result<> quarantine_bytes(const std::filesystem::path& file, Document& document);
   Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
-                    std::size_t place);
+                    std::size_t index);
   bool may_be_linked(const std::filesystem::path& file, const std::filesystem::path& to,
                      const SessionId& id) const;
   Result<> link_whole(const std::filesystem::path& file, const std::filesystem::path& to,
                       const SessionId& id) const;
   Result<> remove_partial_of(const SessionId& id) const;
-  Result<> check_partial_place(const SessionId& id) const;
+  Result<> check_partial_path(const SessionId& id) const;
   Result<> restore_partial(const std::filesystem::path& trashed) const;
   std::filesystem::path home_of(const StoredSession& stored) const;
   static Result<> move_untouched(const std::filesystem::path& from,

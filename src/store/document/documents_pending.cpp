@@ -43,15 +43,15 @@ Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
   if (!found || (read && !turn)) {
     return found;
   }
-  Document seen;
-  seen.sessions.push_back(copy_for_readers(*found->session));
-  FileSession& session = seen.sessions.front();
+  Document document;
+  document.sessions.push_back(copy_for_readers(*found->session));
+  FileSession& session = document.sessions.front();
   if (turn) {
     REPRISE_TRY(add_pending_turn(session.stored, *turn));
   } else {
     session.damage.push_back({file.native(), read.error().message, ""});
   }
-  found->loaded.document = std::make_shared<const Document>(std::move(seen));
+  found->loaded.document = std::make_shared<const Document>(std::move(document));
   found->session = &found->loaded.document->sessions.front();
   return found;
 }
@@ -174,10 +174,10 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
     }
     REPRISE_ASSIGN(session, read_unsaved(pending->unsaved_session));
   }
-  Document seen;
-  seen.sessions.push_back(*std::move(session));
-  Found found{.file = home_of(seen.sessions.front().stored),
-              .loaded = {std::make_shared<const Document>(std::move(seen)), {}},
+  Document document;
+  document.sessions.push_back(*std::move(session));
+  Found found{.file = home_of(document.sessions.front().stored),
+              .loaded = {std::make_shared<const Document>(std::move(document)), {}},
               .session = nullptr,
               .is_unsaved = true};
   found.session = &found.loaded.document->sessions.front();

@@ -146,19 +146,19 @@ void Documents::wrote(const fs::path& file, const FileIdentity& written, Documen
 
 fs::path Documents::home_of(const StoredSession& stored) const {
   return stored.session.info.state == SessionState::trashed
-             ? format_.trash_place(stored.session, stored.state_before_trash)
-             : format_.place(stored.session);
+             ? format_.trash_path(stored.session, stored.state_before_trash)
+             : format_.path_of(stored.session);
 }
 
 // An earlier attempt may have failed in the final sync, when the change was visible but not
 // durable. A retry must be durable when it succeeds.
-Result<> Documents::sync_places(const fs::path& file, const StoredSession& stored) const {
+Result<> Documents::sync_folders(const fs::path& file, const StoredSession& stored) const {
   REPRISE_TRY(sync_folder(folder_of(file)));
   Session before = stored.session;
   if (before.info.state == SessionState::trashed) {
     before.info.state = stored.state_before_trash;
   }
-  const fs::path folder = folder_of(format_.place(before));
+  const fs::path folder = folder_of(format_.path_of(before));
   REPRISE_ASSIGN(const bool has_folder, file_exists(folder));
   return has_folder && folder != folder_of(file) ? sync_folder(folder) : Result<>();
 }
@@ -209,14 +209,14 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
 // Between two files with several sessions, the session is briefly in both; the one that find_file()
 // returns counts.
 Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
-                             std::size_t place) {
+                             std::size_t index) {
   REPRISE_TRY(make_private_folders(folder_of(to)));
   REPRISE_ASSIGN(Draft there, draft_at(to));
-  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
+  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(index);
   const SessionId id = moved->stored.session.info.id;
   REPRISE_ASSIGN(const fs::path trashed, format_.partial_file(id));
   if (to == format_.root()) {
-    REPRISE_TRY(check_partial_place(id));
+    REPRISE_TRY(check_partial_path(id));
   }
   std::erase_if(there.document.sessions,
                 [&id](const FileSession& session) { return session.stored.session.info.id == id; });
@@ -251,7 +251,7 @@ Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
   return link_file(file, to);
 }
 
-Result<> Documents::check_partial_place(const SessionId& id) const {
+Result<> Documents::check_partial_path(const SessionId& id) const {
   const fs::path in_use = format_.pending_file();
   REPRISE_ASSIGN(const fs::path partial, format_.partial_file(id));
   if (partial != format_.partial_in_trash(id)) {

@@ -49,7 +49,7 @@ fs::path OneFile::trash() const {
   return beside(file_, ".trash");
 }
 
-fs::path OneFile::place(const Session& session) const {
+fs::path OneFile::path_of(const Session& session) const {
   return session.info.state == SessionState::trashed ? trash_of(session.info.id) : file_;
 }
 
@@ -74,12 +74,12 @@ Result<std::optional<fs::path>> OneFile::find_file(const SessionId& id) const {
 }
 
 Result<std::vector<fs::path>> OneFile::files() const {
-  REPRISE_ASSIGN(std::vector<fs::path> all, trashed());
+  REPRISE_ASSIGN(std::vector<fs::path> files, trashed());
   REPRISE_ASSIGN(const bool has_file, file_exists(file_));
   if (has_file) {
-    all.insert(all.begin(), file_);
+    files.insert(files.begin(), file_);
   }
-  return all;
+  return files;
 }
 
 Result<> check_one_file(const OneFile& files, const fs::path& named, const StoreOptions& options) {
@@ -152,14 +152,14 @@ std::string respelled(std::string_view json, int depth) {
 }
 
 std::string format_milliseconds(Time time) {
-  std::string text = format_time(cut_to_milliseconds(time));
+  std::string text = format_time(truncate_to_milliseconds(time));
   if (text.find('.') == std::string::npos) {
     text.insert(text.size() - 1, ".000");
   }
   return text;
 }
 
-Time cut_to_milliseconds(Time time) {
+Time truncate_to_milliseconds(Time time) {
   return std::chrono::floor<std::chrono::milliseconds>(time);
 }
 

@@ -21,7 +21,7 @@ class OneFile : public DocumentFormat {
   Result<std::filesystem::path> partial_file(const SessionId& id) const override;
   Result<std::optional<std::filesystem::path>> find_file(const SessionId& id) const override;
   Result<std::vector<std::filesystem::path>> files() const override;
-  std::filesystem::path place(const Session& session) const override;
+  std::filesystem::path path_of(const Session& session) const override;
 
  protected:
   // The path of this session in the trash.
@@ -72,6 +72,6 @@ std::string respelled(std::string_view json, int depth);
 // In the format of JavaScript, always with three digits after the seconds:
 // "2025-10-20T18:27:48.503Z"; microseconds are truncated.
 std::string format_milliseconds(Time time);
-Time cut_to_milliseconds(Time time);
+Time truncate_to_milliseconds(Time time);
 
 }  // namespace reprise::store

@@ -80,8 +80,10 @@ void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
   for (const auto& [id, done] : stored.operations) {
     newest.emplace_back(done, &id);
   }
-  const auto by_place = [](const auto& one) { return std::pair(one.first.head, one.first.first); };
-  std::ranges::stable_sort(newest, {}, by_place);
+  const auto by_position = [](const auto& one) {
+    return std::pair(one.first.head, one.first.first);
+  };
+  std::ranges::stable_sort(newest, {}, by_position);
   if (newest.size() > kOperationsMax) {
     newest.erase(newest.begin(), newest.end() - kOperationsMax);
   }

@@ -32,13 +32,13 @@ Result<std::int64_t> MemoryStore::count_replaced(const SessionId& id) {
 }
 
 Result<ReadReport> MemoryStore::read_replaced(const SessionId& id, const MessageSink& sink) {
-  StoredSession seen{.session = {.info = {.id = id}}};
+  StoredSession copy{.session = {.info = {.id = id}}};
   {
     const std::lock_guard lock(mutex_);
     REPRISE_ASSIGN(const StoredSession* const stored, get(id));
-    seen.replaced = stored->replaced;
+    copy.replaced = stored->replaced;
   }
-  return deliver_replaced(seen, sink);  // called without the mutex: it may use the store
+  return deliver_replaced(copy, sink);  // called without the mutex: it may use the store
 }
 
 Result<> MemoryStore::fork(const SessionId& parent, Seq at, const Session& child) {
@@ -46,11 +46,11 @@ Result<> MemoryStore::fork(const SessionId& parent, Seq at, const Session& child
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(const StoredSession* const origin, get(parent));
   REPRISE_TRY(check_fork(parent, origin->session.info.head, at));
-  const auto [place, is_new] = sessions_.try_emplace(child.info.id, child);
+  const auto [entry, is_new] = sessions_.try_emplace(child.info.id, child);
   if (!is_new) {
     return std::unexpected(session_exists(child.info.id));
   }
-  StoredSession& stored = place->second;
+  StoredSession& stored = entry->second;
   stored.log = share(origin->log, at.value);
   stored.shares_with_parent = at.value > 0;
   stored.session.info.head = at;

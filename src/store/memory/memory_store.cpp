@@ -95,11 +95,11 @@ Result<AppendResult> MemoryStore::write(StoredSession& stored, Seq from,
 Result<> MemoryStore::create(const Session& session) {
   REPRISE_TRY(check_new_session(session));
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] = sessions_.try_emplace(session.info.id, session);
+  const auto [entry, is_new] = sessions_.try_emplace(session.info.id, session);
   if (!is_new) {
     return std::unexpected(session_exists(session.info.id));
   }
-  Session& stored = place->second.session;
+  Session& stored = entry->second.session;
   stored.info.head = {};
   stored.info.answering.reset();
   stored.usage = {};

@@ -45,7 +45,7 @@ TEST(MemoryStore, HasAllCapabilitiesThatNeedNoDisk) {
   EXPECT_NE(offers.artefacts, nullptr);
   EXPECT_NE(offers.blobs, nullptr);
   EXPECT_NE(offers.trash, nullptr);
-  EXPECT_EQ(offers.verifying, nullptr);
+  EXPECT_EQ(offers.verifier, nullptr);
   EXPECT_EQ(offers.repair, nullptr);
   EXPECT_EQ(offers.backup, nullptr);
 }

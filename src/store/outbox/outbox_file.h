@@ -12,7 +12,7 @@
 namespace reprise::store::outbox {
 
 // Creates nothing until there is something to store: then a file (mode 0600) in that folder (mode
-// 0700), which stays locked during the lifetime of the object, and is removed by all_stored().
+// 0700), which stays locked during the lifetime of the object, and is removed by clear().
 std::unique_ptr<Outbox> make_outbox_file(std::filesystem::path folder, std::string store);
 
 // The files not imported yet, oldest first. Empty if the folder does not exist.

@@ -53,7 +53,7 @@ class OutboxFile final : public Outbox {
   }
 
   // A file that cannot be removed is imported again, which changes nothing.
-  void all_stored() override {
+  void clear() override {
     if (file_.is_open()) {
       (void)remove_file(path_);
       file_ = Fd();
@@ -103,14 +103,14 @@ class OutboxFile final : public Outbox {
 
   // An incomplete line is truncated first, so that no line follows it.
   Result<> append_line(std::string_view line) {
-    REPRISE_TRY(cut());
+    REPRISE_TRY(truncate());
     is_torn_ = true;
     auto written = write_all(file_.get(), line, path_);
     if (written) {
       written = sync_file(file_.get(), path_);
     }
     if (!written) {
-      (void)cut();  // on failure, the next add() truncates
+      (void)truncate();  // on failure, the next add() truncates
       return written;
     }
     is_torn_ = false;
@@ -118,7 +118,7 @@ class OutboxFile final : public Outbox {
     return {};
   }
 
-  Result<> cut() {
+  Result<> truncate() {
     if (is_torn_ && ::ftruncate(file_.get(), size_) != 0) {
       return std::unexpected(os_error("write", path_, errno));
     }

@@ -144,17 +144,17 @@ TEST_F(OutboxFileTest, LinesHaveTheDocumentedMembers) {
   EXPECT_THAT(lines[3], HasSubstr(cat(R"("blobs":{")", std::string(64, 'a'), R"(":"Ynl0ZXM="})")));
 }
 
-// After rotate(), later steps go to another file, and all_stored() removes only that one.
+// After rotate(), later steps go to another file, and clear() removes only that one.
 TEST_F(OutboxFileTest, AnAbandonedFileSurvivesLaterSteps) {
   const auto outbox = begin();
   ASSERT_TRUE(outbox->add(whole_session(), step("op1", 5, "one")));
   outbox->rotate();
   const fs::path left = only_file();
   EXPECT_TRUE(lock_outbox(left)->has_value()) << "anybody may bring it in";
-  outbox->all_stored();
+  outbox->clear();
   ASSERT_TRUE(outbox->add(whole_session(), step("op2", 9, "two")));
   EXPECT_EQ(find_outboxes(folder())->size(), 2U);
-  outbox->all_stored();
+  outbox->clear();
   EXPECT_EQ(only_file(), left);
   EXPECT_EQ(read_outbox(left)->steps.size(), 1U);
 }
@@ -224,7 +224,7 @@ TEST_F(OutboxFileTest, EachConversationHasItsOwnLockedFile) {
   ASSERT_TRUE(mark_as_stored(first));
   EXPECT_EQ(find_outboxes(folder())->size(), 1U);
   EXPECT_EQ(read_outbox(cat(first.native(), ".stored"))->steps.size(), 2U);
-  two->all_stored();
+  two->clear();
   EXPECT_TRUE(find_outboxes(folder())->empty());
   ASSERT_TRUE(two->add(whole_session(), step("op4", 0, "four")));
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);

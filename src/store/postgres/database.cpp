@@ -122,7 +122,7 @@ std::unique_ptr<Database> Database::of(std::string_view tenant) const {
 
 // A single server that is unavailable is reported at once. One of several takes over when another
 // fails, and a full one has a connection sooner or later: both are waited for.
-Result<Pool::Lease> Database::first_connection() {
+Result<Pool::OwnedConnection> Database::first_connection() {
   const Deadline deadline = this->deadline();
   auto connection = shared_->pool.connect(From::primary, deadline);
   const auto is_worth_waiting = [&] {
@@ -148,7 +148,7 @@ Result<Pool::Lease> Database::first_connection() {
 }
 
 Result<> Database::prepare() {
-  REPRISE_ASSIGN(Pool::Lease connection, first_connection());
+  REPRISE_ASSIGN(Pool::OwnedConnection connection, first_connection());
   REPRISE_TRY(prepare_tables(*connection, Clock::now() + kMigrationTime));
   REPRISE_TRY(check_engine());
   if (!shared_->tables.is_current() && options().on_note) {
@@ -287,15 +287,15 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
     Failure failure;
     Result<> done;
     const Deadline until = attempt_deadline(deadline);
-    if (auto leased = shared_->pool.lease(from, until); leased) {
-      Pool::Lease connection = *std::move(leased);
+    if (auto acquired = shared_->pool.acquire(from, until); acquired) {
+      Pool::OwnedConnection connection = *std::move(acquired);
       connection->set_deadline(until);
       connection->set_tenant(sets_tenant() ? std::string_view(tenant_) : "");
       done = work(*connection, is_unsure);
       failure = connection->failure();
       shared_->pool.release(from, std::move(connection));
     } else {
-      done = std::unexpected(std::move(leased).error());
+      done = std::unexpected(std::move(acquired).error());
       failure = {.is_lost = true};
     }
     if (done) {

@@ -100,7 +100,7 @@ class Database {
   };
 
   Database(std::shared_ptr<Shared> shared, std::string tenant);
-  Result<Pool::Lease> first_connection();
+  Result<Pool::OwnedConnection> first_connection();
   Result<> prepare();
   enum class Kind : std::uint8_t { reads, writes };
   Result<> attempt(From from, Kind kind, const Work& work);

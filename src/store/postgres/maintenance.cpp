@@ -35,7 +35,7 @@ Result<> migrate_at(const ConnectionTarget& place, const StoreOptions& options,
   const store::CallOptions call_options(options);
   store::Call call(call_options, "migrate");
   const auto now = std::chrono::steady_clock::now();
-  REPRISE_ASSIGN(const Pool::Lease connection,
+  REPRISE_ASSIGN(const Pool::OwnedConnection connection,
                  pool.connect(From::primary, now + options.busy_timeout));
   connection->set_deadline(now + kMigrationMax);
   auto done = migrate_online(*connection, migrate.dry_run ? MigrationMode::yes : MigrationMode::no,

@@ -86,13 +86,13 @@ void Pool::leave() {
   next.admitted.notify_one();
 }
 
-Result<Pool::Lease> Pool::lease(From from, Deadline deadline) {
-  Lease unused;  // closed after the lock is released
+Result<Pool::OwnedConnection> Pool::acquire(From from, Deadline deadline) {
+  OwnedConnection unused;  // closed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     auto& idle = idle_[index_of(from)];
     if (!idle.empty()) {
-      Lease connection = std::move(idle.back().connection);
+      OwnedConnection connection = std::move(idle.back().connection);
       idle.pop_back();
       connection->set_prepare(prepare_);
       return connection;
@@ -106,7 +106,7 @@ Result<Pool::Lease> Pool::lease(From from, Deadline deadline) {
   return connect(from, deadline);
 }
 
-Result<Pool::Lease> Pool::connect(From from, Deadline deadline) {
+Result<Pool::OwnedConnection> Pool::connect(From from, Deadline deadline) {
   if (from == From::list && target_.list_from_standby && target_.many_servers()) {
     if (auto standby = connect_as("standby", deadline); standby) {
       return standby;
@@ -118,8 +118,8 @@ Result<Pool::Lease> Pool::connect(From from, Deadline deadline) {
 }
 
 // `session` is libpq's target_session_attrs; "" leaves it to the URL.
-Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline) {
-  Result<Lease> connected = fail(Code::io, "no server");
+Result<Pool::OwnedConnection> Pool::connect_as(std::string_view session, Deadline deadline) {
+  Result<OwnedConnection> connected = fail(Code::io, "no server");
   std::size_t left = target_.servers.size();
   for (Parameters server : target_.servers) {
     if (!session.empty()) {
@@ -140,7 +140,7 @@ Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline
 // Sets timeouts so that waiting for a lock ends before the whole operation, a stopped client does
 // not hold a lock forever, and cancelled statements and those of killed clients end. Older servers
 // do not check for their clients, and poolers may reject such settings.
-Result<Pool::Lease> Pool::connect_to(const Parameters& server, Deadline deadline) {
+Result<Pool::OwnedConnection> Pool::connect_to(const Parameters& server, Deadline deadline) {
   const auto lock_ms = std::chrono::ceil<milliseconds>(options_.busy_timeout * 2 / 5).count();
   while (true) {
     const Limits limits = limits_;
@@ -167,7 +167,7 @@ Result<Pool::Lease> Pool::connect_to(const Parameters& server, Deadline deadline
   }
 }
 
-Result<Pool::Lease> Pool::connect_with_password(Parameters server, Deadline deadline) {
+Result<Pool::OwnedConnection> Pool::connect_with_password(Parameters server, Deadline deadline) {
   const bool asks_password = options_.password && !target_.has_password;
   if ((asks_password || target_.has_password) && !options_.insecure) {
     REPRISE_TRY(require_tls(server));
@@ -198,7 +198,7 @@ Result<std::string> Pool::password() {
   return *password_;
 }
 
-void Pool::release(From from, Lease connection) {
+void Pool::release(From from, OwnedConnection connection) {
   if (!connection->is_usable()) {
     return;
   }

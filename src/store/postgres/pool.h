@@ -28,7 +28,7 @@ enum class From : std::uint8_t {
 // Thread-safe.
 class Pool {
  public:
-  using Lease = std::unique_ptr<Connection>;
+  using OwnedConnection = std::unique_ptr<Connection>;
 
   Pool(ConnectionTarget target, const StoreOptions& options);
 
@@ -53,11 +53,11 @@ class Pool {
   Result<Permit> enter(Deadline deadline);
 
   // An idle or new connection, for the number of threads with a permit.
-  Result<Lease> lease(From from, Deadline deadline);
+  Result<OwnedConnection> acquire(From from, Deadline deadline);
   // A new connection, even without a permit.
-  Result<Lease> connect(From from, Deadline deadline);
+  Result<OwnedConnection> connect(From from, Deadline deadline);
   // Returns a connection to the pool, or closes it if it is unusable.
-  void release(From from, Lease connection);
+  void release(From from, OwnedConnection connection);
   void forget_idle();
   // Sets how statements are prepared from now on: with a pooler, another server connection may not
   // have the named statements.
@@ -68,7 +68,7 @@ class Pool {
 
  private:
   struct Idle {
-    Lease connection;
+    OwnedConnection connection;
     std::chrono::steady_clock::time_point since;
   };
   struct Waiter {
@@ -78,9 +78,9 @@ class Pool {
   void leave();
   std::size_t index_of(From from) const;  // lists have separate connections only for a standby
   bool is_inside(std::thread::id thread) const;
-  Result<Lease> connect_as(std::string_view session, Deadline deadline);
-  Result<Lease> connect_to(const Parameters& server, Deadline deadline);
-  Result<Lease> connect_with_password(Parameters server, Deadline deadline);
+  Result<OwnedConnection> connect_as(std::string_view session, Deadline deadline);
+  Result<OwnedConnection> connect_to(const Parameters& server, Deadline deadline);
+  Result<OwnedConnection> connect_with_password(Parameters server, Deadline deadline);
   Result<std::string> password();
 
   const ConnectionTarget target_;

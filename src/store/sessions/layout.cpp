@@ -50,7 +50,7 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
 
 }  // namespace
 
-fs::path Layout::place(const Location& location) const {
+fs::path Layout::path_of(const Location& location) const {
   const bool is_open = location.is_open();
   const bool is_trashed = location.state == SessionState::trashed;
   for (const Kind& kind : kKinds) {
@@ -108,11 +108,11 @@ Result<std::vector<fs::path>> Layout::files() const {
 }
 
 Result<std::vector<LocatedFile>> Layout::sessions(std::vector<Damage>& damage) const {
-  REPRISE_ASSIGN(std::vector<fs::path> all, files());
+  REPRISE_ASSIGN(std::vector<fs::path> paths, files());
   std::vector<LocatedFile> sessions;
-  sessions.reserve(all.size());
+  sessions.reserve(paths.size());
   std::set<SessionId> seen;
-  for (fs::path& file : all) {
+  for (fs::path& file : paths) {
     auto location = this->location(file);
     if (!location) {
       damage.push_back({file.native(), "its name is not the id of a session", ""});

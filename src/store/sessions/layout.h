@@ -33,7 +33,7 @@ class Layout {
   explicit Layout(std::filesystem::path root) : root_(std::move(root)) {}
 
   const std::filesystem::path& root() const { return root_; }
-  std::filesystem::path place(const Location& location) const;
+  std::filesystem::path path_of(const Location& location) const;
   std::vector<std::filesystem::path> folders() const;
   // The first place that has the session, in case a manual copy put it into several.
   Result<std::optional<std::filesystem::path>> find(const SessionId& id) const;

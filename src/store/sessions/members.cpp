@@ -39,11 +39,11 @@ const std::string* Members::find(std::string_view name) const {
 }
 
 std::map<std::string_view, std::string_view> Members::texts() const {
-  std::map<std::string_view, std::string_view> all;
+  std::map<std::string_view, std::string_view> texts;
   for (const Member& member : members_) {
-    all.try_emplace(member.name, member.json);
+    texts.try_emplace(member.name, member.json);
   }
-  return all;
+  return texts;
 }
 
 const std::vector<Members::Member>& Members::sorted() {
@@ -55,23 +55,23 @@ void Members::replace(std::string_view name, std::string json) {
   std::ranges::find(members_, name, &Member::name)->json = std::move(json);
 }
 
-int Members::restore(const std::vector<PreservedText>& spelled, std::string_view place) {
+int Members::restore(const std::vector<PreservedText>& spelled, std::string_view position) {
   int count = 0;
   const PreservedTexts before(spelled);
   std::set<std::string, std::less<>> names;
   for (Member& member : members_) {
     names.insert(member.name);
-    if (const auto* bytes = before.find(cat(place, "/", member.name), member.json)) {
+    if (const auto* bytes = before.find(cat(position, "/", member.name), member.json)) {
       member.json = *bytes;
       ++count;
     }
   }
-  const std::string prefix = cat(place, "/");
+  const std::string prefix = cat(position, "/");
   for (const PreservedText& part : spelled) {
-    if (!part.written.empty() || !part.place.starts_with(prefix)) {
+    if (!part.written.empty() || !part.position.starts_with(prefix)) {
       continue;
     }
-    if (const auto [name, is_new] = names.insert(part.place.substr(prefix.size())); is_new) {
+    if (const auto [name, is_new] = names.insert(part.position.substr(prefix.size())); is_new) {
       raw(*name, part.bytes);
       ++count;
     }
@@ -81,12 +81,12 @@ int Members::restore(const std::vector<PreservedText>& spelled, std::string_view
 
 PreservedTexts::PreservedTexts(const std::vector<PreservedText>& spelled) {
   for (const PreservedText& part : spelled) {
-    parts_.try_emplace({part.place, part.written}, &part.bytes);
+    parts_.try_emplace({part.position, part.written}, &part.bytes);
   }
 }
 
-const std::string* PreservedTexts::find(std::string_view place, std::string_view json) const {
-  const auto part = parts_.find({place, json});
+const std::string* PreservedTexts::find(std::string_view position, std::string_view json) const {
+  const auto part = parts_.find({position, json});
   return part == parts_.end() ? nullptr : part->second;
 }
 

@@ -17,7 +17,7 @@ namespace reprise::store::sessions {
 namespace {
 
 constexpr int kMemberDepth = 2;  // of the members of config
-// Values of PreservedText::place.
+// Values of PreservedText::position.
 constexpr std::string_view kConfig = "config";
 constexpr std::string_view kTodos = "todos";
 

@@ -121,7 +121,7 @@ Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
   return whole_info(location, whole);
 }
 
-std::string before_cut(std::string_view json) {
+std::string salvage_truncated(std::string_view json) {
   json::Scanner scanner(json);
   Members members(1);
   ArrayText conversation;

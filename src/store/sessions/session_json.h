@@ -31,7 +31,7 @@ Result<FileSession> read_session(const Location& location, std::string_view json
                                  Spelling spelling = Spelling::noted);
 
 // The intact members and messages of a truncated file, as a complete file; "" if there are none.
-std::string before_cut(std::string_view json);
+std::string salvage_truncated(std::string_view json);
 
 // Signed with `key`; unsigned if it is null. Updates `encoded`.
 Result<std::string> write_session(FileSession& file, const SigningKey* key);

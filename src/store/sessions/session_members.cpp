@@ -43,10 +43,11 @@ std::string spelled(std::string_view text) {
 // The prompt history, preceded by the derived prompts.
 std::vector<std::string> history_of(const Session& session, std::vector<std::string> derived) {
   const std::vector<std::string>& given = session.prompt_history;
-  const std::size_t room = kPromptsMax - derived.size();
-  const bool is_cut = !derived.empty() && given.size() > room;
-  derived.insert(derived.end(), given.begin(),
-                 is_cut ? given.begin() + static_cast<std::ptrdiff_t>(room) : given.end());
+  const std::size_t count_max = kPromptsMax - derived.size();
+  const bool is_truncated = !derived.empty() && given.size() > count_max;
+  derived.insert(
+      derived.end(), given.begin(),
+      is_truncated ? given.begin() + static_cast<std::ptrdiff_t>(count_max) : given.end());
   return derived;
 }
 
@@ -62,7 +63,7 @@ std::string other_id(const Session& session) {
 }
 
 // The state that the session's path stands for.
-SessionState state_of_place(SessionState state) {
+SessionState stored_state(SessionState state) {
   return state == SessionState::archived ? SessionState::closed : state;
 }
 
@@ -73,7 +74,7 @@ Session native_of(const StoredSession& stored) {
   Config settings = read_config(write_config({info.provider, info.model, session.config}));
   Session native{.info = {.id = info.id,
                           .title = name_of(info),
-                          .state = state_of_place(info.state),
+                          .state = stored_state(info.state),
                           .provider = std::move(settings.provider),
                           .model = std::move(settings.model),
                           .working_dir = info.working_dir,
@@ -154,7 +155,7 @@ Session read_back(const FileSession& file, Members members) {
   const SessionInfo& info = stored.session.info;
   members.raw("conversation", "[]");
   const auto read =
-      read_session({info.id, state_of_place(info.state), state_of_place(stored.state_before_trash)},
+      read_session({info.id, stored_state(info.state), stored_state(stored.state_before_trash)},
                    members.object());
   Session native = read ? read->stored.session : native_of(stored);
   native.info.head = info.head;

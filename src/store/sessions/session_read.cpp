@@ -30,7 +30,7 @@ class Reader {
  public:
   Reader(const Location& location, std::string_view json)
       : scanner_(json),
-        placed_(location),
+        location_(location),
         file_{.stored = {.session = {.info = {.id = location.id, .state = location.state}}}} {}
 
   Result<FileSession> run(Spelling spelling) {
@@ -70,7 +70,7 @@ class Reader {
 
   void report(std::string_view where, std::string reason, std::string_view excerpt) {
     file_.damage.push_back(
-        {cat(placed_.id.str(), ".json: ", where), std::move(reason), excerpt_of(excerpt)});
+        {cat(location_.id.str(), ".json: ", where), std::move(reason), excerpt_of(excerpt)});
   }
 
   // Reports the member, and preserves it among the unknown fields.
@@ -150,7 +150,7 @@ class Reader {
         report(name, "no text", raw);
       }
       // The file's name is the id that lists show, whatever id the file contains.
-      return is_text && text == placed_.id.str();
+      return is_text && text == location_.id.str();
     }
     if (name == kSidecar && is_text) {
       sidecar_ = std::move(text);
@@ -266,7 +266,7 @@ class Reader {
   void finish_session() {
     info().created_at = created_at_.value_or(updated_at_.value_or(closed_at_.value_or(Time())));
     info().updated_at = updated_at_.value_or(closed_at_.value_or(info().created_at));
-    if (!placed_.is_open()) {
+    if (!location_.is_open()) {
       info().closed_at = closed_at_;
     }
     if (usage_ || stored_message_count(sidecar_)) {
@@ -281,12 +281,12 @@ class Reader {
       info().title = *name_;  // set by another program
     }
     take_derived_prompts();
-    const bool is_archived = !placed_.is_open() && info().state == SessionState::archived;
+    const bool is_archived = !location_.is_open() && info().state == SessionState::archived;
     const auto unless_archived = [is_archived](SessionState state) {
       return is_archived && state == SessionState::closed ? SessionState::archived : state;
     };
-    info().state = unless_archived(placed_.state);
-    file_.stored.state_before_trash = unless_archived(placed_.before);
+    info().state = unless_archived(location_.state);
+    file_.stored.state_before_trash = unless_archived(location_.before);
     report_missing_turns();
   }
 
@@ -294,16 +294,16 @@ class Reader {
   // derived.
   void take_derived_prompts() {
     const std::size_t count = prompt_count_in(sidecar_);
-    std::vector<std::string>& all = session().prompt_history;
-    if (count == 0 || count > all.size() || !json::find_member(sidecar_, kPrompts).empty()) {
+    std::vector<std::string>& prompts = session().prompt_history;
+    if (count == 0 || count > prompts.size() || !json::find_member(sidecar_, kPrompts).empty()) {
       return;
     }
-    const auto given = all.begin() + static_cast<std::ptrdiff_t>(count);
-    const std::vector<std::string> derived(all.begin(), given);
-    std::vector<std::string> others(given, all.end());
-    all.swap(others);
+    const auto given = prompts.begin() + static_cast<std::ptrdiff_t>(count);
+    const std::vector<std::string> derived(prompts.begin(), given);
+    std::vector<std::string> others(given, prompts.end());
+    prompts.swap(others);
     if (prompts_outside_history(file_.stored) != derived) {
-      all.swap(others);
+      prompts.swap(others);
     }
   }
 
@@ -316,7 +316,7 @@ class Reader {
     };
     if (has(role::kAssistant) && !has(role::kUser)) {
       file_.gaps.push_back(
-          {cat(placed_.id.str(), ".json: conversation"),
+          {cat(location_.id.str(), ".json: conversation"),
            cat("the answers have no questions",
                session().prompt_history.empty() ? "" : ": the questions are in the prompt history"),
            ""});
@@ -324,7 +324,7 @@ class Reader {
   }
 
   json::Scanner scanner_;
-  const Location& placed_;
+  const Location& location_;
   FileSession file_;
   std::string_view conversation_;
   std::vector<RawMember> raw_;

@@ -41,11 +41,11 @@ class SessionsFiles final : public DocumentFormat {
     return layout_.find(id);
   }
   Result<std::vector<fs::path>> files() const override { return layout_.files(); }
-  fs::path place(const Session& session) const override {
-    return layout_.place({session.info.id, session.info.state});
+  fs::path path_of(const Session& session) const override {
+    return layout_.path_of({session.info.id, session.info.state});
   }
-  fs::path trash_place(const Session& session, SessionState before) const override {
-    return layout_.place({session.info.id, SessionState::trashed, before});
+  fs::path trash_path(const Session& session, SessionState before) const override {
+    return layout_.path_of({session.info.id, SessionState::trashed, before});
   }
   std::vector<fs::path> folders() const override { return layout_.folders(); }
 
@@ -74,7 +74,7 @@ Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view by
 }
 
 std::optional<Document> SessionsFiles::salvage(const fs::path& file, std::string_view bytes) const {
-  const std::string whole = before_cut(bytes);
+  const std::string whole = salvage_truncated(bytes);
   auto document = decode(file, whole);
   return document ? std::optional(*std::move(document)) : std::nullopt;
 }

@@ -71,8 +71,8 @@ std::string host_name() {
 
 Result<std::optional<std::string>> read_secret(const std::filesystem::path& file) {
   // Links are followed: the file is beside the store, where its owner may have put one.
-  REPRISE_ASSIGN(const std::filesystem::path place, resolve_path(file));
-  auto secret = read_file(place, kSecretBytesMax);
+  REPRISE_ASSIGN(const std::filesystem::path path, resolve_path(file));
+  auto secret = read_file(path, kSecretBytesMax);
   if (!secret && secret.error().code == Code::io) {
     return std::unexpected(std::move(secret).error());
   }

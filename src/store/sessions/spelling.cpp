@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <system_error>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -81,10 +80,9 @@ void append_number(std::string& out, std::string_view number) {
     out += number == "-0" ? "0" : number;
     return;
   }
-  double value = 0;
-  const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
   // A number too large for a float has no such spelling and is unchanged.
-  out += code == std::errc{} ? float_text(value) : std::string(number);
+  const auto value = parse_number<double>(number);
+  out += value ? float_text(*value) : std::string(number);
 }
 
 void append_escaped(std::string& out, std::string_view text) {

@@ -46,7 +46,7 @@ class Members {
   std::map<std::string_view, std::string_view> texts() const;
   // Replaces unchanged members by their original bytes in the file, at "PLACE/NAME". Returns how
   // many.
-  int restore(const std::vector<PreservedText>& spelled, std::string_view place);
+  int restore(const std::vector<PreservedText>& spelled, std::string_view position);
   struct Member {
     std::string name;
     std::string json;
@@ -69,9 +69,9 @@ Extra extra_members(const Extra& fields, std::span<const std::string_view> taken
 class PreservedTexts {
  public:
   explicit PreservedTexts(const std::vector<PreservedText>& spelled);
-  // The original bytes at `place` if `json` would be written now; nullptr if they are equal, or if
-  // the part has changed.
-  const std::string* find(std::string_view place, std::string_view json) const;
+  // The original bytes at `position` if `json` would be written now; nullptr if they are equal, or
+  // if the part has changed.
+  const std::string* find(std::string_view position, std::string_view json) const;
 
  private:
   std::map<std::pair<std::string_view, std::string_view>, const std::string*> parts_;

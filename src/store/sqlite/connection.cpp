@@ -353,8 +353,8 @@ ProgressHandler::~ProgressHandler() {
   sqlite3_progress_handler(connection_.handle(), 0, nullptr, nullptr);
 }
 
-Result<Transaction> Transaction::begin(Connection& connection, std::string_view how) {
-  REPRISE_TRY(connection.run(how));
+Result<Transaction> Transaction::begin(Connection& connection, std::string_view statement) {
+  REPRISE_TRY(connection.run(statement));
   return Transaction(connection);
 }
 

@@ -239,7 +239,7 @@ class ProgressHandler {
 class Transaction {
  public:
   static Result<Transaction> begin(Connection& connection,
-                                   std::string_view how = "BEGIN IMMEDIATE");
+                                   std::string_view statement = "BEGIN IMMEDIATE");
   Transaction(Transaction&& other) noexcept
       : connection_(std::exchange(other.connection_, nullptr)) {}
   Transaction& operator=(Transaction&&) = delete;

@@ -73,8 +73,8 @@ Result<> build_database(const path& named, const path& beside, const Fill& fill)
   if (is_taken) {
     return fail(Code::conflict, cat(target.string(), " already exists: choose another name"));
   }
-  REPRISE_ASSIGN(const path place, resolve_folder_of(beside));
-  REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(place));
+  REPRISE_ASSIGN(const path folder, resolve_folder_of(beside));
+  REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(folder));
   REPRISE_TRY(fill_file(file.name(), fill));
   REPRISE_TRY(check_copy(file.name()));
   REPRISE_TRY(sync_file(file.fd(), file.name()));

@@ -181,11 +181,11 @@ Result<> Database::delete_with_reserve(const Work& work,
   return with_reserve(lock_path(file_), [&] { return write(Durability::disk, work); }, in_steps);
 }
 
-Result<bool> Database::truncate_wal(std::chrono::milliseconds patience) {
+Result<bool> Database::truncate_wal(std::chrono::milliseconds timeout) {
   if (options_.access == Access::read) {
     return std::unexpected(store::read_only(file_.string()));
   }
-  return writer_.truncate_wal(patience);
+  return writer_.truncate_wal(timeout);
 }
 
 // SQLite opens files read-only if it cannot open them for writing, including the shared memory file

@@ -80,8 +80,8 @@ class Database {
   // The same, durable on disk, for deletions: on a full disk it uses the reserved space, and if
   // that is insufficient, `in_steps`.
   Result<> delete_with_reserve(const Work& work, const std::function<Result<>()>& in_steps = {});
-  // Checkpoints the log and truncates it; false if a reader still blocks that after `patience`.
-  Result<bool> truncate_wal(std::chrono::milliseconds patience);
+  // Checkpoints the log and truncates it; false if a reader still blocks that after `timeout`.
+  Result<bool> truncate_wal(std::chrono::milliseconds timeout);
   template <class Value, class Make>
   Result<Value> write_for(Durability durability, Make make) {
     Result<Value> made = fail(Code::io, "the work did not run");

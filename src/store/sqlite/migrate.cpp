@@ -64,8 +64,8 @@ Result<std::filesystem::path> copy_before_migration(Connection& connection) {
   constexpr int kAttemptsMax = 100;
   const std::filesystem::path& file = connection.file();
   std::error_code unknown;
-  const auto room = std::filesystem::space(file, unknown).available;
-  if (const auto size = std::filesystem::file_size(file, unknown); !unknown && room < size) {
+  const auto available = std::filesystem::space(file, unknown).available;
+  if (const auto size = std::filesystem::file_size(file, unknown); !unknown && available < size) {
     return fail(Code::io, cat("no room for a copy of ", file.string()), ENOSPC);
   }
   REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));

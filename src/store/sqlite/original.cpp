@@ -72,11 +72,11 @@ Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, con
   REPRISE_TRY(rows.each([&]() -> Result<> {
     // A replaced row gets another rowid.
     std::string id = rows.text("id");
-    const auto known = known_.find(id);
-    if (known == known_.end() || known->second != rows.integer("row")) {
+    const auto known = row_ids_.find(id);
+    if (known == row_ids_.end() || known->second != rows.integer("row")) {
       REPRISE_ASSIGN(const BlobHash content, sha256(rows.bytes("content")));
       rows_.insert_or_assign(content.str(), id);
-      known_.insert_or_assign(std::move(id), rows.integer("row"));
+      row_ids_.insert_or_assign(std::move(id), rows.integer("row"));
     }
     return {};
   }));

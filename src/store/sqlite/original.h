@@ -30,8 +30,8 @@ class ResultBlobs {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::string, std::less<>> rows_;    // by hash; guarded by mutex_
-  std::map<std::string, std::int64_t, std::less<>> known_;  // the rows in rows_; guarded by mutex_
+  std::map<std::string, std::string, std::less<>> rows_;      // by hash; guarded by mutex_
+  std::map<std::string, std::int64_t, std::less<>> row_ids_;  // in rows_; guarded by mutex_
 };
 
 // The snapshot is shown as an artefact of step 0.

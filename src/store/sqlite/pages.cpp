@@ -146,7 +146,7 @@ bool read_record(StoredRow& row) {
     const std::size_t size = size_of_serial(*serial);
     const std::string_view bytes =
         body < payload.size() ? payload.substr(body, size) : std::string_view();
-    row.is_cut = row.is_cut || bytes.size() < size;
+    row.is_truncated = row.is_truncated || bytes.size() < size;
     row.values.push_back(value_of(*serial, bytes, bytes.size() == size));
     body = size > payload.size() || body > payload.size() ? payload.size() + 1 : body + size;
   }
@@ -157,8 +157,8 @@ bool read_record(StoredRow& row) {
 
 std::size_t Page::cell_count() const {
   const std::size_t pointers = header() + (is_leaf(type) ? kLeafHeader : kInteriorHeader);
-  const std::size_t room = bytes.size() > pointers ? (bytes.size() - pointers) / 2 : 0;
-  return type == PageType::other ? 0 : std::min(u16(bytes, header() + 3), room);
+  const std::size_t pointers_max = bytes.size() > pointers ? (bytes.size() - pointers) / 2 : 0;
+  return type == PageType::other ? 0 : std::min(u16(bytes, header() + 3), pointers_max);
 }
 
 std::optional<std::size_t> Page::cell_at(std::size_t index) const {
@@ -302,7 +302,7 @@ std::size_t PageFile::local_bytes(std::uint64_t payload, bool is_table) const {
 void PageFile::append_overflow(std::uint32_t first, std::size_t total, StoredRow& row) {
   for (std::uint32_t next = first; row.payload.size() < total;) {
     if (next == 0 || next > count_ || claimed_[next]) {
-      row.is_cut = true;
+      row.is_truncated = true;
       return;
     }
     claimed_[next] = true;
@@ -316,7 +316,7 @@ void PageFile::append_overflow(std::uint32_t first, std::size_t total, StoredRow
 std::optional<PageFile::Overflow> PageFile::read_local(const Page& page, std::size_t index,
                                                        StoredRow& row) const {
   row.rowid = 0;
-  row.is_cut = false;
+  row.is_truncated = false;
   row.values.clear();
   row.payload.clear();
   auto at = page.cell_at(index);

@@ -43,7 +43,7 @@ struct StoredRow {
   std::int64_t rowid = 0;  // 0 in an index
   std::string payload;
   std::vector<StoredValue> values;
-  bool is_cut = false;  // missing bytes make text shorter, or values NULL
+  bool is_truncated = false;  // missing bytes make text shorter, or values NULL
 };
 
 class Page {

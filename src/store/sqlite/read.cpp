@@ -121,7 +121,7 @@ Result<> Reading::report_salvaged(Connection& connection) {
 void Reading::report(const Statement& session, std::string reason) {
   ++report_.damaged;
   report_.damage.push_back(
-      {row_place(file_, "sessions", session.integer("row")), std::move(reason), ""});
+      {row_location(file_, "sessions", session.integer("row")), std::move(reason), ""});
 }
 
 // The first page determines the state; later pages continue in it.
@@ -247,36 +247,36 @@ struct OwnRows {
 
 // The undamaged sessions of the places, in their order.
 Result<std::vector<OwnRows>> find_own_rows(Connection& connection,
-                                           std::span<const MessageFinder::MessageRef> places) {
+                                           std::span<const MessageFinder::MessageRef> messages) {
   static const std::string sql =
       cat("SELECT ", info_select(),
           ", CASE WHEN s.base IS NULL THEN 0 ELSE s.base_count END AS own_from, s.head AS own_to"
           " FROM json_each(?) AS j CROSS JOIN sessions AS s ON s.id = j.value"
           " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0");
   std::string ids;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i == 0 || places[i].session != places[i - 1].session) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (i == 0 || messages[i].session != messages[i - 1].session) {
       ids += i == 0 ? '[' : ',';
-      json::append_string(ids, places[i].session.str());
+      json::append_string(ids, messages[i].session.str());
     }
   }
   ids += ids.empty() ? "[]" : "]";
   REPRISE_ASSIGN(Statement row, connection.query(sql, ids));
   const std::string file = connection.name();
-  std::vector<OwnRows> all;
+  std::vector<OwnRows> rows;
   REPRISE_TRY(row.each([&] {
     InfoRow read = read_info(row, file);
     if (read.info && !read.damage) {
-      all.push_back({*std::move(read.info), row.integer("own_from"), row.integer("own_to")});
+      rows.push_back({*std::move(read.info), row.integer("own_from"), row.integer("own_to")});
     }
   }));
-  return all;
+  return rows;
 }
 
 Result<std::optional<Message>> find_own_message(Connection& connection, Statement& row,
-                                                const MessageFinder::MessageRef& place,
+                                                const MessageFinder::MessageRef& ref,
                                                 std::string_view file) {
-  row.restart().bind(place.session.str()).bind(place.seq.value);
+  row.restart().bind(ref.session.str()).bind(ref.seq.value);
   REPRISE_ASSIGN(const bool found, row.step());
   Message message;
   std::optional<Damage> damage;
@@ -289,18 +289,18 @@ Result<std::optional<Message>> find_own_message(Connection& connection, Statemen
 
 // Of one state of the store.
 Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
-    Connection& connection, std::span<const MessageFinder::MessageRef> places) {
+    Connection& connection, std::span<const MessageFinder::MessageRef> messages) {
   static const std::string sql =
       cat("SELECT ", message_select(), " FROM messages WHERE session_id = ? AND seq = ?");
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
-  std::vector<std::optional<MessageFinder::Found>> all(places.size());
+  std::vector<std::optional<MessageFinder::Found>> found_messages(messages.size());
   {
-    REPRISE_ASSIGN(std::vector<OwnRows> sessions, find_own_rows(connection, places));
+    REPRISE_ASSIGN(std::vector<OwnRows> sessions, find_own_rows(connection, messages));
     REPRISE_ASSIGN(Statement row, connection.prepare(sql));
     const std::string file = connection.name();
     auto session = sessions.begin();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto& [id, seq] = places[i];
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const auto& [id, seq] = messages[i];
       const auto found = std::find_if(session, sessions.end(),
                                       [&id](const OwnRows& one) { return one.info.id == id; });
       if (found == sessions.end()) {
@@ -311,28 +311,28 @@ Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
         continue;
       }
       REPRISE_ASSIGN(std::optional<Message> message,
-                     find_own_message(connection, row, places[i], file));
+                     find_own_message(connection, row, messages[i], file));
       if (message) {
-        const bool is_last = i + 1 == places.size() || places[i + 1].session != id;
-        all[i] = {.session = is_last ? std::move(found->info) : found->info,
-                  .message = *std::move(message)};
+        const bool is_last = i + 1 == messages.size() || messages[i + 1].session != id;
+        found_messages[i] = {.session = is_last ? std::move(found->info) : found->info,
+                             .message = *std::move(message)};
       }
     }
   }
   REPRISE_TRY(snapshot.commit());
-  return all;
+  return found_messages;
 }
 
 }  // namespace
 
 Result<std::vector<std::optional<MessageFinder::Found>>> SqliteStore::find_messages(
-    std::span<const MessageRef> places) {
+    std::span<const MessageRef> messages) {
   return database_.read(
       [&](const Database::Reader& reader) -> Result<std::vector<std::optional<Found>>> {
         if (reader.is_salvaged()) {
-          return std::vector<std::optional<Found>>(places.size());
+          return std::vector<std::optional<Found>>(messages.size());
         }
-        return find_own_messages(*reader, places);
+        return find_own_messages(*reader, messages);
       });
 }
 

@@ -186,7 +186,7 @@ Result<> Repairing::copy_sessions() {
                   ++report_.sessions;
                   return {};
                 }
-                return keep_damage({row_place(file_, "sessions", row.integer("rowid")),
+                return keep_damage({row_location(file_, "sessions", row.integer("rowid")),
                                     "it cannot be restored", ""},
                                    row.bytes("id"));
               });
@@ -218,7 +218,7 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
     }
     return {};
   }
-  return keep_damage(Damage{row_place(file_, "messages", row.integer("id")),
+  return keep_damage(Damage{row_location(file_, "messages", row.integer("id")),
                             "another message has its position", excerpt_of(row.bytes("content"))},
                      row.bytes("content"));
 }
@@ -283,7 +283,7 @@ Result<> Repairing::repair_references() {
   return {};
 }
 
-std::string session_place(std::string_view file, std::string_view session) {
+std::string session_location(std::string_view file, std::string_view session) {
   return cat(file, ": session ", session);
 }
 
@@ -297,7 +297,7 @@ Result<> Repairing::note_missing() {
   return row.each([&]() -> Result<> {
     const std::int64_t missing = row.integer("missing");
     report_.messages_lost += missing;
-    REPRISE_TRY(keep_damage({session_place(file_, row.text("id")),
+    REPRISE_TRY(keep_damage({session_location(file_, row.text("id")),
                              cat(missing, " of ", row.integer("count"),
                                  missing == 1 ? " messages is missing" : " messages are missing"),
                              ""},
@@ -349,11 +349,11 @@ Result<std::int64_t> count_missing(Connection& salvaged) {
 
 Result<std::vector<Damage>> damage_of_salvaged(Connection& salvaged, std::string_view session) {
   const std::string file = salvaged.name();
-  const std::string place = session_place(file, session);
+  const std::string location = session_location(file, session);
   REPRISE_ASSIGN(
       Statement row,
       salvaged.query("SELECT place, reason FROM reprise_damage WHERE place IN (?, ?) ORDER BY id",
-                     file, place));
+                     file, location));
   REPRISE_ASSIGN(auto damage, stored_damage(std::move(row)));
   REPRISE_ASSIGN(const std::int64_t missing,
                  session.empty() ? count_missing(salvaged) : Result<std::int64_t>(0));

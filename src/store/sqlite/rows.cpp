@@ -48,7 +48,7 @@ std::string seconds_text(std::initializer_list<Time> times) {
   return text;
 }
 
-std::string row_place(std::string_view file, std::string_view table, std::int64_t row) {
+std::string row_location(std::string_view file, std::string_view table, std::int64_t row) {
   return cat(file, ": ", table, " row ", row);
 }
 
@@ -83,45 +83,45 @@ std::optional<std::string_view> stored_state(const Message& message) {
 }
 
 const std::string& info_select() {
-  static const std::string columns = [] {
-    std::string all =
+  static const std::string select = [] {
+    std::string columns =
         "s.id AS id, s.rowid AS row, s.created_at AS created_at, s.updated_at AS updated_at,"
         " s.forked_at AS forked_at, a.body AS answer";
-    model::for_each(model::kInfoFields, [&all](const auto& field) {
-      all += cat(", s.", field.column, " AS ", field.column);
+    model::for_each(model::kInfoFields, [&columns](const auto& field) {
+      columns += cat(", s.", field.column, " AS ", field.column);
     });
-    return all;
+    return columns;
   }();
-  return columns;
+  return select;
 }
 
 std::string usage_columns(std::string_view after) {
-  std::string all;
+  std::string columns;
   model::for_each(model::kUsageFields, [&](const auto& field) {
     if (!field.column.empty()) {
-      all += cat(all.empty() ? "" : ", ", field.column, after);
+      columns += cat(columns.empty() ? "" : ", ", field.column, after);
     }
   });
-  return all;
+  return columns;
 }
 
 const std::string& message_select() {
-  static const std::string columns = [] {
-    std::string all = "id";
+  static const std::string select = [] {
+    std::string columns = "id";
     model::for_each(model::kMessageFields,
-                    [&all](const auto& field) { all += cat(", ", field.column); });
-    return all + ", created_at, extra";
+                    [&columns](const auto& field) { columns += cat(", ", field.column); });
+    return columns + ", created_at, extra";
   }();
-  return columns;
+  return select;
 }
 
 namespace {
 
-std::string session_place(const Statement& row, std::string_view file) {
-  return row_place(file, "sessions", row.integer("row"));
+std::string session_location(const Statement& row, std::string_view file) {
+  return row_location(file, "sessions", row.integer("row"));
 }
-std::string message_place(const Statement& row, std::string_view file) {
-  return row_place(file, "messages", row.integer("id"));
+std::string message_location(const Statement& row, std::string_view file) {
+  return row_location(file, "messages", row.integer("id"));
 }
 
 struct SessionReader : store::ColumnReader<Statement> {
@@ -135,7 +135,7 @@ struct SessionReader : store::ColumnReader<Statement> {
 
 InfoRow read_info(const Statement& row, std::string_view file) {
   InfoRow out;
-  const SessionReader reader{{row, file, session_place, out.damage}};
+  const SessionReader reader{{row, file, session_location, out.damage}};
   auto session_id = SessionId::parse(row.bytes("id"));
   if (!session_id) {
     reader.report("the id cannot be used", row.bytes("id"));
@@ -204,7 +204,7 @@ struct MessageReader : store::ColumnReader<Statement> {
 bool read_message(const Statement& row, std::string_view file, Message& message,
                   std::optional<Damage>& damage) {
   bool is_whole = true;
-  const MessageReader reader{{row, file, message_place, damage}, message, is_whole};
+  const MessageReader reader{{row, file, message_location, damage}, message, is_whole};
   store::read_fields(reader, model::kMessageFields, message);
   if (!is_whole) {
     return false;

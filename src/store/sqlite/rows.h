@@ -28,7 +28,7 @@ std::int64_t tokens_of(const Usage& usage);
 std::string seconds_text(std::initializer_list<Time> times);
 
 // "FILE: TABLE row N"
-std::string row_place(std::string_view file, std::string_view table, std::int64_t row);
+std::string row_location(std::string_view file, std::string_view table, std::int64_t row);
 
 // The columns that read_info() reads from `sessions AS s LEFT JOIN reprise_answers AS a ON
 // a.session_id = s.id AND a.n = 0`.

@@ -200,13 +200,13 @@ bool is_of(std::string_view table, std::span<const StoredValue> values) {
   return table != kPinsTable || is_hash(values[0]);
 }
 
-bool fits(const KnownColumn& column, const StoredValue& value, bool is_cut) {
+bool fits(const KnownColumn& column, const StoredValue& value, bool is_truncated) {
   using Type = StoredValue::Type;
   if (column.is_rowid) {
     return value.type == Type::null;
   }
   if (value.type == Type::null) {
-    return !column.is_not_null || is_cut;
+    return !column.is_not_null || is_truncated;
   }
   if (column.type == "INTEGER") {
     return value.type == Type::integer;
@@ -224,7 +224,7 @@ bool fits(const KnownTable& table, const StoredRow& row, bool is_index) {
     return false;
   }
   for (std::size_t i = 0; i < row.values.size(); ++i) {
-    if (!fits(table.columns[i], row.values[i], row.is_cut)) {
+    if (!fits(table.columns[i], row.values[i], row.is_truncated)) {
       return false;
     }
   }
@@ -277,13 +277,13 @@ class Salvaging {
   std::int64_t sessions_and_messages_ = 0;
   std::int64_t lost_pages_ = 0;
   std::int64_t lost_rows_ = 0;
-  std::int64_t cut_rows_ = 0;
+  std::int64_t truncated_rows_ = 0;
   std::vector<Damage> damage_;
 };
 
 bool is_schema_row(const StoredRow& row) {
   using Type = StoredValue::Type;
-  return row.values.size() == 5 && !row.is_cut && row.values[0].type == Type::text &&
+  return row.values.size() == 5 && !row.is_truncated && row.values[0].type == Type::text &&
          row.values[1].type == Type::text && row.values[2].type == Type::text &&
          row.values[3].type == Type::integer &&
          (row.values[0].bytes == "table" || row.values[0].bytes == "index" ||
@@ -348,12 +348,12 @@ Result<> Salvaging::make_tables() {
     const bool has_rowid = std::ranges::any_of(table.columns, &KnownColumn::is_rowid);
     std::string create;
     std::string names = has_rowid || table.is_index ? "" : "rowid";
-    std::string places = names.empty() ? "" : "?";
+    std::string placeholders = names.empty() ? "" : "?";
     for (const KnownColumn& column : table.columns) {
       create += cat(create.empty() ? "" : ", ", sql_name(column.name),
                     column.is_rowid ? " INTEGER PRIMARY KEY" : "");
       names += cat(names.empty() ? "" : ", ", sql_name(column.name));
-      places += places.empty() ? "?" : ", ?";
+      placeholders += placeholders.empty() ? "?" : ", ?";
     }
     if (table.columns.empty()) {
       continue;  // a table of the original program that does not exist
@@ -361,7 +361,8 @@ Result<> Salvaging::make_tables() {
     const bool is_originals = table.name == kResultBlobsTable || table.name == kSnapshotsTable;
     REPRISE_TRY(
         rows_->run(is_originals ? table.sql : cat("CREATE TABLE ", table.name, "(", create, ")")));
-    table.insert = cat("INSERT OR IGNORE INTO ", table.name, "(", names, ") VALUES(", places, ")");
+    table.insert =
+        cat("INSERT OR IGNORE INTO ", table.name, "(", names, ") VALUES(", placeholders, ")");
   }
   const auto& sessions = tables_.front().columns;
   const bool is_ours = std::ranges::find(sessions, "head", &KnownColumn::name) != sessions.end();
@@ -484,7 +485,7 @@ Result<> Salvaging::insert(const KnownTable& table, const StoredRow& row) {
     }
   }
   REPRISE_TRY(into.run());
-  cut_rows_ += row.is_cut ? 1 : 0;
+  truncated_rows_ += row.is_truncated ? 1 : 0;
   const std::size_t at = static_cast<std::size_t>(&table - tables_.data());
   sessions_and_messages_ += at < 2 ? rows_->changes() : 0;
   return {};
@@ -506,8 +507,8 @@ void Salvaging::report() {
   if (lost_rows_ != 0) {
     add(cat(counted(lost_rows_, "row"), " cannot be read"));
   }
-  if (cut_rows_ != 0) {
-    add(cat(counted(cut_rows_, "row"), cut_rows_ == 1 ? " is" : " are", " truncated"));
+  if (truncated_rows_ != 0) {
+    add(cat(counted(truncated_rows_, "row"), truncated_rows_ == 1 ? " is" : " are", " truncated"));
   }
   if (damage_.empty()) {
     add("the database is damaged");

@@ -149,10 +149,10 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
     row.add("base", *base.session);
   }
   row.add("base_count", base.count.value);
-  const std::string places = joined(row.columns, [](std::string_view) { return "?"; });
+  const std::string placeholders = joined(row.columns, [](std::string_view) { return "?"; });
   REPRISE_ASSIGN(Statement insert,
-                 connection.prepare(
-                     cat("INSERT INTO sessions(", joined(row.columns), ") VALUES(", places, ")")));
+                 connection.prepare(cat("INSERT INTO sessions(", joined(row.columns), ") VALUES(",
+                                        placeholders, ")")));
   row.bind_to(insert);
   REPRISE_TRY(insert.run());
   REPRISE_TRY(set_slot(connection, info.id, info.updated_at));

@@ -51,7 +51,7 @@ class SqliteStore final : public Store,
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<std::vector<std::optional<Found>>> find_messages(
-      std::span<const MessageRef> places) override;
+      std::span<const MessageRef> messages) override;
 
   // partials.cpp
   Result<> add_partial(const SessionId& id, const OperationId& answer,

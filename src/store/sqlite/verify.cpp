@@ -74,7 +74,7 @@ void DatabaseCheck::each(std::string_view sql, const std::function<void(const St
 
 void DatabaseCheck::each_is_damage(std::string_view table, std::string_view sql) {
   each(sql, [&](const Statement& row) {
-    add(row_place(file_, table, row.integer("row")), row.text("reason"));
+    add(row_location(file_, table, row.integer("row")), row.text("reason"));
   });
 }
 
@@ -85,7 +85,7 @@ void DatabaseCheck::check_structure() {
     }
   });
   each("PRAGMA main.foreign_key_check", [&](const Statement& row) {
-    add(row_place(file_, row.text("table"), row.integer("rowid")),
+    add(row_location(file_, row.text("table"), row.integer("rowid")),
         cat("refers to nothing in ", row.text("parent")));
   });
 }

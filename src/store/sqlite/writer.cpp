@@ -77,10 +77,10 @@ Result<> Writer::run_exclusively(const Work& work) {
   return submit(job);
 }
 
-Result<bool> Writer::truncate_wal(milliseconds patience) {
+Result<bool> Writer::truncate_wal(milliseconds timeout) {
   bool is_empty = false;
   const auto work = [&](Connection& connection) -> Result<> {
-    const int code = checkpoint(SQLITE_CHECKPOINT_TRUNCATE, patience);
+    const int code = checkpoint(SQLITE_CHECKPOINT_TRUNCATE, timeout);
     is_empty = code == SQLITE_OK;
     if (!is_empty) {
       // NOLINTNEXTLINE(hicpp-signed-bitwise): as SQLite defines its codes.
@@ -135,9 +135,9 @@ void Writer::run_job(Job& job, Connection& connection) {
 // The writers of the last group are likely to have the next work soon: a wait that is short
 // compared with a commit makes one group of them instead of two.
 void Writer::gather(std::unique_lock<std::mutex>& guard) {
-  const auto patience = std::min<Clock::duration>(kGatherMax, last_commit_ / 4);
-  if (expected_ > 1 && patience > Clock::duration::zero()) {
-    arrived_.wait_for(guard, patience, [this] { return queue_.size() >= expected_; });
+  const auto timeout = std::min<Clock::duration>(kGatherMax, last_commit_ / 4);
+  if (expected_ > 1 && timeout > Clock::duration::zero()) {
+    arrived_.wait_for(guard, timeout, [this] { return queue_.size() >= expected_; });
   }
 }
 
@@ -399,8 +399,8 @@ void Writer::disconnect() {
 // The lock is held. Readers only postpone a checkpoint. A log restarted in the same file
 // (SQLITE_CHECKPOINT_RESTART) is written and synced faster than one that has to grow again. Returns
 // SQLite's code.
-int Writer::checkpoint(int mode, milliseconds patience) {
-  connection_->set_busy_timeout(patience);
+int Writer::checkpoint(int mode, milliseconds timeout) {
+  connection_->set_busy_timeout(timeout);
   const int code =
       sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr, mode, nullptr, nullptr);
   connection_->set_busy_timeout(busy_timeout_);

@@ -39,7 +39,7 @@ class Writer {
   Result<> run_exclusively(const Work& work);
 
   // Like Database::truncate_wal().
-  Result<bool> truncate_wal(std::chrono::milliseconds patience);
+  Result<bool> truncate_wal(std::chrono::milliseconds timeout);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -75,7 +75,7 @@ class Writer {
   void checkpoint_if_long();
   void begin_wal_sync();
   void disconnect();
-  int checkpoint(int mode, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+  int checkpoint(int mode, std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
 
   const std::filesystem::path file_;
   const std::chrono::milliseconds busy_timeout_;

@@ -154,7 +154,7 @@ void rename(PickerRow& row, std::string title) {
 }
 
 const PickerRow* Picker::row() const {
-  return selected < shown.size() ? &rows[shown[selected]] : nullptr;
+  return selected < visible.size() ? &rows[visible[selected]] : nullptr;
 }
 
 void refilter(Picker& picker, bool from_top) {
@@ -164,21 +164,21 @@ void refilter(Picker& picker, bool from_top) {
   const std::string before = picker.row() == nullptr || from_top ? "" : picker.row()->id;
   const bool plain = picker.texts || trimmed(picker.filter.text()).empty();
   if (plain && (picker.texts || picker.order == Picker::Order::activity)) {
-    picker.shown.resize(picker.rows.size());
-    std::iota(picker.shown.begin(), picker.shown.end(), std::size_t{0});
-    picker.matches = picker.shown.size();
+    picker.visible.resize(picker.rows.size());
+    std::iota(picker.visible.begin(), picker.visible.end(), std::size_t{0});
+    picker.matches = picker.visible.size();
   } else {
     std::vector<Match> matches = matches_of(picker);
     picker.matches = matches.size();
     sort_best(picker, matches);
-    picker.shown.clear();
-    std::ranges::transform(matches, std::back_inserter(picker.shown), &Match::row);
+    picker.visible.clear();
+    std::ranges::transform(matches, std::back_inserter(picker.visible), &Match::row);
   }
   const auto previous = std::ranges::find_if(
-      picker.shown, [&](std::size_t row) { return picker.rows[row].id == before; });
+      picker.visible, [&](std::size_t row) { return picker.rows[row].id == before; });
   picker.selected = 0;
-  if (!before.empty() && previous != picker.shown.end()) {
-    picker.selected = static_cast<std::size_t>(previous - picker.shown.begin());
+  if (!before.empty() && previous != picker.visible.end()) {
+    picker.selected = static_cast<std::size_t>(previous - picker.visible.begin());
   }
 }
 
@@ -265,7 +265,7 @@ bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
   }
   const bool whole =
       !trimmed(picker.filter.text()).empty() || picker.order == Picker::Order::creation;
-  return whole || picker.selected + 2 * rows_on_screen >= picker.shown.size();
+  return whole || picker.selected + 2 * rows_on_screen >= picker.visible.size();
 }
 
 void choose_next_scope(Picker& picker) {
@@ -276,12 +276,12 @@ void choose_next_scope(Picker& picker) {
 }
 
 void move_selection(Picker& picker, std::ptrdiff_t by) {
-  if (by > 0 && picker.selected + 1 >= picker.shown.size() &&
-      picker.shown.size() < picker.matches) {
+  if (by > 0 && picker.selected + 1 >= picker.visible.size() &&
+      picker.visible.size() < picker.matches) {
     picker.listed_max *= 2;
     refilter(picker, false);
   }
-  const std::ptrdiff_t last = std::ssize(picker.shown) - 1;
+  const std::ptrdiff_t last = std::ssize(picker.visible) - 1;
   const std::ptrdiff_t target = static_cast<std::ptrdiff_t>(picker.selected) + by;
   picker.selected =
       last < 0 ? 0 : static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(target, 0, last));

@@ -50,7 +50,7 @@ bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time = &
 struct Preview {
   std::string question;
   std::string answer;
-  bool cut = false;
+  bool incomplete = false;
   bool answering = false;  // now, in a tab or another process
 };
 
@@ -77,8 +77,8 @@ struct Picker {
   std::size_t requested = 0;
   int generation = 0;  // of the list: pages of an earlier one are ignored
 
-  std::vector<std::size_t> shown = {};  // indexes of `rows`, in list order
-  std::size_t matches = 0;              // may be more than are listed
+  std::vector<std::size_t> visible = {};  // indexes of `rows`, in list order
+  std::size_t matches = 0;                // may be more than are listed
   std::size_t listed_max = kMatchesAtFirst;
   std::size_t selected = 0;  // index of `shown`
   std::map<std::string, Preview> previews = {};

@@ -70,7 +70,7 @@ TEST(Picker, LoadsEverythingForAFilter) {
   const Effects effects =
       update(state, PageLoaded{.generation = 1, .rows = {row(9, "mana again")}, .next = "three"});
   EXPECT_EQ(first_of<LoadPage>(effects).after, "three");
-  EXPECT_EQ(state.picker->shown.size(), 2U);
+  EXPECT_EQ(state.picker->visible.size(), 2U);
 }
 
 TEST(Picker, FiltersAsTheUserTypes) {
@@ -80,7 +80,7 @@ TEST(Picker, FiltersAsTheUserTypes) {
   EXPECT_EQ(state.picker->row()->id, "id-3");
   key(state, "Backspace");
   key(state, "Backspace");
-  EXPECT_EQ(state.picker->shown.size(), 4U);
+  EXPECT_EQ(state.picker->visible.size(), 4U);
   type(state, "cards");
   EXPECT_EQ(state.picker->row()->id, "id-4");
   type(state, "zzz");
@@ -96,7 +96,7 @@ TEST(Picker, FindsTheFirstQuestionUnderAnyTitle) {
          PageLoaded{.generation = 1, .rows = {row(1, "birds"), row(2, "Evening")}, .next = ""});
   const auto requested = first_of<LoadQuestions>(type(state, "sour"));
   EXPECT_EQ(requested.ids, (std::vector<std::string>{row(1, "").id, row(2, "").id}));
-  EXPECT_EQ(state.picker->shown.size(), 0U);
+  EXPECT_EQ(state.picker->visible.size(), 0U);
   update(state, QuestionsLoaded{.generation = 1,
                                 .questions = {"Can they swim?", "Why is the Sourdough flat?"}});
   ASSERT_NE(state.picker->row(), nullptr);
@@ -164,18 +164,18 @@ TEST(Picker, TrashesAndRestores) {
   State state = picking();
   EXPECT_EQ(only<TrashStored>(key(state, "Delete")).id, "id-1");
   EXPECT_EQ(state.picker->rows.size(), 4U);  // until the operation completes
-  update(state, StoredChanged{StoredChanged::Kind::trashed, "id-1"});
+  update(state, StoredChanged{StoredChanged::Change::trashed, "id-1"});
   EXPECT_EQ(state.picker->rows.size(), 3U);
   EXPECT_EQ(state.picker->row()->id, "id-2");
   EXPECT_EQ(only<RestoreStored>(type(state, "u")).id, "id-1");
-  update(state, StoredChanged{StoredChanged::Kind::restored, "id-1"});
+  update(state, StoredChanged{StoredChanged::Change::restored, "id-1"});
   EXPECT_EQ(state.picker->rows.front().id, "id-1");
   EXPECT_TRUE(state.picker->trashed.empty());
 }
 
 TEST(Picker, ReportsWhyNothingWasChanged) {
   State state = picking();
-  StoredChanged refused{StoredChanged::Kind::trashed, "id-1"};
+  StoredChanged refused{StoredChanged::Change::trashed, "id-1"};
   refused.failure = "an answer is running";
   update(state, refused);
   EXPECT_EQ(state.picker->rows.size(), 4U);
@@ -190,7 +190,7 @@ TEST(Picker, Renames) {
   const auto requested = only<RenameStored>(key(state, "Enter"));
   EXPECT_EQ(requested.id, "id-1");
   EXPECT_EQ(requested.title, "quite new");
-  update(state, StoredChanged{StoredChanged::Kind::renamed, "id-1", "quite new"});
+  update(state, StoredChanged{StoredChanged::Change::renamed, "id-1", "quite new"});
   EXPECT_EQ(state.picker->row()->title, "quite new");
   key(state, "F2");
   EXPECT_TRUE(key(state, "Esc").empty());
@@ -290,7 +290,7 @@ TEST(Picker, HandlesAHundredThousandSessions) {
   }
   type(state, "topic 77");
   EXPECT_GE(state.picker->matches, 100U);
-  EXPECT_LE(state.picker->shown.size(), kMatchesAtFirst);
+  EXPECT_LE(state.picker->visible.size(), kMatchesAtFirst);
 }
 
 }  // namespace

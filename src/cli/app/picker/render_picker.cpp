@@ -74,7 +74,7 @@ std::string fitted(std::string_view text, std::size_t columns) {
 
 // The position of a row, from its first column to `end`.
 struct RowPlace {
-  ScreenPosition place;
+  ScreenPosition position;
   std::size_t end = 0;
 };
 
@@ -87,22 +87,23 @@ void render_message(Screen& screen, const State& state, const PickerRow& row, co
                     bool selected) {
   constexpr std::size_t kAgeColumns = 14;
   constexpr std::size_t kTitleColumns = 24;
-  const auto& [place, end] = where;
+  const auto& [position, end] = where;
   const Style style = selected ? Style{.bold = true, .reverse = true} : kPlain;
   const Style dim = selected ? style : kDim;
-  std::size_t column = screen.put(place, selected ? "▸ " : "  ", style, end);
+  std::size_t column = screen.put(position, selected ? "▸ " : "  ", style, end);
   if (end >= 60) {
-    column = screen.put({place.row, column}, fitted(age_text(row.updated, state.now), kAgeColumns),
-                        dim, end);
-    column = screen.put({place.row, column}, fitted(title_of(row), kTitleColumns), dim, end);
-    column = screen.put({place.row, column}, "  ", style, end);
+    column = screen.put({position.row, column},
+                        fitted(age_text(row.updated, state.now), kAgeColumns), dim, end);
+    column = screen.put({position.row, column}, fitted(title_of(row), kTitleColumns), dim, end);
+    column = screen.put({position.row, column}, "  ", style, end);
   }
-  screen.put({place.row, column}, fitted(row.snippet, end > column ? end - column : 0), style, end);
+  screen.put({position.row, column}, fitted(row.snippet, end > column ? end - column : 0), style,
+             end);
 }
 
 void render_row(Screen& screen, const State& state, const Picker& picker, const PickerRow& row,
                 const RowPlace& where) {
-  const auto& [place, end] = where;
+  const auto& [position, end] = where;
   const bool selected = picker.row() == &row;
   if (picker.texts) {
     return render_message(screen, state, row, where, selected);
@@ -116,26 +117,27 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
   const std::size_t id_columns =
       end >= 60 ? std::clamp(row.short_id.size(), kShortIdDigits, kIdMax) + 2 : 0;
   const std::size_t taken = 2 + id_columns + display_width(back) + age_columns + folder_columns;
-  const std::size_t room = end > taken + 8 ? end - taken : (end > 2 ? end - 2 : 0);
+  const std::size_t columns = end > taken + 8 ? end - taken : (end > 2 ? end - 2 : 0);
   const Style style = selected ? Style{.bold = true, .reverse = true} : kPlain;
   const Style dim = selected ? style : kDim;
-  std::size_t column = screen.put(place, selected ? "▸ " : "  ", style, end);
+  std::size_t column = screen.put(position, selected ? "▸ " : "  ", style, end);
   if (end > taken + 8 && id_columns > 0) {
-    column = screen.put({place.row, column}, fitted(row.short_id, id_columns - 2), dim, end);
-    column = screen.put({place.row, column}, "  ", style, end);
+    column = screen.put({position.row, column}, fitted(row.short_id, id_columns - 2), dim, end);
+    column = screen.put({position.row, column}, "  ", style, end);
   }
   const std::string mode = row.mode.empty() ? "" : cat("[", terminal_line(row.mode), "] ");
-  column = screen.put({place.row, column}, row.mark,
+  column = screen.put({position.row, column}, row.mark,
                       selected ? style : Style{.colour = Colour::yellow, .bold = true}, end);
   const std::size_t front = display_width(row.mark);
-  column = screen.put({place.row, column},
-                      fitted(cat(mode, title_of(row)), room - std::min(room, front)), style, end);
+  column =
+      screen.put({position.row, column},
+                 fitted(cat(mode, title_of(row)), columns - std::min(columns, front)), style, end);
   if (end > taken + 8) {
-    column = screen.put({place.row, column}, back, dim, end);
-    column = screen.put({place.row, column}, fitted(age, age_columns), dim, end);
+    column = screen.put({position.row, column}, back, dim, end);
+    column = screen.put({position.row, column}, fitted(age, age_columns), dim, end);
     if (folder_columns > 0) {
       const std::string folder = short_path(state, row.folder);
-      screen.put({place.row, column}, fitted(folder, folder_columns), dim, end);
+      screen.put({position.row, column}, fitted(folder, folder_columns), dim, end);
     }
   }
 }
@@ -158,15 +160,15 @@ std::string_view empty_text(const Picker& picker) {
 
 void render_list(Screen& screen, const State& state, const Picker& picker,
                  const PickerFrame& frame) {
-  if (picker.shown.empty()) {
+  if (picker.visible.empty()) {
     screen.put({kFirstRow, 2}, empty_text(picker), kDim);
     return;
   }
   // Keeps the selected row visible.
   const std::size_t rows = std::max<std::size_t>(frame.list_rows, 1);
   const std::size_t first = picker.selected < rows ? 0 : picker.selected - rows + 1;
-  for (std::size_t i = 0; i < frame.list_rows && first + i < picker.shown.size(); ++i) {
-    render_row(screen, state, picker, picker.rows[picker.shown[first + i]],
+  for (std::size_t i = 0; i < frame.list_rows && first + i < picker.visible.size(); ++i) {
+    render_row(screen, state, picker, picker.rows[picker.visible[first + i]],
                {{kFirstRow + i, 0}, frame.list_columns});
   }
 }
@@ -181,7 +183,7 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t width, std::
   lines.insert(lines.end(), answer.begin(), answer.end());
   if (preview.answering) {
     lines.push_back({{"(an answer is running)", {.colour = Colour::cyan}}});
-  } else if (preview.cut) {
+  } else if (preview.incomplete) {
     const std::string_view text = preview.answer.empty() ? "(no answer)" : "(interrupted)";
     lines.push_back({{std::string(text), {.colour = Colour::yellow}}});
   }
@@ -240,9 +242,9 @@ void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const Editor& line = picker.new_title ? *picker.new_title : picker.filter;
   const std::string prompt = picker.new_title ? "new title: " : "› ";
   const std::size_t start = screen.put({1, 0}, prompt, kPickerAccent);
-  const std::size_t room = state.size.columns > start ? state.size.columns - start : 1;
-  const std::string_view before =
-      end_within(std::string_view(line.text()).substr(0, line.cursor()), room > 1 ? room - 1 : 0);
+  const std::size_t input_columns = state.size.columns > start ? state.size.columns - start : 1;
+  const std::string_view before = end_within(std::string_view(line.text()).substr(0, line.cursor()),
+                                             input_columns > 1 ? input_columns - 1 : 0);
   if (line.empty() && !picker.new_title) {
     screen.put({1, start}, picker.texts ? "type to search" : "type to filter", kDim);
   } else {
@@ -259,8 +261,8 @@ std::string match_count(const Picker& picker) {
   }
   const bool filtered = !picker.filter.empty();
   const std::size_t count = filtered ? picker.matches : picker.rows.size();
-  if (picker.shown.size() < picker.matches) {
-    return cat(filtered ? "best " : "newest ", grouped(std::ssize(picker.shown)), " of ",
+  if (picker.visible.size() < picker.matches) {
+    return cat(filtered ? "best " : "newest ", grouped(std::ssize(picker.visible)), " of ",
                grouped(static_cast<std::int64_t>(count)), picker.complete ? "" : "+");
   }
   return cat(

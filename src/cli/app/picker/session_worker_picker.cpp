@@ -1,10 +1,8 @@
 // The worker's part of the picker and /resume: stored sessions that are not open.
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <iterator>
-#include <system_error>
 
 #include "cli/app/session_worker.h"
 #include "cli/output/session_json.h"
@@ -95,7 +93,7 @@ void SessionWorker::load_preview(const LoadPreview& request) {
   Source* const source = other ? other->first : own.value_or(nullptr);
   if (id && source != nullptr) {
     if (const auto last = last_exchange(*source, *id)) {
-      loaded.preview = {last->question, last->answer, last->cut, last->running};
+      loaded.preview = {last->question, last->answer, last->incomplete, last->running};
     } else {
       loaded.preview.answer = last.error().message;
     }
@@ -120,7 +118,7 @@ Result<> SessionWorker::restore_stored(const std::string& text) {
 
 void SessionWorker::empty_trash(const EmptyTrash& request) {
   const auto done = remove_trashed(request);
-  parts_.events.post(StoredChanged{.what = StoredChanged::Kind::emptied,
+  parts_.events.post(StoredChanged{.change = StoredChanged::Change::emptied,
                                    .id = {},
                                    .title = done.value_or(""),
                                    .failure = done ? "" : done.error().message});
@@ -168,30 +166,30 @@ Result<std::vector<SessionInfo>> SessionWorker::resumable() {
 }
 
 Result<std::string> SessionWorker::list_resumable() {
-  REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
+  REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, resumable());
   numbers_ = LastList{.ids = {}, .shown_at = parts_.context.clock().now()};
-  if (all.empty()) {
+  if (sessions.empty()) {
     return "No sessions to resume.";
   }
   const auto store = parts_.context.stores().open(Access::read);
   if (!store) {
     return std::unexpected(store.error());
   }
-  SessionPage shown{
-      .sessions = {all.begin(), all.begin() + std::min(std::ssize(all), kResumableShown)},
-      .next = {},
-      .damage = {}};
-  mark_incomplete_answers(**store, shown);
+  SessionPage page{.sessions = {sessions.begin(),
+                                sessions.begin() + std::min(std::ssize(sessions), kResumableShown)},
+                   .next = {},
+                   .damage = {}};
+  mark_incomplete_answers(**store, page);
   std::string out = "Resumable sessions:\n";
-  for (std::size_t i = 0; i < shown.sessions.size(); ++i) {
-    const SessionInfo& info = shown.sessions[i];
-    const std::string_view how = state_text(info);
-    out += cat("  ", i + 1, ". ", name_of(**store, info), " (", info.working_dir, ") - ", how, " ",
-               age_text(left_at(info), parts_.context.clock().now()), "\n");
+  for (std::size_t i = 0; i < page.sessions.size(); ++i) {
+    const SessionInfo& info = page.sessions[i];
+    const std::string_view state = state_text(info);
+    out += cat("  ", i + 1, ". ", name_of(**store, info), " (", info.working_dir, ") - ", state,
+               " ", age_text(left_at(info), parts_.context.clock().now()), "\n");
     numbers_->ids.push_back(info.id);
   }
-  if (all.size() > shown.sessions.size()) {
-    out += cat("  … and ", all.size() - shown.sessions.size(), " more; Ctrl-O finds them\n");
+  if (sessions.size() > page.sessions.size()) {
+    out += cat("  … and ", sessions.size() - page.sessions.size(), " more; Ctrl-O finds them\n");
   }
   return cat(out, "\nUse /resume <number> to restore.");
 }
@@ -205,9 +203,8 @@ Error SessionWorker::no_such_session(const std::string& sel) {
 // Resolves a number: in "/resume list" if it was shown here, otherwise select() uses the list last
 // shown in this folder and terminal. Anything else is unchanged.
 Result<std::string> SessionWorker::numbered(const std::string& sel) {
-  std::size_t number = 0;
-  const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
-  if (!numbers_ || code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
+  const auto number = parse_number<std::size_t>(sel).value_or(0);
+  if (!numbers_ || number == 0) {
     return sel;
   }
   // Numbers refer to the list as shown, even if sessions were resumed or deleted since.

@@ -41,7 +41,7 @@ TEST(Picker, ListsTheTrashAndRestores) {
   update(state, PageLoaded{.generation = generation, .rows = trashed_rows(), .next = ""});
   EXPECT_NE(shown(state).find("Trash"), std::string::npos);
   EXPECT_EQ(only<RestoreStored>(key(state, "Enter")).id, "id-1");
-  update(state, StoredChanged{.what = StoredChanged::Kind::restored, .id = "id-1"});
+  update(state, StoredChanged{.change = StoredChanged::Change::restored, .id = "id-1"});
   EXPECT_EQ(state.picker->rows.size(), 3U);
   EXPECT_FALSE(lists_trash(key(state, "Ctrl-T")));
 }

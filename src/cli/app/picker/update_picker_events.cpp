@@ -83,9 +83,10 @@ void remove_restored_row(const State& state, Picker& picker, const std::string& 
 }  // namespace
 
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
-  using Kind = StoredChanged::Kind;
+  using Kind = StoredChanged::Change;
   for (Tab& tab : state.tabs) {
-    if (changed.what == Kind::renamed && changed.failure.empty() && tab.metadata.id == changed.id) {
+    if (changed.change == Kind::renamed && changed.failure.empty() &&
+        tab.metadata.id == changed.id) {
       tab.metadata.title = changed.title;
     }
   }
@@ -97,31 +98,31 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     picker.note = changed.failure;
     return;
   }
-  if (changed.what == Kind::emptied) {
+  if (changed.change == Kind::emptied) {
     picker.trashed.clear();
     start_picker_list(state, picker, effects);
     picker.note = changed.title;
     return;
   }
-  if (changed.what == Kind::restored && picker.trash) {
+  if (changed.change == Kind::restored && picker.trash) {
     return remove_restored_row(state, picker, changed.id, effects);
   }
-  if (changed.what == Kind::restored) {
+  if (changed.change == Kind::restored) {
     if (picker.trashed.empty() || picker.trashed.back().id != changed.id) {
       return;
     }
     PickerRow row = std::move(picker.trashed.back());
     picker.trashed.pop_back();
-    const auto place = std::ranges::find_if(
+    const auto position = std::ranges::find_if(
         picker.rows, [&row](const PickerRow& other) { return is_newer(row, other); });
     picker.note = cat("'", row.title, "' is restored");
-    picker.rows.insert(place, std::move(row));
+    picker.rows.insert(position, std::move(row));
   } else {
     const auto row = std::ranges::find(picker.rows, changed.id, &PickerRow::id);
     if (row == picker.rows.end()) {
       return;
     }
-    if (changed.what == Kind::renamed) {
+    if (changed.change == Kind::renamed) {
       rename(*row, changed.title);
     } else {
       picker.note = cat("in the trash, u restores it: '", row->title, "'");

@@ -19,13 +19,13 @@ bool contains(std::string_view text, std::string_view pattern) {
   return ascii_lower(text).find(pattern) != std::string::npos;
 }
 
-// Finds the newest prompt before `place` that contains the pattern.
-void find_prompt(State& state, LineSearch& search, std::size_t place) {
+// Finds the newest prompt before `index` that contains the pattern.
+void find_prompt(State& state, LineSearch& search, std::size_t index) {
   const std::vector<std::string>& prompts = state.input().prompts();
   const std::string pattern = ascii_lower(search.pattern.text());
-  for (std::size_t i = std::min(place, prompts.size()); i-- > 0;) {
+  for (std::size_t i = std::min(index, prompts.size()); i-- > 0;) {
     if (contains(prompts[i], pattern)) {
-      search.place = i;
+      search.index = i;
       search.failed = false;
       const std::string found = prompts[i];
       state.input().set(found);
@@ -77,13 +77,13 @@ std::optional<std::size_t> search_entry(Tab& tab, std::size_t index,
   const bool folded = is_foldable(entry) && !entry.open.value_or(tab.unfolded);
   const bool from_within = from && up && !folded;  // hidden text follows the visible text
   if (!found && !from_within && has_hidden_match(entry, folded, tab.search)) {
-    const auto before = std::pair(entry.open, entry.shown);
+    const auto before = std::pair(entry.open, entry.shown_bytes);
     entry.open = is_foldable(entry) ? std::optional(true) : std::nullopt;
-    entry.shown = std::max({entry.text.size(), entry.input.size(), entry.result.size()});
+    entry.shown_bytes = std::max({entry.text.size(), entry.input.size(), entry.result.size()});
     entry.changed();
     found = line_with(lines_in(tab, index, width, now), up ? kLastLine : start, up, tab.search);
     if (!found) {
-      std::tie(entry.open, entry.shown) = before;
+      std::tie(entry.open, entry.shown_bytes) = before;
       entry.changed();
     }
   }
@@ -214,7 +214,7 @@ void begin_search(State& state, LineSearch::Kind kind) {
   state.line_search = LineSearch{.kind = kind,
                                  .draft = state.input().whole(),
                                  .pattern = {},
-                                 .place = state.input().prompts().size()};
+                                 .index = state.input().prompts().size()};
 }
 
 bool press_in_search(State& state, std::string_view key, Effects& effects) {
@@ -229,7 +229,7 @@ bool press_in_search(State& state, std::string_view key, Effects& effects) {
     }
     state.line_search.reset();
   } else if (key == "Ctrl-R" && history) {
-    find_prompt(state, search, search.place);
+    find_prompt(state, search, search.index);
   } else if (key == "Backspace") {
     search.pattern.erase_before();
     if (history) {

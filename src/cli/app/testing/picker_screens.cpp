@@ -56,7 +56,7 @@ State picker_rename(Size size) {
 State picker_trash(Size size) {
   State state = picking(size);
   update(state,
-         StoredChanged{StoredChanged::Kind::trashed, "0190a6a0-0000-7000-8000-200000000000"});
+         StoredChanged{StoredChanged::Change::trashed, "0190a6a0-0000-7000-8000-200000000000"});
   return state;
 }
 
