@@ -33,10 +33,10 @@ class PostgresFaults : public testing::TestWithParam<FaultCase> {
     must(store_->append(id_, messages(2, "before"), {}));
   }
 
-  // Runs `change` with the fault at its first request.
-  void with_fault(const std::function<void()>& change) {
+  // Runs `change` with the fault at its first request, or after that many.
+  void with_fault(const std::function<void()>& change, int after = 0) {
     must(store_->find(id_));  // opens the connection that the fault affects
-    proxy_.set(GetParam().fault);
+    proxy_.set(GetParam().fault, after);
     change();
     EXPECT_TRUE(proxy_.has_happened());
     proxy_.set(Fault::none);
@@ -184,6 +184,31 @@ TEST_P(PostgresFaults, ASessionGoesToTheTrashAndBackAndIsPurged) {
   with_fault([&] { EXPECT_TRUE(works(capabilities().trash->restore(id_))); });
   EXPECT_EQ(must(get(store(), id_)).info.state, SessionState::active);
   with_fault([&] { EXPECT_TRUE(works(capabilities().trash->purge(id_))); });
+  EXPECT_EQ(must(store().find(id_)), std::nullopt);
+}
+
+// The second request commits.
+TEST_P(PostgresFaults, ACommittedChangeIsNotReportedAsFailed) {
+  for (const SessionState state : {SessionState::active, SessionState::closed}) {
+    const auto closed_at = state == SessionState::closed ? std::optional(at(1)) : std::nullopt;
+    must(store().update(id_, {.state = state, .closed_at = std::optional(closed_at)}));
+    with_fault([&] { EXPECT_TRUE(works(capabilities().archives->archive(id_, at(1)))); }, 1);
+    EXPECT_EQ(must(get(store(), id_)).info.state, SessionState::archived);
+    with_fault([&] { EXPECT_TRUE(works(capabilities().archives->unarchive(id_))); }, 1);
+    EXPECT_EQ(must(get(store(), id_)).info.state, state);
+    with_fault([&] { EXPECT_TRUE(works(capabilities().trash->trash(id_, at(1)))); }, 1);
+    with_fault([&] { EXPECT_TRUE(works(capabilities().trash->restore(id_))); }, 1);
+    EXPECT_EQ(must(get(store(), id_)).info.state, state);
+  }
+  with_fault([&] { EXPECT_TRUE(works(store().update(id_, {.title = "other"}))); }, 1);
+  EXPECT_EQ(must(get(store(), id_)).info.title, "other");
+  with_fault(
+      [&] {
+        EXPECT_TRUE(works(capabilities().rewriting->replace_suffix(id_, {1}, messages(1), {})));
+      },
+      1);
+  EXPECT_EQ(stored().size(), 2U);
+  with_fault([&] { EXPECT_TRUE(works(capabilities().trash->purge(id_))); }, 1);
   EXPECT_EQ(must(store().find(id_)), std::nullopt);
 }
 
