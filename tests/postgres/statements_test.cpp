@@ -117,6 +117,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kRestoreHead,
     postgres::kRestoreSession,
     postgres::kFindSharing,
+    postgres::kFindVerifiedPage,
     postgres::kVerifyMessages,
     postgres::kVerifyRows,
     postgres::kVerifyBeginnings,
