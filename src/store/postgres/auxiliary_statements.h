@@ -137,12 +137,15 @@ inline constexpr std::string_view kPurge[] = {
 // Verification: each statement checks a page of sessions in one snapshot: those after 2, up to 3.
 
 // The last session of the page after 2, of any table; 2 or null if there are no more.
+#define REPRISE_LAST_SESSION(table) \
+  "(SELECT max(session_id) AS last FROM " table " WHERE tenant = $1::text)"
 inline constexpr std::string_view kFindVerifiedPage =
-    "SELECT coalesce((SELECT h.session_id FROM reprise_heads AS h WHERE h.tenant = $1::text"
-    " AND h.session_id > $2::text ORDER BY h.session_id OFFSET 1999 LIMIT 1),"
-    " greatest((SELECT max(l.session_id) FROM reprise_heads AS l WHERE l.tenant = $1::text),"
-    " (SELECT max(s.session_id) FROM reprise_sessions AS s WHERE s.tenant = $1::text),"
-    " (SELECT max(m.session_id) FROM reprise_messages AS m WHERE m.tenant = $1::text))) AS last";
+    "SELECT coalesce(p.last, greatest(h.last, s.last, m.last)) AS last FROM "
+    REPRISE_LAST_SESSION("reprise_heads") " AS h CROSS JOIN "
+    REPRISE_LAST_SESSION("reprise_sessions") " AS s CROSS JOIN "
+    REPRISE_LAST_SESSION("reprise_messages") " AS m LEFT JOIN"
+    " (SELECT session_id AS last FROM reprise_heads WHERE tenant = $1::text"
+    " AND session_id > $2::text ORDER BY session_id OFFSET 1999 LIMIT 1) AS p ON true";
 #define REPRISE_OF_VERIFIED_PAGE(session) " AND " session " > $2::text AND " session " <= $3::text"
 // Approximately.
 inline constexpr std::string_view kCountToVerify =
