@@ -257,6 +257,25 @@ TEST_F(PostgresWords, ASearchDoesNotReadAllSessions) {
   EXPECT_EQ(one(rows_read), before);
 }
 
+// Longer than half of that time, which an attempt of another operation has.
+TEST_F(PostgresWords, ComparingAllSessionsMayTakeAsLongAsOtherOperations) {
+  {
+    Machine machine(url_);
+    for (int i = 0; i < 12; ++i) {
+      machine.add(cat("s", i), {user("word")});
+    }
+    EXPECT_EQ(machine.find("word").size(), 12U);
+  }
+  run(url_, "ALTER TABLE reprise_indexed RENAME TO fast");
+  run(url_, "CREATE VIEW reprise_indexed AS SELECT * FROM fast WHERE pg_sleep(0.08) IS NOT NULL");
+  StoreOptions options;
+  options.busy_timeout = std::chrono::seconds(3);
+  const auto store = must(open_store(url_, options));
+  const TemporaryFolder folder;
+  const auto index = must(SearchIndex::open(folder.path() / "search.db"));
+  EXPECT_TRUE(works(index->update_index({url_, store.get()})));
+}
+
 TEST_F(PostgresWords, ATenantFindsItsOwnWordsOnly) {
   Machine ours(url_);
   Machine theirs(cat(url_.substr(0, url_.find('?')), "?tenant=theirs"));
