@@ -149,6 +149,21 @@ TEST(PostgresUrl, OurParametersDefaultToOff) {
   EXPECT_FALSE(off->sets_tenant);
 }
 
+// Routers and load balancers forget connections that are idle for some minutes.
+TEST(PostgresUrl, IdleConnectionsAreKeptAlive) {
+  const auto seconds_of = [](std::string_view url) -> std::string {
+    const auto place = postgres::parse_url(url);
+    for (const auto& [name, value] : place->servers.at(1)) {
+      if (name == "keepalives_idle") {
+        return value;
+      }
+    }
+    return "of the system";
+  };
+  EXPECT_EQ(seconds_of("postgres://a.test,b.test/d"), "60");
+  EXPECT_EQ(seconds_of("postgres://a.test,b.test/d?keepalives_idle=7"), "7");
+}
+
 // The sslmode that libpq gets for a URL with a password; "" if the password would be refused.
 std::string tls_of(std::string_view url) {
   auto place = postgres::parse_url(url);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "base/file.h"
@@ -183,6 +184,20 @@ TEST(PostgresGatherer, AHeldLockDelaysOthersOnlyOnce) {
 }
 
 // The server is killed before it has synced asynchronous commits, and restarted.
+// An exception of the caller's functions, which would otherwise stop all answers of the process.
+TEST(PostgresGatherer, AnExceptionStopsOnlyItsWriter) {
+  postgres::GroupCommit gatherer;
+  const auto throws = [](const std::vector<postgres::Query>&,
+                         postgres::GroupCommit::Wait) -> Result<std::vector<postgres::Rows>> {
+    throw std::runtime_error("of a callback");
+  };
+  EXPECT_THROW((void)gatherer.run("a", {}, throws), std::runtime_error);
+  const auto works = [](const std::vector<postgres::Query>&, postgres::GroupCommit::Wait) {
+    return Result<std::vector<postgres::Rows>>();
+  };
+  EXPECT_TRUE(gatherer.run("b", {}, works));
+}
+
 TEST(PostgresCrash, NoAnswerHasAGapAfterwards) {
   const TemporaryFolder folder;
   const std::string server = cat(PROJECT_POSTGRES_SERVER, " ");

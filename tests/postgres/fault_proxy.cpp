@@ -72,6 +72,9 @@ class FaultProxy::Server {
     target_ = std::stoi(url_.substr(port_begin_, port_end_ - port_begin_));
     listener_ = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_in address = loopback(0);
+    // Little is between the client and a limited rate.
+    constexpr int kBufferBytes = 65'536;
+    ::setsockopt(listener_.get(), SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes);
     sockaddr_in bound{};
     socklen_t size = sizeof bound;
     if (::bind(listener_.get(), generic(address), sizeof address) != 0 ||
@@ -111,6 +114,8 @@ class FaultProxy::Server {
   }
 
   bool has_happened() const { return has_happened_; }
+
+  void limit_rate(int bytes_per_second) { rate_ = bytes_per_second; }
 
   void go_away() {
     is_away_ = true;
@@ -167,6 +172,9 @@ class FaultProxy::Server {
       const ssize_t size = ::recv(is_request ? client : server, buffer.data(), buffer.size(), 0);
       if (size <= 0) {
         return;
+      }
+      if (const int rate = rate_; rate > 0) {
+        std::this_thread::sleep_for(std::chrono::microseconds(size * 1'000'000 / rate));
       }
       if (is_request && fault_ != Fault::none && passing_requests_-- <= 0) {
         if (const Fault next = fault_.exchange(Fault::none); next != Fault::none) {
@@ -241,6 +249,7 @@ class FaultProxy::Server {
   std::atomic<bool> is_over_ = false;
   std::atomic<bool> is_away_ = false;
   std::atomic<int> connections_ = 0;
+  std::atomic<int> rate_ = 0;  // bytes a second; 0 without a limit
   std::mutex mutex_;
   std::vector<int> sockets_;         // guarded by mutex_
   std::list<std::jthread> passing_;  // only accept_all() adds to it
@@ -264,6 +273,10 @@ void FaultProxy::release() {
 
 bool FaultProxy::has_happened() const {
   return server_->has_happened();
+}
+
+void FaultProxy::limit_rate(int bytes_per_second) {
+  server_->limit_rate(bytes_per_second);
 }
 
 void FaultProxy::go_away() {

@@ -37,7 +37,8 @@ class FaultProxy {
   void set(Fault fault, int after = 0);
   void release();             // forwards what is delayed
   bool has_happened() const;  // whether the fault has occurred
-  void go_away();             // closes all connections and refuses new ones
+  void limit_rate(int bytes_per_second);
+  void go_away();  // closes all connections and refuses new ones
   void come_back();
   int connections() const;  // the number of connections so far, including refused ones
 

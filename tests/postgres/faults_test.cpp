@@ -10,6 +10,7 @@
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "reprise/store_statistics.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
@@ -33,10 +34,10 @@ class PostgresFaults : public testing::TestWithParam<FaultCase> {
     must(store_->append(id_, messages(2, "before"), {}));
   }
 
-  // Runs `change` with the fault at its first request.
-  void with_fault(const std::function<void()>& change) {
+  // Runs `change` with the fault at its first request, or after that many.
+  void with_fault(const std::function<void()>& change, int after = 0) {
     must(store_->find(id_));  // opens the connection that the fault affects
-    proxy_.set(GetParam().fault);
+    proxy_.set(GetParam().fault, after);
     change();
     EXPECT_TRUE(proxy_.has_happened());
     proxy_.set(Fault::none);
@@ -187,6 +188,31 @@ TEST_P(PostgresFaults, ASessionGoesToTheTrashAndBackAndIsPurged) {
   EXPECT_EQ(must(store().find(id_)), std::nullopt);
 }
 
+// The second request commits.
+TEST_P(PostgresFaults, ACommittedChangeIsNotReportedAsFailed) {
+  for (const SessionState state : {SessionState::active, SessionState::closed}) {
+    const auto closed_at = state == SessionState::closed ? std::optional(at(1)) : std::nullopt;
+    must(store().update(id_, {.state = state, .closed_at = std::optional(closed_at)}));
+    with_fault([&] { EXPECT_TRUE(works(capabilities().archives->archive(id_, at(1)))); }, 1);
+    EXPECT_EQ(must(get(store(), id_)).info.state, SessionState::archived);
+    with_fault([&] { EXPECT_TRUE(works(capabilities().archives->unarchive(id_))); }, 1);
+    EXPECT_EQ(must(get(store(), id_)).info.state, state);
+    with_fault([&] { EXPECT_TRUE(works(capabilities().trash->trash(id_, at(1)))); }, 1);
+    with_fault([&] { EXPECT_TRUE(works(capabilities().trash->restore(id_))); }, 1);
+    EXPECT_EQ(must(get(store(), id_)).info.state, state);
+  }
+  with_fault([&] { EXPECT_TRUE(works(store().update(id_, {.title = "other"}))); }, 1);
+  EXPECT_EQ(must(get(store(), id_)).info.title, "other");
+  with_fault(
+      [&] {
+        EXPECT_TRUE(works(capabilities().rewriting->replace_suffix(id_, {1}, messages(1), {})));
+      },
+      1);
+  EXPECT_EQ(stored().size(), 2U);
+  with_fault([&] { EXPECT_TRUE(works(capabilities().trash->purge(id_))); }, 1);
+  EXPECT_EQ(must(store().find(id_)), std::nullopt);
+}
+
 TEST_P(PostgresFaults, ReadingContinuesWhereItWas) {
   must(store().append(id_, messages(6000, "more"), {}));  // more than a batch
   std::vector<std::string> seen;
@@ -258,6 +284,57 @@ TEST(PostgresSlowReader, ReadingGoesOn) {
     return Flow::proceed;
   }));
   EXPECT_EQ(seen, 2000U);
+}
+
+// Transfers that take several times as long as the store waits for a server.
+TEST(PostgresSlowNetwork, LargeContentsAreStoredAndRead) {
+  FaultProxy proxy(postgres_url(new_tenant()));
+  const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(1)}));
+  const SessionId id = session_id("s");
+  must(store->create(session("s")));
+  proxy.limit_rate(1'500'000);
+  const std::string text(3'000'000, 'x');
+  ASSERT_TRUE(works(store->append(id, {user(text)}, {})));
+  EXPECT_EQ(plain_text(must(read_all(*store, id)).front()), text);
+  const BlobHash hash = must(store->capabilities().blobs->put_blob(text));
+  std::size_t bytes = 0;
+  must(store->capabilities().blobs->read_blob(hash, [&bytes](std::string_view piece) {
+    bytes += piece.size();
+    return Flow::proceed;
+  }));
+  EXPECT_EQ(bytes, text.size());
+  EXPECT_EQ(proxy.connections(), 1);
+}
+
+TEST(PostgresSlowNetwork, ASilentServerEndsATransfer) {
+  FaultProxy proxy(postgres_url(new_tenant()));
+  const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(1)}));
+  must(store->create(session("s")));
+  for (const std::size_t size : {1U, 8'000'000U}) {
+    proxy.set(Fault::half_open);
+    const auto start = std::chrono::steady_clock::now();
+    // It may be stored by a second attempt.
+    (void)store->append(session_id("s"), {user(std::string(size, 'x'))}, {});
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+  }
+}
+
+// Long messages have parts, which are read when the sink wants them.
+TEST(PostgresSlowReader, KeepsItsConnection) {
+  StoreStatistics statistics;
+  const auto store =
+      must(open_store(postgres_url(new_tenant()),
+                      {.busy_timeout = std::chrono::seconds(1), .statistics = &statistics}));
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(12, std::string(300'000, 'x')), {}));
+  std::size_t seen = 0;
+  must(store->read(session_id("s"), {}, [&seen](const Message&) {
+    ++seen;
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    return Flow::proceed;
+  }));
+  EXPECT_EQ(seen, 12U);
+  EXPECT_EQ(statistics.counts().connections.count, 1);
 }
 
 TEST(PostgresDelay, AnAppendWhoseAnswerIsLateHappensOnce) {

@@ -99,6 +99,11 @@ class PostgresLookup : public testing::Test {
                  " encode(mode, 'hex')), 16) AND (title_start, mode_key) IS DISTINCT FROM"
                  " (substr(title_lower, 1, 200), mode)");
   }
+  int entries_read_of(const char* index) const {
+    return std::stoi(query(url_, cat("SELECT idx_tup_read FROM pg_stat_user_indexes"
+                                     " WHERE indexrelname = '",
+                                     index, "'")));
+  }
   // How often the index was read, once the clients that did so are gone.
   int scans_of(const char* index) const {
     return std::stoi(query(
@@ -107,6 +112,49 @@ class PostgresLookup : public testing::Test {
 
   const std::string url_ = new_database();
 };
+
+// With 30,000 messages of an author, the sessions are looked at in the order of the list.
+TEST_F(PostgresLookup, SessionsOfAFrequentAuthorAreFoundPageByPage) {
+  run(url_,
+      "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role,"
+      " content, author) SELECT 'many', 's' || i, 0, n, 1, 0, 'user', '[]', 'Ann'"
+      " FROM generate_series(1, 4500) AS i, generate_series(0, 9) AS n WHERE i % 3 <> 0");
+  run(url_, "UPDATE reprise_heads SET head = 10 WHERE tenant = 'many'");
+  // s3 shares messages of Ann, s6 none of them; those of s2 were replaced.
+  run(url_,
+      "INSERT INTO reprise_branches(tenant, session_id, branch, base_session, base_branch,"
+      " base_count) VALUES('many', 's3', 0, 's4', 0, 1), ('many', 's6', 0, 's4', 0, 0)");
+  run(url_, "UPDATE reprise_heads SET branch = 1 WHERE tenant = 'many' AND session_id = 's2'");
+  const SessionQuery query{.author = must(Author::parse("Ann"))};
+  const Ids all =
+      expected("(substr(session_id, 2)::int % 3 <> 0 OR session_id = 's3') AND session_id <> 's2'");
+  for (const std::size_t limit : {7U, 50U, 1000U}) {
+    SessionQuery page = query;
+    page.limit = limit;
+    EXPECT_EQ(pages(*open(), page), all) << limit;
+  }
+  SessionQuery of_folder = query;
+  of_folder.working_dir = "/1";
+  of_folder.mode = "code";
+  EXPECT_EQ(pages(*open(), of_folder),
+            expected("(substr(session_id, 2)::int % 3 <> 0 OR session_id = 's3') AND session_id <>"
+                     " 's2' AND folder = '/1'"));
+}
+
+TEST_F(PostgresLookup, AListOfAFrequentAuthorDoesNotReadAllTheirMessages) {
+  run(url_,
+      "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role,"
+      " content, author) SELECT 'many', 's' || i, 0, n, 1, 0, 'user', '[]', 'Ann'"
+      " FROM generate_series(1, 4500) AS i, generate_series(0, 9) AS n");
+  run(url_, "UPDATE reprise_heads SET head = 10 WHERE tenant = 'many'");
+  const SessionQuery query{.author = must(Author::parse("Ann"))};
+  EXPECT_EQ(must(open()->list(query)).sessions.size(), query.limit);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (entries_read_of("reprise_by_author") == 0 && std::chrono::steady_clock::now() < end) {
+  }
+  EXPECT_GT(entries_read_of("reprise_by_author"), 5'000);
+  EXPECT_LT(entries_read_of("reprise_by_author"), 10'000);
+}
 
 TEST_F(PostgresLookup, TitlesFarBackAreFoundPageByPage) {
   const auto store = open();

@@ -137,6 +137,28 @@ TEST_F(PostgresPool, ATimeoutNamesThePoolAndTheServerCountsAsAvailable) {
   EXPECT_TRUE(works(store->find(session_id("s"))));
 }
 
+TEST_F(PostgresPool, AThreadThatHasQueuedLongHasTimeForItsWork) {
+  const std::string url = new_database();
+  StoreOptions options;
+  options.connections_max = 1;
+  options.busy_timeout = milliseconds(2'000);
+  const auto store = must(open_store(url, options));
+  fill(*store);
+  run(url, "ALTER TABLE reprise_sessions RENAME TO fast");
+  run(url, "CREATE VIEW reprise_sessions AS SELECT * FROM fast WHERE pg_sleep(0.5) IS NOT NULL");
+  std::jthread waiting;
+  must(store->read(session_id("s"), {}, [&](const Message&) {
+    std::promise<pid_t> thread;
+    waiting = std::jthread([&] {
+      thread.set_value(gettid());
+      EXPECT_TRUE(works(store->find(session_id("s"))));
+    });
+    wait_until_asleep(thread.get_future().get());
+    std::this_thread::sleep_for(milliseconds(1'700));
+    return Flow::stop;
+  }));
+}
+
 TEST_F(PostgresPool, AWaitForAConnectionIsCountedAndNamed) {
   StoreStatistics statistics;
   std::vector<std::string> slow;

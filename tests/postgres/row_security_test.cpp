@@ -80,6 +80,38 @@ TEST_F(PostgresWalls, ARoleSeesAndWritesItsOwnTenantOnly) {
   EXPECT_EQ(must(own->list({})).sessions.size(), 1U);
 }
 
+// A session is then found by its short id, and words by theirs, without reading all of the tenant.
+TEST_F(PostgresWalls, ARoleUsesTheIndexesWhoseFunctionsAreLeakproof) {
+  run(url_, cat("INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state,"
+                " folder) SELECT '",
+                ours_, "', md5(n::text), 0, 0, 0, 0, '' FROM generate_series(1, 5000) AS n"));
+  run(url_, cat("INSERT INTO reprise_words(tenant, session_id, branch, seq, time_us, bytes, words)"
+                " SELECT '",
+                ours_,
+                "', n::text, 0, 0, 0, 1, to_tsvector('simple', 'word' || n)"
+                " FROM generate_series(1, 5000) AS n"));
+  run(url_, "ANALYZE");
+  std::string url = url_;
+  url.replace(url.find("reprise@"), 7, ours_);
+  const std::vector<std::string> statements = {
+      cat("SELECT session_id FROM reprise_heads WHERE tenant = '", ours_,
+          "' AND state >= 0 AND substr(session_id, 25) >= 'abcd'"
+          " AND substr(session_id, 25) < 'abce'"),
+      cat("SELECT session_id FROM reprise_words WHERE tenant = '", ours_,
+          "' AND words @@ 'word7'::tsquery")};
+  const char* const indexes[] = {"reprise_by_short_id", "reprise_by_word"};
+  const std::vector<std::string> before = plans(url, statements);
+  const std::string commands = script("<!-- leakproof -->");
+  const std::size_t second = commands.find('\n') + 1;
+  run(url_, commands.substr(0, second));
+  run(url_, commands.substr(second));
+  const std::vector<std::string> after = plans(url, statements);
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    EXPECT_EQ(before[i].find(indexes[i]), std::string::npos) << before[i];
+    EXPECT_NE(after[i].find(indexes[i]), std::string::npos) << after[i];
+  }
+}
+
 // What a role may do to the table without a tenant, which all tenants share.
 std::string rights_to_versions(const std::string& url, const std::string& role) {
   return query(url, cat("SELECT string_agg(privilege, ' ') FROM unnest(ARRAY['SELECT', 'INSERT',"

@@ -91,6 +91,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kFindAnswer,
     postgres::kRenewAnswer,
     postgres::kFindDeltas,
+    postgres::kFindManyOfAuthor,
     postgres::kFindNotCopied,
     postgres::kCopyToHeads,
     postgres::kMarkCopied,
@@ -116,6 +117,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kRestoreHead,
     postgres::kRestoreSession,
     postgres::kFindSharing,
+    postgres::kFindVerifiedPage,
     postgres::kVerifyMessages,
     postgres::kVerifyRows,
     postgres::kVerifyBeginnings,
@@ -169,6 +171,20 @@ void add_list_statements(std::vector<std::string>& all) {
                                   .answering = has(5),
                                   .author = has(8),
                                   .slots = has(6)}));
+    if (!has(3) && !has(7) && has(8)) {
+      all.push_back(
+          postgres::list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
+                                    .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
+                                    .rows = 21,
+                                    .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
+                                    .folder = has(1),
+                                    .mode = has(2),
+                                    .title = has(4),
+                                    .answering = has(5),
+                                    .author = true,
+                                    .reads_authors = true,
+                                    .slots = has(6)}));
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "base/testing/temporary_folder.h"
@@ -103,6 +104,34 @@ TEST_F(LockedRole, IsAskedForItsPasswordOnceAndOnceMoreWhenItIsRefused) {
   ASSERT_TRUE(fails(refused, Code::unauthorized));
   EXPECT_EQ(refused.error().message.find("wrong"), std::string::npos) << refused.error().message;
   EXPECT_EQ(password_requests, 2);
+}
+
+// A command that gives a password may take long.
+TEST_F(LockedRole, IsAskedForItsPasswordWithoutDelayingOthers) {
+  make("locked2");
+  std::atomic<int> requests = 0;
+  std::promise<void> asked;
+  const auto password = [&]() -> Result<std::string> {
+    if (++requests == 2) {
+      asked.set_value();
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+    }
+    return std::string("sesame");
+  };
+  const auto store = must(open_store(url_, {.password = password}));
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(1), {}));
+  run(postgres_url(new_tenant()), "ALTER ROLE locked2 PASSWORD 'changed'");
+  std::jthread other;
+  std::chrono::steady_clock::time_point start;
+  must(store->read(session_id("s"), {}, [&](const Message&) {
+    other = std::jthread([&] { EXPECT_FALSE(store->find(session_id("s"))); });
+    asked.get_future().wait();
+    start = std::chrono::steady_clock::now();
+    return Flow::stop;
+  }));
+  EXPECT_TRUE(works(store->find(session_id("s"))));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 TEST_F(LockedRole, HasItsPasswordInAFile) {

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "reprise/store_statistics.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -45,6 +49,33 @@ TEST_F(PostgresVerify, FindsNoDamageInIntactTables) {
   EXPECT_EQ(report.sessions, 2);
   EXPECT_EQ(report.messages, 6);
   EXPECT_EQ(report.damage, std::vector<Damage>{});
+}
+
+// So that no statement takes longer than a store waits, however many sessions there are.
+TEST_F(PostgresVerify, ManySessionsAreVerifiedPageByPage) {
+  run(url_,
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " SELECT 'default', 'x' || i, CASE WHEN i IN (1, 5001) THEN 7 ELSE 0 END, 0, 0, 0, ''"
+      " FROM generate_series(1, 9000) AS i");
+  run(url_,
+      "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider,"
+      " model, working_dir, created_us) SELECT 'default', 'x' || i, '', '', '', '', '', '', 1"
+      " FROM generate_series(1, 9000) AS i WHERE i NOT IN (3, 9000)");
+  run(url_,
+      "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role,"
+      " content) VALUES('default', 'y', 0, 1, 1, 0, 'user', '[]')");
+  StoreStatistics statistics;
+  const auto store = must(open_store(url_, {.statistics = &statistics}));
+  const VerifyReport report = must(store->capabilities().verifying->verify());
+  EXPECT_EQ(report.sessions, 9000);
+  EXPECT_EQ(report.messages, 7);
+  std::set<std::string> damaged;
+  for (const Damage& damage : report.damage) {
+    damaged.insert(damage.where.substr(damage.where.rfind(' ') + 1));
+  }
+  EXPECT_EQ(damaged, (std::set<std::string>{"x1", "x3", "x5001", "x9000", "y"}));
+  EXPECT_EQ(report.damage.size(), 5U);
+  EXPECT_GT(statistics.counts().round_trips.count, 40);
 }
 
 TEST_F(PostgresVerify, FindsEachKindOfDamage) {

@@ -229,6 +229,53 @@ TEST_F(PostgresWords, ManySessionsAreComparedByLastActivity) {
   EXPECT_EQ(machine.find("word"), (Places{"b#0", "a#0", "old#0"}));
 }
 
+// The costs of showing some messages must not depend on the number of sessions.
+TEST_F(PostgresWords, ASearchDoesNotReadAllSessions) {
+  {
+    Machine machine(url_);
+    for (int i = 0; i < 40; ++i) {
+      machine.add(cat("s", i), many(50, i % 2 == 0 ? "rare" : "other"));
+    }
+    EXPECT_EQ(machine.find("rare").size(), 1000U);
+    run(url_,
+        "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+        " SELECT 'default', 'x' || n, 0, 0, 0, 0, '' FROM generate_series(1, 20000) AS n");
+    run(url_, "ANALYZE");
+  }
+  const std::string rows_read =
+      "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'reprise_heads'";
+  const std::string searched =
+      "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname ="
+      " 'reprise_by_time'";
+  const std::string before = one(rows_read);
+  const std::string searched_before = one(searched);
+  Machine(url_).find_indexed("rare");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (one(searched) == searched_before && std::chrono::steady_clock::now() < end) {
+  }
+  EXPECT_NE(one(searched), searched_before);
+  EXPECT_EQ(one(rows_read), before);
+}
+
+// Longer than half of that time, which an attempt of another operation has.
+TEST_F(PostgresWords, ComparingAllSessionsMayTakeAsLongAsOtherOperations) {
+  {
+    Machine machine(url_);
+    for (int i = 0; i < 12; ++i) {
+      machine.add(cat("s", i), {user("word")});
+    }
+    EXPECT_EQ(machine.find("word").size(), 12U);
+  }
+  run(url_, "ALTER TABLE reprise_indexed RENAME TO fast");
+  run(url_, "CREATE VIEW reprise_indexed AS SELECT * FROM fast WHERE pg_sleep(0.08) IS NOT NULL");
+  StoreOptions options;
+  options.busy_timeout = std::chrono::seconds(3);
+  const auto store = must(open_store(url_, options));
+  const TemporaryFolder folder;
+  const auto index = must(SearchIndex::open(folder.path() / "search.db"));
+  EXPECT_TRUE(works(index->update_index({url_, store.get()})));
+}
+
 TEST_F(PostgresWords, ATenantFindsItsOwnWordsOnly) {
   Machine ours(url_);
   Machine theirs(cat(url_.substr(0, url_.find('?')), "?tenant=theirs"));

@@ -134,33 +134,51 @@ inline constexpr std::string_view kPurge[] = {
 };
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-// Verification: each statement checks everything of a tenant in one snapshot.
+// Verification: each statement checks a page of sessions in one snapshot: those after 2, up to 3.
 
+// The last session of the page after 2, of any table; 2 or null if there are no more.
+#define REPRISE_LAST_SESSION(table) \
+  "(SELECT max(session_id) AS last FROM " table " WHERE tenant = $1::text)"
+inline constexpr std::string_view kFindVerifiedPage =
+    "SELECT coalesce(p.last, greatest(h.last, s.last, m.last)) AS last FROM "
+    REPRISE_LAST_SESSION("reprise_heads") " AS h CROSS JOIN "
+    REPRISE_LAST_SESSION("reprise_sessions") " AS s CROSS JOIN "
+    REPRISE_LAST_SESSION("reprise_messages") " AS m LEFT JOIN"
+    " (SELECT session_id AS last FROM reprise_heads WHERE tenant = $1::text"
+    " AND session_id > $2::text ORDER BY session_id OFFSET 1999 LIMIT 1) AS p ON true";
+#define REPRISE_OF_VERIFIED_PAGE(session) " AND " session " > $2::text AND " session " <= $3::text"
+// Approximately.
 inline constexpr std::string_view kCountToVerify =
-    "SELECT count(*) AS messages FROM reprise_messages WHERE tenant = $1::text";
+    "SELECT coalesce(sum(head), 0)::int8 AS messages FROM reprise_heads WHERE tenant = $1::text";
 inline constexpr std::string_view kVerifyMessages =
     "SELECT seq, created_us, more, role, content, detail, session_id, branch FROM reprise_messages"
-    " WHERE tenant = $1::text ORDER BY session_id, branch, seq";
+    " WHERE tenant = $1::text" REPRISE_OF_VERIFIED_PAGE(
+        "session_id") " ORDER BY session_id, branch, seq";
 // The following ones return a session and the reason why it is damaged.
 inline constexpr std::string_view kVerifyRows =
     "SELECT coalesce(h.session_id, s.session_id) AS session_id,"
     " 'a part of it is missing' AS reason FROM"
-    " (SELECT session_id FROM reprise_heads WHERE tenant = $1::text) AS h FULL JOIN"
-    " (SELECT session_id FROM reprise_sessions WHERE tenant = $1::text) AS s"
+    " (SELECT session_id FROM reprise_heads WHERE tenant = $1::text"
+    REPRISE_OF_VERIFIED_PAGE("session_id") ") AS h FULL JOIN"
+    " (SELECT session_id FROM reprise_sessions WHERE tenant = $1::text"
+    REPRISE_OF_VERIFIED_PAGE("session_id") ") AS s"
     " ON s.session_id = h.session_id WHERE h.session_id IS NULL OR s.session_id IS NULL";
 inline constexpr std::string_view kVerifyBeginnings =
     "SELECT m.session_id, 'its first messages are missing' AS reason FROM"
     " (SELECT session_id, branch, min(seq) AS first_seq FROM reprise_messages"
-    " WHERE tenant = $1::text GROUP BY session_id, branch) AS m LEFT JOIN reprise_branches AS b"
+    " WHERE tenant = $1::text" REPRISE_OF_VERIFIED_PAGE("session_id")
+    " GROUP BY session_id, branch) AS m LEFT JOIN reprise_branches AS b"
     " ON b.tenant = $1::text AND b.session_id = m.session_id AND b.branch = m.branch"
     " WHERE m.first_seq <> coalesce(b.base_count, 0)";
 inline constexpr std::string_view kVerifyHeads =
     "SELECT h.session_id, 'its messages end elsewhere than its head says' AS reason"
     " FROM reprise_heads AS h"
     " LEFT JOIN reprise_branches AS b ON b.tenant = h.tenant AND b.session_id = h.session_id"
-    " AND b.branch = h.branch WHERE h.tenant = $1::text AND h.head <> coalesce("
+    " AND b.branch = h.branch WHERE h.tenant = $1::text"
+    REPRISE_OF_VERIFIED_PAGE("h.session_id") " AND h.head <> coalesce("
     "(SELECT max(m.seq)::numeric + 1 FROM reprise_messages AS m WHERE m.tenant = h.tenant"
     " AND m.session_id = h.session_id AND m.branch = h.branch), b.base_count, 0)";
+// Of all sessions.
 inline constexpr std::string_view kVerifyBases =
     "SELECT b.session_id, 'the session that it shares messages with is missing' AS reason"
     " FROM reprise_branches AS b WHERE b.tenant = $1::text AND b.base_session IN"

@@ -1,13 +1,17 @@
 #include "store/postgres/connection.h"
 
 #include <libpq-fe.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <postgres_ext.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -86,6 +90,35 @@ Result<> Connection::finish_connecting(Deadline deadline) {
   }
   libpq_.set_error_verbosity(connection_, PQERRORS_DEFAULT);
   return {};
+}
+
+void Connection::set_deadline(Deadline deadline) {
+  constexpr std::chrono::minutes kTransferMax{10};
+  const auto now = std::chrono::steady_clock::now();
+  deadline_ = deadline;
+  patience_ = deadline - now;
+  transfer_end_ = now + kTransferMax;
+}
+
+// The bytes that the server's machine has confirmed and sent; 0 if the system does not say.
+std::uint64_t Connection::count_transferred() const {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  const int known = ::getsockopt(libpq_.socket(connection_), IPPROTO_TCP, TCP_INFO, &info, &size);
+  return known == 0 ? info.tcpi_bytes_acked + info.tcpi_bytes_received : 0;
+}
+
+// At the deadline: whether to wait on, because a large request or result is being transferred.
+bool Connection::extend_deadline() {
+  constexpr std::uint64_t kMovedMin = 16'384;
+  const std::uint64_t before = transferred_;
+  transferred_ = count_transferred();
+  const auto now = std::chrono::steady_clock::now();
+  if (transferred_ < before + kMovedMin || patience_.count() <= 0 || now >= transfer_end_) {
+    return false;
+  }
+  deadline_ = now + patience_;
+  return true;
 }
 
 Result<std::vector<Rows>> Connection::run(std::span<const Query> queries) {
@@ -192,6 +225,9 @@ Result<short> Connection::wait(short events) {
     if (ready > 0) {
       return descriptor.revents;
     }
+    if (ready == 0 && extend_deadline()) {
+      continue;
+    }
     if (ready == 0) {
       return lose(Code::timeout, "the server did not answer in time");
     }
@@ -202,6 +238,7 @@ Result<short> Connection::wait(short events) {
 }
 
 Result<> Connection::flush() {
+  transferred_ = count_transferred();
   while (true) {
     const int left = libpq_.flush(connection_);
     if (left < 0) {

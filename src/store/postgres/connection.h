@@ -1,12 +1,13 @@
 #pragma once
 
 // One connection to a server. Wraps libpq's pipeline mode with results and deadlines: no call waits
-// beyond its deadline. One thread at a time.
+// beyond its deadline, unless bytes are on their way then. One thread at a time.
 
 #include <libpq-fe.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -51,8 +52,9 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // For all subsequent calls.
-  void set_deadline(Deadline deadline) { deadline_ = deadline; }
+  // For all subsequent calls. While a large request or result is being transferred, the time counts
+  // anew as long as bytes move, for at most ten minutes.
+  void set_deadline(Deadline deadline);
   void set_prepare(Prepare prepare) { prepare_ = prepare; }
   // The tenant of all subsequent transactions, which is first sent to the server for its policies;
   // "" sends nothing.
@@ -94,6 +96,8 @@ class Connection {
   Result<> send_all(std::span<const Query> queries);
   Result<> flush();
   Result<short> wait(short events);
+  std::uint64_t count_transferred() const;
+  bool extend_deadline();
   Result<PGresult*> next_result();
   Result<> begin_collecting();
   Result<> collect(const Sent& sent, std::vector<Rows>& rows);
@@ -108,6 +112,9 @@ class Connection {
   const LibpqLibrary& libpq_;
   PGconn* const connection_;
   Deadline deadline_ = {};
+  std::chrono::steady_clock::duration patience_{0};  // the time until the deadline that was set
+  Deadline transfer_end_ = {};                       // it is not extended beyond
+  std::uint64_t transferred_ = 0;                    // at the last deadline or request
   Prepare prepare_ = Prepare::named;
   std::string tenant_;
   std::unordered_set<std::size_t> prepared_;  // or being prepared

@@ -273,11 +273,15 @@ Result<> Database::read(const ReadWork& work, From from) {
 }
 
 Result<> Database::attempt(From from, Kind kind, const Work& work) {
-  const Deadline deadline = this->deadline();
-  auto permit = shared_->pool.enter(deadline);
+  const Deadline queue_end = this->deadline();
+  auto permit = shared_->pool.enter(queue_end);
   if (!permit) {
     return fail_with_context(name(), std::move(permit).error());
   }
+  // Who has queued long still has time for an attempt: giving up would leave its outcome unknown
+  // and cost a connection.
+  const Deadline deadline = std::max<Deadline>(
+      queue_end, Clock::now() + std::min<Clock::duration>(kAttemptMin, options().busy_timeout / 2));
   // After a failed wait, later calls do not wait again: turns continue unsaved without a delay each
   // time.
   const bool was_unavailable = shared_->is_unavailable;

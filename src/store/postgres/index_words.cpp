@@ -102,6 +102,7 @@ Result<> Indexing::find_work(Connection& connection) {
     queries.push_back({kFindOrphans, values(tenant)});
   }
   queries.push_back({kCommit});
+  connection.set_deadline(database_.deadline());  // comparing all sessions may take long
   REPRISE_ASSIGN(const std::vector<Rows> found, connection.run(queries));
   const Rows& due = found[2];
   has_orphans_ = !active_since_us_ && !found[3].empty();

@@ -63,6 +63,7 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
 struct AccessPath {
   bool copies = false;  // by the copies of titles and modes in reprise_heads
   bool index = false;   // by the title index
+  bool reads_authors = false;
   std::size_t examined_max = kScanFirst;
 };
 
@@ -93,6 +94,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                            .title = !query.title_contains.empty(),
                            .answering = query.answering_only,
                            .author = query.author.has_value(),
+                           .reads_authors = path.reads_authors,
                            .copies = path.copies && !path.index,
                            .examined_max = path.examined_max,
                            .from_index = path.index,
@@ -181,6 +183,18 @@ Result<bool> has_copies(Database& database, const SessionQuery& query) {
   return stale.empty() || copy_to_heads(database);
 }
 
+// Whether to look for the author in each session, in list order.
+Result<bool> is_frequent_author(Database& database, const SessionQuery& query) {
+  if (!query.author || !query.id_prefix.empty() || !query.short_id_prefix.empty()) {
+    return false;
+  }
+  const auto find = [&](Connection& connection) {
+    return connection.run_one({kFindManyOfAuthor, values(database.tenant(), query.author->str())});
+  };
+  REPRISE_ASSIGN(const Rows many, database.read_for<Rows>(find, From::list));
+  return !many.empty();
+}
+
 // What a statement found of a page.
 struct Found {
   std::optional<ListPosition> end = std::nullopt;  // where to continue; nullopt on the last page
@@ -254,6 +268,7 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
   SessionPage page;
   AccessPath path;
   REPRISE_ASSIGN(path.copies, has_copies(database, query));
+  REPRISE_ASSIGN(path.reads_authors, is_frequent_author(database, query));
   bool may_ask = has_index(database, query);
   std::optional<ListPosition> after = begin;
   std::size_t examined = 0;

@@ -40,12 +40,8 @@ ListParameters places_of(const ListShape& shape) {
   return at;
 }
 
-// Finds heads by their ids first, using an index of ids: the order of lists would make the server
-// scan all sessions of the tenant.
-std::string heads_by_id(const ListShape& shape, const ListParameters& at) {
-  if (shape.from_index) {
-    return "heads_of_few AS h";
-  }
+// The conditions on the ids of heads `i`.
+std::string id_condition(const ListShape& shape, const ListParameters& at) {
   std::string where;
   if (shape.prefix) {
     where += cat(" AND i.session_id >= ", at.prefix_begin, " AND i.session_id < ", at.prefix_end);
@@ -55,9 +51,19 @@ std::string heads_by_id(const ListShape& shape, const ListParameters& at) {
         cat(" AND substr(i.session_id, 25) >= ", at.short_begin, " AND substr(i.session_id, 25) < ",
             at.short_end, " AND i.session_id LIKE ", at.short_pattern, " AND i.state >= 0");
   }
-  if (shape.author) {
-    where += " AND (i.session_id, i.branch) IN (SELECT a.session_id, a.branch FROM authored AS a)";
+  return where;
+}
+
+// Finds heads by their ids first, using an index of ids: the order of lists would make the server
+// scan all sessions of the tenant.
+std::string heads_by_id(const ListShape& shape, const ListParameters& at) {
+  if (shape.from_index) {
+    return "heads_of_few AS h";
   }
+  if (shape.author && !shape.reads_authors) {
+    return "heads_of_author AS h";
+  }
+  const std::string where = id_condition(shape, at);
   return where.empty() ? "reprise_heads AS h"
                        : cat("(SELECT * FROM reprise_heads AS i WHERE i.tenant = $1::text", where,
                              " OFFSET 0) AS h");
@@ -129,7 +135,8 @@ std::string select_part(const ListShape& shape, const ListParameters& at, std::i
   const std::string_view slots = looks         ? "m.slot DESC, "
                                  : shape.slots ? "h.updated_slot DESC, "
                                                : "";
-  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags), " FROM ",
+  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags),
+             shape.reads_authors ? ", h.branch" : "", " FROM ",
              looks ? heads_by_copies(shape, at, group, state) : heads_by_id(shape, at), where,
              " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(),
              ")");
@@ -156,7 +163,7 @@ std::string find_ends(const ListShape& shape, const ListParameters& at) {
 }
 
 // The sessions with rows of the author, and those that share these rows; evaluated once.
-std::string find_authored(const ListParameters& at) {
+std::string find_authored(const ListShape& shape, const ListParameters& at) {
   return cat(
       "WITH RECURSIVE authored(session_id, branch, seq) AS ("
       "SELECT m.session_id, m.branch, min(m.seq) FROM reprise_messages AS m"
@@ -166,14 +173,36 @@ std::string find_authored(const ListParameters& at) {
       " UNION SELECT b.session_id, b.branch, a.seq FROM authored AS a"
       " JOIN reprise_branches AS b ON b.tenant = $1::text"
       " AND b.base_session = a.session_id AND b.base_branch = a.branch"
-      " AND b.base_count > a.seq) ");
+      " AND b.base_count > a.seq), heads_of_author AS MATERIALIZED (SELECT l.* FROM"
+      " (SELECT DISTINCT d.session_id, d.branch FROM authored AS d) AS a CROSS JOIN LATERAL"
+      " (SELECT * FROM reprise_heads AS i WHERE i.tenant = $1::text"
+      " AND i.session_id = a.session_id AND i.branch = a.branch",
+      id_condition(shape, at), " OFFSET 0) AS l) ");
 }
 
-// The conditions on columns of reprise_sessions.
+// Whether the session of head `h` shows a message of the author, own or shared. The server finds
+// each by its key, even without table statistics.
+std::string author_condition(const ListParameters& at) {
+  return cat(
+      "EXISTS (WITH RECURSIVE shown(session_id, branch, below) AS (SELECT h.session_id, h.branch,"
+      " h.head UNION SELECT l.base_session, l.base_branch, l.below FROM shown AS n CROSS JOIN"
+      " LATERAL (SELECT b.base_session, b.base_branch, least(n.below, b.base_count) AS below"
+      " FROM reprise_branches AS b WHERE b.tenant = $1::text AND b.session_id = n.session_id"
+      " AND b.branch = n.branch OFFSET 0) AS l) SELECT 1 FROM shown AS n CROSS JOIN LATERAL"
+      " (SELECT 1 FROM reprise_messages AS m WHERE m.tenant = $1::text AND m.author = ",
+      at.author,
+      " AND m.session_id = n.session_id AND m.branch = n.branch AND m.seq < n.below LIMIT 1)"
+      " AS l)");
+}
+
+// The conditions on columns of reprise_sessions, and on messages.
 std::string row_condition(const ListShape& shape, const ListParameters& at) {
   std::string all = shape.mode ? cat("s.mode = ", at.mode) : "";
   if (shape.title) {
     all += cat(all.empty() ? "" : " AND ", "position(", at.title, " IN s.title_lower) > 0");
+  }
+  if (shape.reads_authors) {
+    all += cat(all.empty() ? "" : " AND ", author_condition(at));
   }
   return all;
 }
@@ -219,7 +248,8 @@ std::string list_statement(const ListShape& shape) {
   if (parts > 1) {
     page += cat(" ORDER BY part, ", kOrder, " LIMIT ", shape.heads());
   }
-  const std::string with = shape.author                ? find_authored(at)
+  const bool finds_authored = shape.author && !shape.reads_authors;
+  const std::string with = finds_authored              ? find_authored(shape, at)
                            : shape.from_index          ? find_few(shape, at)
                            : shape.filters_by_copies() ? find_ends(shape, at)
                                                        : "";

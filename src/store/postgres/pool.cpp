@@ -184,14 +184,14 @@ Result<Pool::OwnedConnection> Pool::connect_with_password(Parameters server, Dea
     if (connected || connected.error().code != Code::unauthorized || is_last) {
       return connected;
     }
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(password_mutex_);
     password_.reset();
   }
   return fail(Code::unauthorized, "no password");
 }
 
 Result<std::string> Pool::password() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(password_mutex_);
   if (!password_) {
     REPRISE_ASSIGN(password_, options_.password());
   }

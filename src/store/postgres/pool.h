@@ -94,8 +94,9 @@ class Pool {
   std::vector<std::thread::id> inside_;  // the threads with permits, one entry per permit
   std::deque<Waiter*> waiting_;
   std::vector<Idle> idle_[2];  // by index_of(), most recently returned last
-  std::optional<std::string> password_;
   Prepare prepare_ = Prepare::named;
+  std::mutex password_mutex_;            // held while the password is asked for
+  std::optional<std::string> password_;  // guarded by it
 };
 
 }  // namespace reprise::postgres

@@ -207,6 +207,7 @@ Result<bool> Reading::complete(Connection& connection, MessageRow& row, std::str
     received_.push_back(std::move(page));
   }
   const Branch& branch = segments_.front().branch;
+  connection.set_deadline(database_.deadline());  // the sink has used the time so far
   REPRISE_ASSIGN(const Rows parts,
                  connection.run_one({kReadParts, values_of({database_.tenant(), branch.session},
                                                            branch.number, row.seq.value)}));

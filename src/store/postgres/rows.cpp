@@ -103,7 +103,9 @@ SessionStatements make_statements(bool flags) {
                       " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant"
                       " AND o.session_id = h.session_id AND o.name = 'sum:cache_written'::bytea"
                       " WHERE h.tenant = $1::text AND h.session_id = $2::text"),
-          .verify = cat("SELECT ", info_columns(flags), joined, " WHERE h.tenant = $1::text")};
+          .verify = cat("SELECT ", info_columns(flags), joined,
+                        " WHERE h.tenant = $1::text AND h.session_id > $2::text"
+                        " AND h.session_id <= $3::text")};
 }
 
 // The columns of the given parts.

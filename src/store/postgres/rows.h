@@ -82,7 +82,7 @@ struct SessionStatements {
   std::string update_head;  // 3 folder, 4 and 5 the copies of title and mode
   std::string update_row;   // 3 the title in lower case, 4 the mode
   std::string find;         // with the sums
-  std::string verify;       // all of a tenant
+  std::string verify;       // those after 2, up to 3
 };
 // `flags` is false for tables of versions without flags, which are only read.
 const SessionStatements& session_statements(bool flags);

@@ -171,7 +171,16 @@ void GroupCommit::run_batch(const Jobs& batch, const Run& run_all) {
   for (Job* const job : batch) {
     all.insert(all.end(), job->queries.begin(), job->queries.end());
   }
-  auto rows = run_all(all, batch.size() > 1 ? Wait::brief : Wait::full);
+  Result<std::vector<Rows>> rows;
+  try {
+    rows = run_all(all, batch.size() > 1 ? Wait::brief : Wait::full);
+  } catch (...) {
+    // Each writer runs alone, and gets its own exception.
+    for (Job* const job : batch) {
+      job->is_undone = true;
+    }
+    return;
+  }
   if (!rows) {
     for (Job* const job : batch) {
       job->rows = std::unexpected(rows.error());

@@ -257,7 +257,8 @@ Result<> PostgresStore::unarchive(const SessionId& id) {
     const Key key{database_.tenant(), id};
     REPRISE_ASSIGN(const SessionInfo info, lock_info(connection, key));
     // An earlier attempt with an unknown outcome may have restored it.
-    const bool is_back = is_unsure && info.state == SessionState::active;
+    const bool is_back =
+        is_unsure && info.state != SessionState::archived && info.state != SessionState::trashed;
     const auto state = is_back ? Result<SessionState>(info.state) : store::state_unarchived(info);
     REPRISE_TRY(state);
     return set_state(connection, key, *state);

@@ -313,13 +313,16 @@ struct ListShape {
   bool title = false;
   bool answering = false;
   bool author = false;
+  bool reads_authors = false;    // in the messages of each session, for a frequent author
   bool copies = false;           // the heads have them of title and mode
   std::size_t examined_max = 0;  // in each part, of a title or of a folder's mode by copies
   bool from_index = false;       // the few that the index of titles has
   bool distributed = false;  // the tables are, so that each statement must name its tenant plainly
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
   bool flags = true;  // likewise
-  bool joins_details() const { return (mode || title) && !copies && !from_index; }
+  bool joins_details() const {
+    return ((mode || title) && !copies && !from_index) || reads_authors;
+  }
   bool filters_by_copies() const { return (title || (mode && folder)) && copies && !from_index; }
   std::size_t heads() const { return joins_details() ? std::max(rows, kExaminedMax) : rows; }
 };
@@ -327,6 +330,11 @@ struct ListShape {
 // folder, mode, the prefix and the end of its range, the same of a short id and its pattern, title,
 // author; and for a title in the index, its grams.
 std::string list_statement(const ListShape& shape);
+// Whether so many messages are of an author that finding all of their sessions takes longer than
+// looking at the newest sessions: 2 author.
+inline constexpr std::string_view kFindManyOfAuthor =
+    "SELECT 1 FROM reprise_messages WHERE tenant = $1::text AND author = $2::bytea"
+    " OFFSET 5000 LIMIT 1";
 
 // Copies of what stands in reprise_sessions, so that lists find it by activity: of the title its
 // beginning, of the mode what index_key() makes of it. The digest of what was copied stands beside

@@ -233,6 +233,14 @@ Result<ConnectionTarget> parse_url(std::string_view url) {
   ConnectionTarget place{.tenant = ours.tenant,
                          .list_from_standby = ours.list_from_standby,
                          .sets_tenant = ours.sets_tenant};
+  // Or a router on the way forgets an idle connection, and its next use waits for an answer.
+  for (const auto& [keyword, value] :
+       {std::pair("keepalives_idle", "60"), std::pair("keepalives_interval", "10"),
+        std::pair("keepalives_count", "3")}) {
+    if (find(parameters, keyword).empty()) {
+      set(parameters, keyword, value);
+    }
+  }
   place.names_server = !find(parameters, "target_session_attrs").empty();
   place.has_password = !find(parameters, "password").empty();
   place.owner_url = ours.owner;

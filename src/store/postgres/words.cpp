@@ -164,16 +164,18 @@ std::uint8_t count_of_rank(float rank) {
 constexpr std::string_view kOrder =
     " ORDER BY w.time_us DESC, w.session_id DESC, w.branch DESC, w.seq DESC";
 
-// The session that shows a row `f` of a session with the head `o`: its own, or a fork.
+// The session that shows a row `f` of a session with the head `o`: its own, or a fork. The server
+// finds each row by its key, whatever it expects of their number.
 constexpr std::string_view kHolder =
     "CASE WHEN o.state <> 3 AND o.branch = f.branch THEN f.session_id ELSE"
     " (WITH RECURSIVE reach(session_id, branch) AS (SELECT f.session_id, f.branch"
-    " UNION SELECT b.session_id, b.branch FROM reach AS r JOIN reprise_branches AS b"
-    " ON b.tenant = $1::text AND b.base_session = r.session_id AND b.base_branch = r.branch"
-    " AND b.base_count > f.seq) SELECT h.session_id FROM reach AS r JOIN reprise_heads AS h"
-    " ON h.tenant = $1::text AND h.session_id = r.session_id AND h.branch = r.branch"
-    " WHERE h.state <> 3 ORDER BY h.session_id <> f.session_id, h.session_id LIMIT 1) END AS "
-    "holder";
+    " UNION SELECT l.session_id, l.branch FROM reach AS r CROSS JOIN LATERAL (SELECT b.session_id,"
+    " b.branch FROM reprise_branches AS b WHERE b.tenant = $1::text"
+    " AND b.base_session = r.session_id AND b.base_branch = r.branch AND b.base_count > f.seq"
+    " OFFSET 0) AS l) SELECT l.session_id FROM reach AS r CROSS JOIN LATERAL (SELECT h.session_id"
+    " FROM reprise_heads AS h WHERE h.tenant = $1::text AND h.session_id = r.session_id"
+    " AND h.branch = r.branch AND h.state <> 3 OFFSET 0) AS l"
+    " ORDER BY l.session_id <> f.session_id, l.session_id LIMIT 1) END AS holder";
 
 // The sessions that satisfy the condition, and those with which they share messages.
 std::string sessions_of(std::string_view condition) {
@@ -304,12 +306,12 @@ std::string find_words_statement(const FindShape& shape) {
       " w.words @@ '",
       kLongMarker, "'::tsquery AS is_long FROM ", newest, kOrder,
       " LIMIT $3::int8)"
-      " SELECT g.*, h.folder FROM (SELECT f.*, ",
+      " SELECT g.*, (SELECT h.folder FROM reprise_heads AS h WHERE h.tenant = $1::text"
+      " AND h.session_id = g.holder) AS folder FROM (SELECT f.*, ",
       kHolder, counts,
-      " FROM found AS f LEFT JOIN reprise_heads AS o ON o.tenant = $1::text"
-      " AND o.session_id = f.session_id) AS g LEFT JOIN reprise_heads AS h"
-      " ON h.tenant = $1::text AND h.session_id = g.holder"
-      " ORDER BY g.time_us DESC, g.session_id DESC, g.branch DESC, g.seq DESC");
+      " FROM found AS f LEFT JOIN LATERAL (SELECT p.state, p.branch FROM reprise_heads AS p"
+      " WHERE p.tenant = $1::text AND p.session_id = f.session_id OFFSET 0) AS o ON true"
+      " OFFSET 0) AS g ORDER BY g.time_us DESC, g.session_id DESC, g.branch DESC, g.seq DESC");
 }
 
 }  // namespace reprise::postgres
