@@ -66,7 +66,7 @@ TEST_F(PostgresVerify, ManySessionsAreVerifiedPageByPage) {
       " content) VALUES('default', 'y', 0, 1, 1, 0, 'user', '[]')");
   StoreStatistics statistics;
   const auto store = must(open_store(url_, {.statistics = &statistics}));
-  const VerifyReport report = must(store->capabilities().verifying->verify());
+  const VerifyReport report = must(store->capabilities().verifier->verify());
   EXPECT_EQ(report.sessions, 9000);
   EXPECT_EQ(report.messages, 7);
   std::set<std::string> damaged;
