@@ -35,7 +35,7 @@ constexpr std::uintmax_t kMiB = 1 << 20;
 constexpr std::uintmax_t kFreeMin = 16 * kMiB;  // with less, a turn may not be stored
 constexpr std::uintmax_t kFreeLittle = 256 * kMiB;
 constexpr std::size_t kProbeBytes = 64 << 10;
-// One page: in stores of many files, each page reads all of them.
+// In stores that list page by page, the first page is counted.
 constexpr std::size_t kCountedMax = kPageMax;
 
 struct Finding {
