@@ -139,8 +139,10 @@ Result<Storages> storages_at(const fs::path& place) {
     return found;
   }
   for (const fs::path& file : databases_in(place, found.report)) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
-    if (is_database) {
+    const auto is_database = opencode::is_opencode_database(file);
+    if (!is_database) {
+      add_damage(found.report, {file.filename().native(), is_database.error().message, ""});
+    } else if (*is_database) {
       found.all.push_back(opencode::open_database_storage(file));
     }
   }
@@ -173,13 +175,17 @@ Result<bool> has_sessions(const fs::path& place) {
       return true;
     }
   }
+  if (!project_storages(place, ignored).empty()) {
+    return true;
+  }
+  Result<bool> is_database = false;
   for (const fs::path& file : databases_in(place, ignored)) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
-    if (is_database) {
+    is_database = opencode::is_opencode_database(file);
+    if (is_database && *is_database) {
       return true;
     }
   }
-  return !project_storages(place, ignored).empty();
+  return is_database;
 }
 
 }  // namespace
