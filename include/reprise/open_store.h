@@ -116,7 +116,7 @@ bool is_same_store_server(std::string_view a, std::string_view b);
 
 // The URL of the store in a file or folder, detected by content ("sqlite:/home/a/x.db"); "" when it
 // is not a known one. Changes nothing.
-Result<std::string> recognise_store(const std::filesystem::path& path);
+Result<std::string> recognise_store(const std::filesystem::path& file);
 
 // An in-memory store, destroyed with the object. The reference for the contract.
 std::unique_ptr<Store> open_memory_store(const StoreOptions& options = {});

@@ -34,7 +34,7 @@ struct MovingNames {
 };
 
 // Records that the new folder is complete and durable. From here on, the move can be finished.
-Result<> write_intent(const Layout& layout, const PendingMove& unfinished);
+Result<> write_intent(const Layout& layout, const PendingMove& pending);
 
 // nullopt if no move is in progress. Does not require the store's lock.
 Result<std::optional<PendingMove>> find_pending_move(const Layout& layout);
@@ -55,7 +55,7 @@ Result<> remove_orphans(const Layout& layout);
 // Moves the new folder into place and removes the one that it replaces. The caller holds the
 // store's lock. A chat that was changed after it was archived remains beside the archive, as does
 // one that another program created in the place of a restored one.
-Result<> finish(const Layout& layout, const PendingMove& unfinished);
+Result<> finish(const Layout& layout, const PendingMove& pending);
 
 // The same for the move that find_pending_move() returns. A move file that cannot be read is
 // quarantined: the chat is complete in at least one place.

@@ -21,9 +21,9 @@ namespace {
 
 // A position in the list with an unvalidated id.
 struct ListPosition {
-  std::int64_t group;
-  std::int64_t updated_us;
-  std::string id;
+  std::int64_t group = 0;
+  std::int64_t updated_us = 0;
+  std::string id = {};
 };
 
 using Value = std::variant<std::int64_t, std::string>;
@@ -199,7 +199,7 @@ class MergedRows {
       for (const Value& value : select.values) {
         std::visit([&row](const auto& one) { row.bind(one); }, value);
       }
-      merged.streams_.push_back({std::move(row), {}});
+      merged.streams_.push_back({.row = std::move(row)});
       REPRISE_TRY(step(merged.streams_.back()));
     }
     return merged;
@@ -207,7 +207,7 @@ class MergedRows {
 
   // The next row, and its position; null at the end. Valid until next().
   const Statement* row() const { return first_ == nullptr ? nullptr : &first_->row; }
-  const ListPosition& position() const { return *first_->position; }
+  const ListPosition& position() const { return first_->position; }
 
   Result<> next() {
     if (first_ != nullptr) {
@@ -215,8 +215,7 @@ class MergedRows {
     }
     first_ = nullptr;
     for (Stream& stream : streams_) {
-      if (stream.position &&
-          (first_ == nullptr || is_before(*stream.position, *first_->position))) {
+      if (stream.has_row && (first_ == nullptr || is_before(stream.position, first_->position))) {
         first_ = &stream;
       }
     }
@@ -226,13 +225,13 @@ class MergedRows {
  private:
   struct Stream {
     Statement row;
-    std::optional<ListPosition> position;  // of the current row; nullopt at the end
+    bool has_row = false;
+    ListPosition position = {};  // of the row
   };
 
   static Result<> step(Stream& stream) {
-    REPRISE_ASSIGN(const bool more, stream.row.step());
-    stream.position.reset();
-    if (more) {
+    REPRISE_ASSIGN(stream.has_row, stream.row.step());
+    if (stream.has_row) {
       stream.position = {stream.row.integer("part"), stream.row.integer("updated_us"),
                          std::string(stream.row.bytes("id"))};
     }
