@@ -282,16 +282,5 @@ TEST_F(OpencodeTest, ADamagedDatabaseDoesNotHideTheOthers) {
   EXPECT_FALSE(source().find(must(SessionId::parse("ses_2")))) << "it may be in another one";
 }
 
-TEST_F(OpencodeTest, ADatabaseThatCannotBeOpenedDoesNotHideTheOthers) {
-  session_row("ses_1", "Talk");
-  database_.reset();
-  std::filesystem::copy_file(place() / "opencode.db", place() / "opencode-a.db");
-  std::filesystem::create_symlink("opencode-a.db-wal", place() / "opencode-a.db-wal");
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");
-  open("opencode");
-  EXPECT_EQ(sessions(), Lines{"ses_1 Talk (1+)"});
-  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
-}
-
 }  // namespace
 }  // namespace reprise::test::opencode_history

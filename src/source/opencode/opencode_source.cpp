@@ -139,10 +139,8 @@ Result<Storages> storages_at(const fs::path& place) {
     return found;
   }
   for (const fs::path& file : databases_in(place, found.report)) {
-    const auto is_database = opencode::is_opencode_database(file);
-    if (!is_database) {
-      add_damage(found.report, {file.filename().native(), is_database.error().message, ""});
-    } else if (*is_database) {
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
+    if (is_database) {
       found.all.push_back(opencode::open_database_storage(file));
     }
   }
@@ -175,17 +173,13 @@ Result<bool> has_sessions(const fs::path& place) {
       return true;
     }
   }
-  if (!project_storages(place, ignored).empty()) {
-    return true;
-  }
-  Result<bool> is_database = false;
   for (const fs::path& file : databases_in(place, ignored)) {
-    is_database = opencode::is_opencode_database(file);
-    if (is_database && *is_database) {
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
+    if (is_database) {
       return true;
     }
   }
-  return is_database;
+  return !project_storages(place, ignored).empty();
 }
 
 }  // namespace
