@@ -108,7 +108,7 @@ TEST_F(LockedRole, IsAskedForItsPasswordOnceAndOnceMoreWhenItIsRefused) {
 
 // A command that gives a password may take long.
 TEST_F(LockedRole, IsAskedForItsPasswordWithoutDelayingOthers) {
-  make("locked2");
+  make("locked4");
   std::atomic<int> requests = 0;
   std::promise<void> asked;
   const auto password = [&]() -> Result<std::string> {
@@ -121,7 +121,7 @@ TEST_F(LockedRole, IsAskedForItsPasswordWithoutDelayingOthers) {
   const auto store = must(open_store(url_, {.password = password}));
   must(store->create(session("s")));
   must(store->append(session_id("s"), messages(1), {}));
-  run(postgres_url(new_tenant()), "ALTER ROLE locked2 PASSWORD 'changed'");
+  run(postgres_url(new_tenant()), "ALTER ROLE locked4 PASSWORD 'changed'");
   std::jthread other;
   std::chrono::steady_clock::time_point start;
   must(store->read(session_id("s"), {}, [&](const Message&) {
