@@ -176,6 +176,21 @@ TEST_F(ClaudeTest, RepeatedLinesAreOneAndOthersOfTheSameIdAreKept) {
   EXPECT_EQ(transcript(kId), (Lines{"user: One", "user: Other"}));
 }
 
+TEST_F(ClaudeTest, TheTitleIsTheLastSummaryOfThisSession) {
+  write(kFile, {user("u1", "", "First words"), "{'type':'summary','summary':'Sum','leafUuid':'u1'}",
+                "{'type':'summary','summary':'Of another one','leafUuid':'u9'}"});
+  open("claude");
+  EXPECT_EQ(session(kId).info.title, "Sum");
+}
+
+TEST_F(ClaudeTest, AnAnswerWithoutAModelDoesNotHideTheKnownOne) {
+  write(kFile, {user("u1", "", "One"), assistant("a1", "u1", "m1", text("Two")),
+                cat("{'type':'assistant','uuid':'a2','parentUuid':'a1','sessionId':'", kId,
+                    "','message':{'role':'assistant','content':[", text("Three"), "]}}")});
+  open("claude");
+  EXPECT_EQ(session(kId).info.model, "claude-x");
+}
+
 TEST_F(ClaudeTest, TitlesInTheirOrder) {
   write(kFile,
         {user("u1", "", "First words"), "{'type':'summary','summary':'Sum','leafUuid':'u1'}"});

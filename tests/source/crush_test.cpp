@@ -93,8 +93,8 @@ TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
       "INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL);"
       "INSERT INTO messages(id, session_id, role, created_at, updated_at) VALUES('m', 's1', "
       "'user', 1, 1)");
-  write("data/projects.json",
-        {cat("{'projects':[{'path':'", place().native(), "'},{'path':'/nowhere/at/all'}]}")});
+  write("data/projects.json", {cat("{'projects':[{'path':'", place().native(),
+                                   "','data_dir':'.crush'},{'path':'/nowhere/at/all'}]}")});
   open("crush", "data");
   EXPECT_EQ(sessions(), Lines{"s1 One (1)"});
 }

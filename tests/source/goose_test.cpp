@@ -98,6 +98,26 @@ INSERT INTO usage_ledger(session_id, created_timestamp, input_tokens, output_tok
   EXPECT_NE(messages.at(1).usage->request_id, messages.at(2).usage->request_id);
 }
 
+TEST_F(GooseTest, AnswersHaveTheModelsOfTheirRequests) {
+  fill(kSchema);
+  fill(R"(
+CREATE TABLE usage_ledger (session_id TEXT, created_timestamp INTEGER, model TEXT,
+  is_compaction BOOLEAN);
+INSERT INTO sessions(id, working_dir, model_config_json)
+  VALUES('1', '/x', '{"model_name":"last"}');
+INSERT INTO messages(session_id, role, content_json, created_timestamp) VALUES
+ ('1', 'user', '[{"type":"text","text":"Why?"}]', 1767323045),
+ ('1', 'assistant', '[{"type":"text","text":"So."}]', 1767323046),
+ ('1', 'assistant', '[{"type":"text","text":"And so."}]', 1767323050);
+INSERT INTO usage_ledger(session_id, created_timestamp, model, is_compaction) VALUES
+ ('1', 1767323046, 'summary', 1), ('1', 1767323047, 'first', 0);
+)");
+  open("goose");
+  const auto messages = must(read_all(source(), must(SessionId::parse("1"))));
+  EXPECT_EQ(messages.at(1).model, "first");
+  EXPECT_EQ(messages.at(2).model, "last");
+}
+
 TEST_F(GooseTest, AnOlderSchemaIsRead) {
   fill(
       "CREATE TABLE sessions (id TEXT PRIMARY KEY, description TEXT, working_dir TEXT);"

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "base/encode.h"
 #include "base/file.h"
@@ -28,8 +29,11 @@ bool is_claude_line(JsonView line) {
 struct Titles {
   std::string custom;
   std::string ai;
-  std::string summary;
-  std::uint64_t summary_leaf = 0;
+  struct Summary {
+    std::string text;
+    std::uint64_t leaf = 0;  // of the branch that it names; 0: not recorded
+  };
+  std::vector<Summary> summaries;
   std::string first;
 };
 
@@ -69,18 +73,26 @@ class ClaudeIndexer final : public Indexer {
 
   void finish() override {
     std::string& title = into_.session.info.title;
-    const bool is_own =
-        titles_.summary_leaf == 0 || into_.tree.find(titles_.summary_leaf) || !into_.is_whole;
-    for (const std::string* const one :
-         {&titles_.custom, &titles_.ai, is_own ? &titles_.summary : &titles_.first,
-          &titles_.first}) {
+    for (const std::string_view one :
+         {std::string_view(titles_.custom), std::string_view(titles_.ai), own_summary(),
+          std::string_view(titles_.first)}) {
       if (title.empty()) {
-        title = title_of(*one);
+        title = title_of(one);
       }
     }
   }
 
  private:
+  // The last one of this session: a file may have those of others.
+  std::string_view own_summary() const {
+    for (const Titles::Summary& one : titles_.summaries | std::views::reverse) {
+      if (one.leaf == 0 || into_.tree.find(one.leaf) || !into_.is_whole) {
+        return one.text;
+      }
+    }
+    return "";
+  }
+
   std::uint64_t id_of(JsonView id) { return node_id(id.text(buffer_)); }
 
   void note_title(std::string_view kind, JsonView record) {
@@ -89,8 +101,7 @@ class ClaudeIndexer final : public Indexer {
     } else if (kind == "ai-title") {
       titles_.ai = (record["aiTitle"] ? record["aiTitle"] : record["title"]).text();
     } else if (kind == "summary") {
-      titles_.summary = record["summary"].text();
-      titles_.summary_leaf = id_of(record["leafUuid"]);
+      titles_.summaries.push_back({record["summary"].text(), id_of(record["leafUuid"])});
     }
   }
 
@@ -105,7 +116,9 @@ class ClaudeIndexer final : public Indexer {
       if (line.usage) {
         node.usage = note_usage(into_.usages, claude::usage_of(line));
       }
-      into_.session.info.model = line.model.text(buffer_);
+      if (const std::string_view model = line.model.text(buffer_); !model.empty()) {
+        into_.session.info.model = model;
+      }
       into_.session.info.provider = "anthropic";
     }
     if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result &&

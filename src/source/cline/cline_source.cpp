@@ -92,6 +92,15 @@ std::optional<Usage> usage_of_metrics(JsonView metrics) {
   return usage == Usage{} ? std::nullopt : std::optional(usage);
 }
 
+std::string model_of(JsonView message) {
+  const JsonView info = message["modelInfo"];
+  return (info["id"] ? info["id"] : info["modelId"]).text();
+}
+std::string provider_of(JsonView message) {
+  const JsonView info = message["modelInfo"];
+  return (info["provider"] ? info["provider"] : info["providerId"]).text();
+}
+
 Message message_of_cline(JsonView json) {
   Message message{.role = json["role"].text(),
                   .created_at = sniffed_time(json["ts"]).value_or(Time{})};
@@ -109,9 +118,8 @@ Message message_of_cline(JsonView json) {
   if (is_injected_cline(json)) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
-    const JsonView model = json["modelInfo"];
-    message.model = (model["id"] ? model["id"] : model["modelId"]).text();
-    message.provider = (model["provider"] ? model["provider"] : model["providerId"]).text();
+    message.model = model_of(json);
+    message.provider = provider_of(json);
   }
   add_unknown_members(message.extra, kCline, json, {"content"});
   return message;
@@ -173,9 +181,9 @@ void take_message(JsonView message, std::string_view text, OpenSession& open) {
     info.created_at = open.tree.nodes().size() == 1 ? *time : info.created_at;
     info.updated_at = *time;
   }
-  if (message["modelInfo"]) {
-    info.model = message["modelInfo"]["id"].text();
-    info.provider = message["modelInfo"]["provider"].text();
+  if (std::string model = model_of(message); !model.empty()) {
+    info.model = std::move(model);
+    info.provider = provider_of(message);
   }
   if (info.title.empty() && message["role"].text() == role::kUser && !node.is_injected) {
     info.title = title_of(unwrapped(first_text(message["content"])));

@@ -322,7 +322,7 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
   (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {
     const std::string path = one["path"].text();
     const std::string data = one["data_dir"].text();
-    const fs::path folder = data.empty() ? fs::path(path) / ".crush" : fs::path(data);
+    const fs::path folder = fs::path(path) / (data.empty() ? ".crush" : data);
     if (file_exists(folder / "crush.db").value_or(true)) {  // listing it reports the error
       projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
     }

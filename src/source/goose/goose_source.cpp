@@ -75,7 +75,9 @@ GooseSession goose_session(const Row& row) {
   return one;
 }
 
-Result<Message> goose_message(Database& database, std::int64_t key, const SessionInfo& info) {
+// `model` is that of its request; "" if it is not known.
+Result<Message> goose_message(Database& database, std::int64_t key, const SessionInfo& info,
+                              const std::string& model) {
   REPRISE_ASSIGN(Row row, database.select("messages",
                                           {"message_id", "role", "content_json",
                                            "created_timestamp", "metadata_json"},
@@ -90,7 +92,7 @@ Result<Message> goose_message(Database& database, std::int64_t key, const Sessio
   message.created_at = time_column(row, "created_timestamp");
   if (message.role == role::kAssistant && !is_injected(message)) {
     message.provider = info.provider;
-    message.model = info.model;
+    message.model = model.empty() ? info.model : model;
   }
   return message;
 }
@@ -116,6 +118,9 @@ class Ledger {
     usage.cost = Money::parse(row.text("cost"));
     usage.price_source = usage.cost ? "goose" : "";
     Node& node = open_.tree.node(found.place);
+    if (std::string& model = models_[node.at]; model.empty() && row.integer("is_compaction") == 0) {
+      model = row.text("model");
+    }
     if (node.usage == 0) {
       usage.request_id = cat("goose:", open_.session.info.id.str(), ":", row.integer("row_number"));
       open_.usages.push_back(std::move(usage));
@@ -124,6 +129,9 @@ class Ledger {
       store::add_usage(open_.usages[node.usage - 1], usage);
     }
   }
+
+  // The models of the answers by their keys.
+  std::map<std::int64_t, std::string> take_models() { return std::move(models_); }
 
  private:
   struct Answer {
@@ -147,12 +155,13 @@ class Ledger {
 
   OpenSession& open_;
   std::vector<Answer> answers_;
+  std::map<std::int64_t, std::string> models_;
   std::vector<Time> earliest_;  // of each answer and those after it
 };
 
 const std::initializer_list<std::string_view> kGooseLedger = {
     "created_timestamp",           "input_tokens", "output_tokens", "cache_read_input_tokens",
-    "cache_creation_input_tokens", "cost"};
+    "cache_creation_input_tokens", "cost",         "model",         "is_compaction"};
 
 class GooseTool final : public Tool {
  public:
@@ -266,8 +275,11 @@ class GooseTool final : public Tool {
                    [&](Row& row) { ledger.take(row); });
     }
     count_messages(*open);
-    open->message = [database, info = open->session.info](std::span<const Node> nodes) {
-      return goose_message(*database, nodes.front().at, info);
+    open->message = [database, info = open->session.info,
+                     models = ledger.take_models()](std::span<const Node> nodes) {
+      const std::int64_t at = nodes.front().at;
+      const auto model = models.find(at);
+      return goose_message(*database, at, info, model == models.end() ? "" : model->second);
     };
     return open;
   }

@@ -213,7 +213,9 @@ class PiIndexer final : public Indexer {
     const std::string role = message["role"].text();
     node.is_result = role == "toolResult";
     if (role == "assistant") {
-      into_.session.info.model = message["model"].text();
+      if (std::string model = message["model"].text(); !model.empty()) {
+        into_.session.info.model = std::move(model);
+      }
       if (message["usage"]) {
         node.usage = note_usage(into_.usages, pi::usage_of(entry));
       }

@@ -64,7 +64,9 @@ class QwenIndexer final : public Indexer {
       first_ = gemini::text_of(message["parts"]);
     }
     if (kind == "assistant") {
-      info.model = record.json["model"].text();
+      if (std::string model = record.json["model"].text(); !model.empty()) {
+        info.model = std::move(model);
+      }
       if (record.json["usageMetadata"]) {
         node.usage = note_usage(into_.usages, qwen_usage(record.json));
       }
