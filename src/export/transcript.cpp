@@ -123,7 +123,8 @@ std::string transcript_head(Source& source, const Session& session) {
   }
   out += row("state", is_interrupted(info) ? "interrupted" : to_string(info.state));
   out += row("mode", info.mode);
-  out += row("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
+  const bool has_both = !info.provider.empty() && !info.model.empty();
+  out += row("model", cat(info.provider, has_both ? ", " : "", info.model));
   out += row("folder", info.working_dir);
   out += row("started", is_known(info.created_at) ? format_time(info.created_at) : "unknown");
   if (info.forked_from) {
