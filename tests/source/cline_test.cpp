@@ -44,6 +44,17 @@ TEST_F(ClineTest, MessagesWithWhatTheProgramPutAroundThem) {
   EXPECT_EQ(format_time(found.info.created_at), "2025-11-20T00:53:20Z");
 }
 
+TEST_F(ClineTest, TheSessionHasTheLastKnownModelInEitherForm) {
+  write(cat(kFolder, "s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'},"
+         "{'id':'m2','role':'assistant','content':'So.',"
+         "'modelInfo':{'modelId':'c-1','providerId':'anthropic'}},"
+         "{'id':'m3','role':'assistant','content':'And so.','modelInfo':{}}]}"});
+  open("cline");
+  EXPECT_EQ(session("s1").info.model, "c-1");
+  EXPECT_EQ(session("s1").info.provider, "anthropic");
+}
+
 TEST_F(ClineTest, WithoutItsOtherFileTheFirstQuestionIsTheTitle) {
   write(cat(kFolder, "s1.messages.json"),
         {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});

@@ -93,10 +93,17 @@ TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
       "INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL);"
       "INSERT INTO messages(id, session_id, role, created_at, updated_at) VALUES('m', 's1', "
       "'user', 1, 1)");
-  write("data/projects.json", {cat("{'projects':[{'path':'", place().native(),
-                                   "','data_dir':'.crush'},{'path':'/nowhere/at/all'}]}")});
-  open("crush", "data");
-  EXPECT_EQ(sessions(), Lines{"s1 One (1)"});
+  const auto list_project = [this](const std::string& folder, std::string_view data) {
+    write(folder + "/projects.json", {cat("{'projects':[{'path':'", place().native(), "'", data,
+                                          "},{'path':'/nowhere/at/all'}]}")});
+  };
+  list_project("usual", "");
+  list_project("relative", ",'data_dir':'.crush'");
+  list_project("absolute", cat(",'data_dir':'", (place() / ".crush").native(), "'"));
+  for (const char* const folder : {"usual", "relative", "absolute"}) {
+    open("crush", folder);
+    EXPECT_EQ(sessions(), Lines{"s1 One (1)"}) << folder;
+  }
 }
 
 TEST_F(CrushTest, ItIsRecognised) {

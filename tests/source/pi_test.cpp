@@ -57,6 +57,14 @@ TEST_F(PiTest, AConversationWithACallAndItsCost) {
   EXPECT_EQ(found.info.working_dir, "/home/a/x");
 }
 
+TEST_F(PiTest, AnAnswerWithoutAModelDoesNotHideTheKnownOne) {
+  write(kFile, {header(), entry("1", "", message("user", "Why?")),
+                entry("2", "1", message("assistant", "So.", ",'model':'m1'")),
+                entry("3", "2", message("assistant", "And so."))});
+  open("pi");
+  EXPECT_EQ(session(kId).info.model, "m1");
+}
+
 TEST_F(PiTest, TheLastLineTellsTheBranch) {
   write(kFile, {header(), entry("1", "", message("user", "One")),
                 entry("2", "1", message("assistant", "1")), entry("3", "2", message("user", "Two")),

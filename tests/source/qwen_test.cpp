@@ -42,6 +42,14 @@ TEST_F(QwenTest, AConversationWithACall) {
   EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
 }
 
+TEST_F(QwenTest, AnAnswerWithoutAModelDoesNotHideTheKnownOne) {
+  write(kFile, {line("u1", "", "user", text("Why?"), ",'provenance':'real_user'"),
+                line("a1", "u1", "assistant", text("So."), ",'model':'qwen-x'"),
+                line("a2", "a1", "assistant", text("And so."))});
+  open("qwen");
+  EXPECT_EQ(session(kId).info.model, "qwen-x");
+}
+
 TEST_F(QwenTest, WhatAProgramSaysIsMarkedAndNoTitle) {
   write(kFile, {line("n", "", "user", text("Task done"), ",'subtype':'notification'"),
                 line("p", "n", "user", text("Reminder"), ",'provenance':'system'"),
