@@ -564,30 +564,27 @@ bool is_imported_id(const SessionId& id) {
           (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
 }
 
+Result<> ImportedMessages::list(SessionQuery query) {
+  query.states = {SessionState::active, SessionState::closed, SessionState::archived};
+  REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source_, std::move(query)));
+  for (SessionInfo& info : found.sessions) {
+    std::string key = info.id.str();
+    listed_.emplace(std::move(key), std::move(info));
+  }
+  return {};
+}
+
 Result<const SessionInfo*> ImportedMessages::find_listed(const SessionId& id) {
-  SessionQuery query{
-      .states = {SessionState::active, SessionState::closed, SessionState::archived}};
-  query.children = true;
-  if (!listed_) {
-    REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source_, query));
-    listed_.emplace();
-    for (SessionInfo& info : found.sessions) {
-      std::string key = info.id.str();
-      listed_->emplace(std::move(key), std::move(info));
-    }
+  if (!is_listed_) {
+    REPRISE_TRY(list({.children = true}));
+    is_listed_ = true;
   }
   // Branches are found by reading their session.
-  if (!listed_->contains(id.str()) && id.str().contains(':')) {
-    query.id_prefix = id.str();
-    query.branches = true;
-    REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source_, std::move(query)));
-    for (SessionInfo& info : found.sessions) {
-      std::string key = info.id.str();
-      listed_->emplace(std::move(key), std::move(info));
-    }
+  if (!listed_.contains(id.str()) && id.str().contains(':')) {
+    REPRISE_TRY(list({.id_prefix = id.str(), .branches = true, .children = true}));
   }
-  const auto info = listed_->find(id.str());
-  return info == listed_->end() ? nullptr : &info->second;
+  const auto info = listed_.find(id.str());
+  return info == listed_.end() ? nullptr : &info->second;
 }
 
 Result<Seq> ImportedMessages::count(const SessionId& id) {

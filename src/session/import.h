@@ -59,12 +59,14 @@ class ImportedMessages {
   Result<Seq> count(const SessionId& id);
 
  private:
+  Result<> list(SessionQuery query);
   Result<const SessionInfo*> find_listed(const SessionId& id);
 
   Source& store_;
   std::string tool_;
   Source& source_;
-  std::optional<std::map<std::string, SessionInfo>> listed_;
+  bool is_listed_ = false;
+  std::map<std::string, SessionInfo> listed_;  // by id
 };
 
 // Called for each session in order, on the importing thread, until stopped.

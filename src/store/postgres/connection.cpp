@@ -96,7 +96,7 @@ void Connection::set_deadline(Deadline deadline) {
   constexpr std::chrono::minutes kTransferMax{10};
   const auto now = std::chrono::steady_clock::now();
   deadline_ = deadline;
-  patience_ = deadline - now;
+  timeout_ = deadline - now;
   transfer_end_ = now + kTransferMax;
 }
 
@@ -104,8 +104,8 @@ void Connection::set_deadline(Deadline deadline) {
 std::uint64_t Connection::count_transferred() const {
   tcp_info info{};
   socklen_t size = sizeof info;
-  const int known = ::getsockopt(libpq_.socket(connection_), IPPROTO_TCP, TCP_INFO, &info, &size);
-  return known == 0 ? info.tcpi_bytes_acked + info.tcpi_bytes_received : 0;
+  const int failed = ::getsockopt(libpq_.socket(connection_), IPPROTO_TCP, TCP_INFO, &info, &size);
+  return failed == 0 ? info.tcpi_bytes_acked + info.tcpi_bytes_received : 0;
 }
 
 // At the deadline: whether to wait on, because a large request or result is being transferred.
@@ -114,10 +114,10 @@ bool Connection::extend_deadline() {
   const std::uint64_t before = transferred_;
   transferred_ = count_transferred();
   const auto now = std::chrono::steady_clock::now();
-  if (transferred_ < before + kMovedMin || patience_.count() <= 0 || now >= transfer_end_) {
+  if (transferred_ < before + kMovedMin || timeout_.count() <= 0 || now >= transfer_end_) {
     return false;
   }
-  deadline_ = now + patience_;
+  deadline_ = now + timeout_;
   return true;
 }
 

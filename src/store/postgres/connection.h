@@ -1,7 +1,7 @@
 #pragma once
 
 // One connection to a server. Wraps libpq's pipeline mode with results and deadlines: no call waits
-// beyond its deadline, unless bytes are on their way then. One thread at a time.
+// beyond its deadline, unless bytes are still being transferred. One thread at a time.
 
 #include <libpq-fe.h>
 
@@ -52,8 +52,8 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // For all subsequent calls. While a large request or result is being transferred, the time counts
-  // anew as long as bytes move, for at most ten minutes.
+  // For all subsequent calls. While bytes of a large request or result arrive, the deadline is
+  // extended by the same time again, for at most ten minutes.
   void set_deadline(Deadline deadline);
   void set_prepare(Prepare prepare) { prepare_ = prepare; }
   // The tenant of all subsequent transactions, which is first sent to the server for its policies;
@@ -112,9 +112,9 @@ class Connection {
   const LibpqLibrary& libpq_;
   PGconn* const connection_;
   Deadline deadline_ = {};
-  std::chrono::steady_clock::duration patience_{0};  // the time until the deadline that was set
-  Deadline transfer_end_ = {};                       // it is not extended beyond
-  std::uint64_t transferred_ = 0;                    // at the last deadline or request
+  std::chrono::steady_clock::duration timeout_{0};  // until the deadline, when it was set
+  Deadline transfer_end_ = {};                      // the deadline is not extended beyond it
+  std::uint64_t transferred_ = 0;                   // at the last deadline or request
   Prepare prepare_ = Prepare::named;
   std::string tenant_;
   std::unordered_set<std::size_t> prepared_;  // or being prepared

@@ -278,8 +278,8 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
   if (!permit) {
     return fail_with_context(name(), std::move(permit).error());
   }
-  // Who has queued long still has time for an attempt: giving up would leave its outcome unknown
-  // and cost a connection.
+  // A thread that has queued for long still gets time for an attempt: giving up during one would
+  // leave its outcome unknown and cost a connection.
   const Deadline deadline = std::max<Deadline>(
       queue_end, Clock::now() + std::min<Clock::duration>(kAttemptMin, options().busy_timeout / 2));
   // After a failed wait, later calls do not wait again: turns continue unsaved without a delay each

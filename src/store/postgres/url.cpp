@@ -233,7 +233,7 @@ Result<ConnectionTarget> parse_url(std::string_view url) {
   ConnectionTarget place{.tenant = ours.tenant,
                          .list_from_standby = ours.list_from_standby,
                          .sets_tenant = ours.sets_tenant};
-  // Or a router on the way forgets an idle connection, and its next use waits for an answer.
+  // Without these, a router may drop an idle connection, and its next use waits for an answer.
   for (const auto& [keyword, value] :
        {std::pair("keepalives_idle", "60"), std::pair("keepalives_interval", "10"),
         std::pair("keepalives_count", "3")}) {
