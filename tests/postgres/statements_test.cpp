@@ -158,32 +158,22 @@ void add_list_statements(std::vector<std::string>& all) {
   }
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
-    all.push_back(
-        postgres::list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
-                                  .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
-                                  .rows = 21,
-                                  .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
-                                  .folder = has(1),
-                                  .mode = has(2),
-                                  .prefix = has(3),
-                                  .short_id = has(7),
-                                  .title = has(4),
-                                  .answering = has(5),
-                                  .author = has(8),
-                                  .slots = has(6)}));
+    postgres::ListShape shape{.states = std::vector<std::int64_t>(1 + bits % 4),
+                              .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
+                              .rows = 21,
+                              .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
+                              .folder = has(1),
+                              .mode = has(2),
+                              .prefix = has(3),
+                              .short_id = has(7),
+                              .title = has(4),
+                              .answering = has(5),
+                              .author = has(8),
+                              .slots = has(6)};
+    all.push_back(postgres::list_statement(shape));
     if (!has(3) && !has(7) && has(8)) {
-      all.push_back(
-          postgres::list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
-                                    .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
-                                    .rows = 21,
-                                    .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
-                                    .folder = has(1),
-                                    .mode = has(2),
-                                    .title = has(4),
-                                    .answering = has(5),
-                                    .author = true,
-                                    .reads_authors = true,
-                                    .slots = has(6)}));
+      shape.reads_authors = true;
+      all.push_back(postgres::list_statement(shape));
     }
   }
 }

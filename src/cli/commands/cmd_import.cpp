@@ -47,21 +47,21 @@ struct FoundSource {
   const SourceKind* kind = nullptr;
   fs::path path;
   std::unique_ptr<Source> source = nullptr;
-  FoundSessions found = {};
+  FoundSessions listed = {};
 
   std::int64_t messages() const {
     std::int64_t sum = 0;
-    for (const SessionInfo& info : found.sessions) {
+    for (const SessionInfo& info : listed.sessions) {
       sum += info.head.value;
     }
     return sum;
   }
   bool has_exact_counts() const {
-    return std::ranges::all_of(found.sessions, &SessionInfo::is_head_known);
+    return std::ranges::all_of(listed.sessions, &SessionInfo::is_head_known);
   }
   Time newest() const {
     Time newest;
-    for (const SessionInfo& info : found.sessions) {
+    for (const SessionInfo& info : listed.sessions) {
       newest = std::max(newest, info.updated_at);
     }
     return newest;
@@ -184,9 +184,9 @@ class ImportCommand final : public Command {
     SessionQuery query;
     query.states = every_state();
     query.children = true;
-    REPRISE_ASSIGN(found.found, find_all_sessions(*found.source, query));
+    REPRISE_ASSIGN(found.listed, find_all_sessions(*found.source, query));
     // Parents come before their forks, which share their messages.
-    std::ranges::stable_sort(found.found.sessions, {}, [](const SessionInfo& info) {
+    std::ranges::stable_sort(found.listed.sessions, {}, [](const SessionInfo& info) {
       return std::pair(info.forked_from.has_value(), info.created_at);
     });
     return found;
@@ -211,7 +211,7 @@ class ImportCommand final : public Command {
                           : Result<FoundSource>(std::unexpected(source.error()));
       if (!found) {
         context.console().warn(cat("cannot read ", kind.name, ": ", found.error().message));
-      } else if (!found->found.sessions.empty()) {
+      } else if (!found->listed.sessions.empty()) {
         sources.push_back(*std::move(found));
       }
     }
@@ -253,7 +253,7 @@ class ImportCommand final : public Command {
     for (const FoundSource& found : sources) {
       rows.push_back({std::string(found.kind->title),
                       terminal_line(context.config().short_path(found.path.native())),
-                      std::to_string(found.found.sessions.size()),
+                      std::to_string(found.listed.sessions.size()),
                       cat(found.messages(), found.has_exact_counts() ? "" : "+"),
                       size_text(bytes_of(found.path)),
                       age_text(found.newest(), context.clock().now())});
@@ -272,15 +272,15 @@ class ImportCommand final : public Command {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
     std::int64_t total = 0;
     for (const FoundSource& found : sources) {
-      total += std::ssize(found.found.sessions);
+      total += std::ssize(found.listed.sessions);
     }
     std::vector<Counts> counts(sources.size());
     std::int64_t done = 0;
     for (std::size_t i = 0; i < sources.size(); ++i) {
-      warn_of_damage(context, sources[i].found.damage);
+      warn_of_damage(context, sources[i].listed.damage);
       context.console().progress("importing", done, total);
       import_sessions(
-          {*sources[i].source, sources[i].kind->name, sources[i].found.sessions}, *store,
+          {*sources[i].source, sources[i].kind->name, sources[i].listed.sessions}, *store,
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
             context.console().progress("importing", ++done, total);
             note(context, info, imported, counts[i]);
@@ -347,7 +347,7 @@ class ImportCommand final : public Command {
       json::ObjectWriter object(out);
       object.field("tool", sources[i].kind->name)
           .field("place", sources[i].path.native())
-          .field("sessions", static_cast<std::int64_t>(sources[i].found.sessions.size()))
+          .field("sessions", static_cast<std::int64_t>(sources[i].listed.sessions.size()))
           .field("messages", sources[i].messages())
           .field("bytes", bytes_of(sources[i].path));
       if (const Time newest = sources[i].newest(); newest == Time{}) {
