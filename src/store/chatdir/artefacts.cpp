@@ -142,7 +142,7 @@ Result<> check_own(Step step, std::string_view name) {
 }
 
 // The path for writing the artefact; creates its folders. sync_folders_of() syncs their names.
-Result<fs::path> artefact_path(const fs::path& chat, Step step, std::string_view name) {
+Result<fs::path> prepare_artefact_path(const fs::path& chat, Step step, std::string_view name) {
   const fs::path file = folder_of_step(step) / file_of(name);
   if (file.has_parent_path()) {
     REPRISE_TRY(make_private_folders(chat / file.parent_path()));
@@ -302,7 +302,7 @@ Result<> ChatdirStore::save_artefact(const SessionId& id, Step step, std::string
     if (is_replaced && has_replaced) {
       return std::move(refused);  // so that copying a chat does not stop at it
     }
-    REPRISE_ASSIGN(const fs::path file, artefact_path(chat.location().folder, step, name));
+    REPRISE_ASSIGN(const fs::path file, prepare_artefact_path(chat.location().folder, step, name));
     REPRISE_TRY(replace_file(file, bytes));
     return sync_folders_of(chat.location().folder, file);
   });
@@ -333,7 +333,7 @@ Result<> ChatdirStore::append_artefact(const SessionId& id, Step step, std::stri
   REPRISE_TRY(check_own(step, name));
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
-    REPRISE_ASSIGN(const fs::path file, artefact_path(chat.location().folder, step, name));
+    REPRISE_ASSIGN(const fs::path file, prepare_artefact_path(chat.location().folder, step, name));
     REPRISE_ASSIGN(Fd out, open_file(file, O_WRONLY | O_CREAT | O_APPEND, 0600));
     REPRISE_TRY(write_all(out.get(), bytes, file));
     return out.close(file);
