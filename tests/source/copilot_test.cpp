@@ -165,6 +165,30 @@ TEST_F(CopilotTest, IdsOfAssetsAreNotTakenForPositions) {
   EXPECT_EQ(transcript("other"), Lines{"user: Why?"});
 }
 
+TEST_F(CopilotTest, NamesAreYaml) {
+  const std::vector<std::pair<std::string_view, std::string_view>> names = {
+      {"'it''s: \"a\" # b'", "it's: \"a\" # b"},
+      {"\"a \\\"b\\\" \\u00fc\"", "a \"b\" \xC3\xBC"},
+      {"|-\n  two\n  lines: here", "two lines: here"},
+      {"plain words  # a comment", "plain words"},
+      {"folded\n  words", "folded words"},
+      {"12", "12"},
+      {"'~'", "~"},
+      {"~", "Why?"},
+      {"", "Why?"}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    write(cat("session-state/s", i, "/events.jsonl"),
+          {start(), event(1, "user.message", "'content':'Why?'")});
+    append(cat("session-state/s", i, "/workspace.yaml"),
+           cat("id: x\nname: ", names[i].first, "\nuser_named: true\n"));
+  }
+  open("copilot");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(session(cat("s", i)).info.title, names[i].second);
+  }
+  EXPECT_TRUE(must(source().list({})).damage.empty());
+}
+
 TEST_F(CopilotTest, AFileWithTheNameThatCannotBeReadIsDamage) {
   write(kFile, {start(), event(1, "user.message", "'content':'Why?'")});
   append(cat("session-state/", kId, "/workspace.yaml"), std::string((1 << 20) + 1, '\n'));

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "source/aichat/yaml.h"
 #include "source/copilot/copilot_import.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
@@ -94,6 +95,30 @@ Result<> add_attachments(const Transcript& transcript, JsonView attachments, Mes
     }
   });
   return read;
+}
+
+// The name in the YAML file beside the events; "" if there is none.
+Result<std::string> copilot_name_in(const std::string& metadata) {
+  const auto json = aichat::json_of_yaml(metadata);
+  if (json || json.error().code != Code::unsupported) {
+    REPRISE_TRY(json);
+    return text_or_json(JsonView(json->text())["name"]);
+  }
+  // Without libyaml: most names are on one line, without escapes.
+  constexpr std::string_view kName = "\nname:";
+  const std::string text = cat("\n", metadata);
+  const std::size_t at = text.find(kName);
+  if (at == std::string::npos) {
+    return "";
+  }
+  const std::size_t begin = at + kName.size();
+  std::string_view name =
+      trimmed(std::string_view(text).substr(begin, text.find('\n', begin) - begin));
+  if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
+      name.back() == name.front()) {
+    name = name.substr(1, name.size() - 2);
+  }
+  return std::string(name);
 }
 
 class CopilotIndexer final : public Indexer {
@@ -252,24 +277,15 @@ class Copilot final : public JsonlTool {
     return {located.parts.front().file.parent_path() / "workspace.yaml"};
   }
 
-  // A name set by the user is in a YAML file of one level beside the events.
+  // The name is in a YAML file beside the events.
   Result<> resolve(Located& located, ReadReport& report) const override {
-    constexpr std::string_view kName = "\nname:";
-    REPRISE_ASSIGN(const std::string metadata,
-                   read_sibling(sidecar_files(located).front(), kMetadataBytesMax, report));
-    const std::string text = cat("\n", metadata);
-    const std::size_t at = text.find(kName);
-    if (at == std::string::npos) {
-      return {};
+    const fs::path file = sidecar_files(located).front();
+    REPRISE_ASSIGN(const std::string metadata, read_sibling(file, kMetadataBytesMax, report));
+    if (auto name = copilot_name_in(metadata)) {
+      located.title = *std::move(name);
+    } else {
+      add_damage(report, {file.native(), name.error().message, ""});
     }
-    const std::size_t begin = at + kName.size();
-    std::string_view name =
-        trimmed(std::string_view(text).substr(begin, text.find('\n', begin) - begin));
-    if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
-        name.back() == name.front()) {
-      name = name.substr(1, name.size() - 2);
-    }
-    located.title = name;
     return {};
   }
 
