@@ -165,6 +165,56 @@ TEST_F(CopilotTest, IdsOfAssetsAreNotTakenForPositions) {
   EXPECT_EQ(transcript("other"), Lines{"user: Why?"});
 }
 
+// "INPUT (MESSAGE'S TEXT)" of the messages with usage.
+Lines usages(Source& source, std::string_view id) {
+  Lines all;
+  for (const Message& message : must(read_all(source, must(SessionId::parse(id))))) {
+    if (const auto& usage = message.usage) {
+      all.push_back(cat(usage->input.value, " (", plain_text(message), ")"));
+    }
+  }
+  return all;
+}
+
+std::string usage(int number, std::string_view call, int input) {
+  return event(number, "session.usage_record",
+               cat("'usage':{'apiCallId':'", call, "','inputTokens':", input, "}"));
+}
+
+std::string answer(int number, std::string_view call, std::string_view text,
+                   std::string_view more = "") {
+  return event(number, "assistant.message",
+               cat("'apiCallId':'", call, "','content':'", text, "'", more));
+}
+
+// The program writes it before the answer.
+TEST_F(CopilotTest, EachAnswerHasTheUsageOfItsRequest) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
+                event(2, "assistant.turn_start", "'turnId':'0'"), usage(3, "r1", 1),
+                answer(4, "r1", "First."), event(5, "assistant.turn_end", "'turnId':'0'"),
+                event(6, "assistant.turn_start", "'turnId':'1'"), usage(7, "r2", 2),
+                event(8, "assistant.turn_end", "'turnId':'1'"),
+                event(9, "assistant.turn_start", "'turnId':'2'"), usage(10, "r3", 4),
+                answer(11, "r3", "Third."), usage(12, "r4", 8),
+                event(13, "assistant.turn_end", "'turnId':'2'")});
+  open("copilot");
+  EXPECT_EQ(usages(source(), kId), (Lines{"1 (First.)", "4 (Third.)"}));
+  EXPECT_EQ(session(kId).usage.input.value, 15) << "with those of two requests without an answer";
+}
+
+// Some servers number all of their answers alike.
+TEST_F(CopilotTest, EachRequestIsCountedOnceEvenIfItsIdIsNotItsOwn) {
+  const Lines lines = {start(),          event(1, "user.message", "'content':'Go'"),
+                       usage(2, "r", 1), answer(3, "r", "First."),
+                       usage(4, "r", 2), answer(5, "r", "Second."),
+                       usage(6, "", 4),  answer(7, "", "Third.")};
+  write(kFile, lines);
+  write(kFile, {lines[2], lines[4]});
+  open("copilot");
+  EXPECT_EQ(usages(source(), kId), (Lines{"1 (First.)", "2 (Second.)", "4 (Third.)"}));
+  EXPECT_EQ(session(kId).usage.input.value, 7);
+}
+
 TEST_F(CopilotTest, NamesAreYaml) {
   const std::vector<std::pair<std::string_view, std::string_view>> names = {
       {"'it''s: \"a\" # b'", "it's: \"a\" # b"},

@@ -131,20 +131,21 @@ class CopilotIndexer final : public Indexer {
     }
     const auto [type, data, id, time, parent, agent_id] =
         record.json.members({"type", "data", "id", "timestamp", "parentId", "agentId"});
-    const Event event{.kind = type.text(), .data = data, .time = time, .raw = record.json.raw()};
+    const Event event{
+        .kind = type.text(), .data = data, .id = id, .time = time, .raw = record.json.raw()};
     Node node = node_at(record, part, record.json);
     node.id = node_id(id.text());
     node.parent = node_id(parent.text());
     node.link = parent ? Link::named : Link::previous;
     const std::string agent = agent_id.text();
     if (agent.empty()) {
-      add(event, id, node, main_);
+      add(event, node, main_);
     } else {
       Node link = node;  // later events of the session may name it as their parent
       link.is_sidechain = true;
       into_.tree.add(link, event.raw);
       if (Transcript* const transcript = agent_of(into_, agent); transcript != nullptr) {
-        add(event, id, node, agents_.try_emplace(agent, Speaker{*transcript}).first->second);
+        add(event, node, agents_.try_emplace(agent, Speaker{*transcript}).first->second);
       }
     }
     if (event.kind == "session.binary_asset") {
@@ -153,9 +154,9 @@ class CopilotIndexer final : public Indexer {
   }
 
   void finish() override {
-    set_title(main_);
+    complete(main_);
     for (const auto& [name, agent] : agents_) {
-      set_title(agent);
+      complete(agent);
     }
   }
 
@@ -163,35 +164,81 @@ class CopilotIndexer final : public Indexer {
   struct Event {
     std::string kind;
     JsonView data;
+    JsonView id;
     JsonView time;
     std::string_view raw;
+  };
+
+  // The usage of a request whose answer is not known.
+  struct Request {
+    std::string call;  // its id; "" in older versions
+    std::uint32_t usage;
+    std::uint32_t after;  // the last message before it
   };
 
   // The model of the session, or a sub-agent.
   struct Speaker {
     Transcript& into;
-    std::optional<std::uint32_t> last_answer = {};  // the answer that the next usage belongs to
-    std::string last_answer_id = {};
+    std::uint32_t last_message = 0;
+    std::vector<Request> requests = {};
+    std::optional<std::uint32_t> last_answer = {};  // has no usage yet
+    std::string last_call = {};                     // its request
     std::string first = {};
   };
 
-  static void add(const Event& event, JsonView id, Node node, Speaker& speaker) {
+  static void add(const Event& event, Node node, Speaker& speaker) {
     Transcript& into = speaker.into;
     read_metadata(event, into.session.info);
     node.is_message = is_message_event(event.kind);
     node.is_result = event.kind == "tool.execution_complete";
     node.is_injected = event.kind == "system.message" || event.kind == "session.error";
     const auto place = into.tree.add(node, event.raw);
+    if (!place) {
+      return;
+    }
+    speaker.last_message = node.is_message ? *place : speaker.last_message;
     if (event.kind == "assistant.message") {
-      speaker.last_answer = place;
-      speaker.last_answer_id = id.text();
-    } else if (event.kind == "session.usage_record" && speaker.last_answer) {
-      Usage usage = copilot_usage(event.data["usage"] ? event.data["usage"] : event.data);
-      usage.request_id = speaker.last_answer_id;
-      into.tree.node(*speaker.last_answer).usage = note_usage(into.usages, std::move(usage));
-      speaker.last_answer.reset();
+      add_answer(*place, event.data["apiCallId"].text(), speaker);
+    } else if (event.kind == "session.usage_record") {
+      add_usage(event, speaker);
     } else if (event.kind == "user.message" && speaker.first.empty()) {
       speaker.first = event.data["content"].text();
+    }
+  }
+
+  static bool is_same_call(std::string_view one, std::string_view other) {
+    return one == other || one.empty() || other.empty();
+  }
+
+  // The usage of a request is recorded before its answer or, by other programs, after it.
+  static void add_answer(std::uint32_t place, std::string call, Speaker& speaker) {
+    const auto request =
+        std::ranges::find_if(speaker.requests.rbegin(), speaker.requests.rend(),
+                             [&](const Request& one) { return is_same_call(one.call, call); });
+    if (request == speaker.requests.rend()) {
+      speaker.last_answer = place;
+      speaker.last_call = std::move(call);
+    } else {
+      speaker.into.tree.node(place).usage = request->usage;
+      speaker.requests.erase(std::next(request).base());
+      speaker.last_answer.reset();
+    }
+  }
+
+  static void add_usage(const Event& event, Speaker& speaker) {
+    const JsonView used = event.data["usage"] ? event.data["usage"] : event.data;
+    const JsonView accounting = used["accounting"];
+    Usage usage = copilot_usage(used);
+    usage.request_id = accounting["sequence"] ? cat(accounting["sourceSessionId"].text(), "#",
+                                                    accounting["sequence"].raw())
+                                              : event.id.text();
+    const std::uint32_t number = note_usage(speaker.into.usages, std::move(usage));
+    std::string call = used["apiCallId"].text();
+    if (speaker.last_answer && is_same_call(speaker.last_call, call)) {
+      speaker.into.tree.node(*speaker.last_answer).usage = number;
+      speaker.last_answer.reset();
+    } else {
+      speaker.requests.push_back({std::move(call), number, speaker.last_message});
     }
   }
 
@@ -205,7 +252,10 @@ class CopilotIndexer final : public Indexer {
     }
   }
 
-  static void set_title(const Speaker& speaker) {
+  static void complete(const Speaker& speaker) {
+    for (const Request& request : speaker.requests) {
+      speaker.into.other_usages.emplace(request.after, request.usage);
+    }
     SessionInfo& info = speaker.into.session.info;
     if (info.title.empty()) {
       info.title = title_of(speaker.first);
