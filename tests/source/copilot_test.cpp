@@ -27,19 +27,20 @@ std::string start() {
 class CopilotTest : public SourceTest {};
 
 TEST_F(CopilotTest, AConversationWithACall) {
-  write(kFile,
-        {start(), event(1, "system.message", "'content':'Rules'"),
-         event(2, "user.message", "'content':'Why?','transformedContent':'<x>Why?</x>'"),
-         event(3, "assistant.turn_start", ""),
-         event(4, "assistant.message",
-               "'content':'','reasoningText':'hm','toolRequests':[{'toolCallId':'c1','name':'bash',"
-               "'arguments':{'a':1}}]"),
-         event(5, "session.usage_record", "'usage':{'inputTokens':10,'outputTokens':3}"),
-         event(6, "tool.execution_start", "'toolCallId':'c1'"),
-         event(7, "tool.execution_complete",
-               "'toolCallId':'c1','success':false,'error':{'message':'no','code':'x'}"),
-         event(8, "assistant.message", "'content':'So.'"),
-         event(9, "session.error", "'statusCode':500,'message':'It broke'")});
+  write(kFile, {start(), event(1, "system.message", "'content':'Rules'"),
+                event(2, "user.message", "'content':'Why?','transformedContent':'<x>Why?</x>'"),
+                event(3, "assistant.turn_start", ""),
+                event(4, "assistant.message",
+                      "'content':'','reasoningText':'hm','toolRequests':[{'toolCallId'"
+                      ":'c1','name':'bash',"
+                      "'arguments':{'a':1}}]"),
+                event(5, "session.usage_record", "'usage':{'inputTokens':10,'outputTokens':3}"),
+                event(6, "tool.execution_start", "'toolCallId':'c1'"),
+                event(7, "tool.execution_complete",
+                      "'toolCallId':'c1','success':false,'error':{'message':'no','"
+                      "code':'x'}"),
+                event(8, "assistant.message", "'content':'So.'"),
+                event(9, "session.error", "'statusCode':500,'message':'It broke'")});
   append(cat("session-state/", kId, "/workspace.yaml"),
          "id: x\nname: \"My name\"\nuser_named: true\n");
   open("copilot");
@@ -51,23 +52,30 @@ TEST_F(CopilotTest, AConversationWithACall) {
   EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
 }
 
-// What `copilot sessions import` takes, and `reprise export --format copilot` writes.
+// What `copilot sessions import` takes, and `reprise export --format copilot`
+// writes.
 TEST_F(CopilotTest, AFileToImportIsRead) {
-  write("mine.jsonl",
-        {"{'type':'session','version':1,'externalId':'e','createdAt':'2026-11-20T10:00:00.000Z',"
-         "'title':'Mine','workingDirectory':'/home/a/x'}",
-         "{'type':'message','id':'m0','timestamp':'2026-11-20T10:00:01.000Z','role':'user',"
-         "'content':[{'type':'text','text':'Why?'}]}",
-         "{'type':'message','id':'m1','timestamp':'2026-11-20T10:00:02.000Z','role':'assistant',"
-         "'content':[{'type':'text','text':'Hm.'}],'model':'m'}",
-         "{'type':'tool-call','id':'1:c','timestamp':'2026-11-20T10:00:03.000Z','name':'ls',"
-         "'arguments':{'a':1}}",
-         "{'type':'tool-call','id':'1:d','timestamp':'2026-11-20T10:00:03.000Z','name':'cat',"
-         "'arguments':{}}",
-         "{'type':'tool-result','id':'r1:c','timestamp':'2026-11-20T10:00:04.000Z',"
-         "'toolCallId':'1:c','success':true,'content':'a.txt'}",
-         "{'type':'tool-result','id':'r1:d','timestamp':'2026-11-20T10:00:04.000Z',"
-         "'toolCallId':'1:d','success':false,'error':{'message':'no'}}"});
+  write("mine.jsonl", {"{'type':'session','version':1,'externalId':'e','createdAt':'2026-11-"
+                       "20T10:00:00.000Z',"
+                       "'title':'Mine','workingDirectory':'/home/a/x'}",
+                       "{'type':'message','id':'m0','timestamp':'2026-11-20T10:00:01.000Z','"
+                       "role':'user',"
+                       "'content':[{'type':'text','text':'Why?'}]}",
+                       "{'type':'message','id':'m1','timestamp':'2026-11-20T10:00:02.000Z','"
+                       "role':'assistant',"
+                       "'content':[{'type':'text','text':'Hm.'}],'model':'m'}",
+                       "{'type':'tool-call','id':'1:c','timestamp':'2026-11-20T10:00:03.000Z'"
+                       ",'name':'ls',"
+                       "'arguments':{'a':1}}",
+                       "{'type':'tool-call','id':'1:d','timestamp':'2026-11-20T10:00:03.000Z'"
+                       ",'name':'cat',"
+                       "'arguments':{}}",
+                       "{'type':'tool-result','id':'r1:c','timestamp':'2026-11-20T10:00:04."
+                       "000Z',"
+                       "'toolCallId':'1:c','success':true,'content':'a.txt'}",
+                       "{'type':'tool-result','id':'r1:d','timestamp':'2026-11-20T10:00:04."
+                       "000Z',"
+                       "'toolCallId':'1:d','success':false,'error':{'message':'no'}}"});
   EXPECT_EQ(must(source_kind_of((place() / "mine.jsonl").native()))->name, "copilot");
   open("copilot", "mine.jsonl");
   EXPECT_EQ(sessions(), Lines{"mine Mine (4)"});
@@ -152,7 +160,8 @@ TEST_F(CopilotTest, IdsOfAssetsAreNotTakenForPositions) {
   write(kFile,
         {start(),
          event(1, "user.message",
-               "'content':'What?','attachments':[{'assetId':'x'},{'assetId':'y 1'}]"),
+               "'content':'What?','attachments':[{'assetId':'x'},{'assetId':'y "
+               "1'}]"),
          event(2, "session.binary_asset", cat("'assetId':'x 0 9999999999999999999',", image)),
          event(3, "session.binary_asset", cat("'assetId':'y 1',", image)),
          event(4, "assistant.message", "'content':'A dot.'")});
@@ -213,6 +222,26 @@ TEST_F(CopilotTest, EachRequestIsCountedOnceEvenIfItsIdIsNotItsOwn) {
   open("copilot");
   EXPECT_EQ(usages(source(), kId), (Lines{"1 (First.)", "2 (Second.)", "4 (Third.)"}));
   EXPECT_EQ(session(kId).usage.input.value, 7);
+}
+
+TEST_F(CopilotTest, WhatAProgramSaysForTheUserIsMarkedAndNoTitle) {
+  write(kFile,
+        {start(), event(1, "user.message", "'content':'Skill','source':'skill-pdf'"),
+         event(2, "user.message", "'content':'<system_notification>Done</system_notification>'"),
+         event(3, "user.message", "'content':'Go on','isAutopilotContinuation':true"),
+         event(4, "user.message", "'content':'Mine','source':'user'"),
+         event(5, "user.message", "'content':'Sub','source':'agent-1'", "a1"),
+         event(6, "session.compaction_complete",
+               "'success':true,'summaryContent':'In short',"
+               "'compactionTokensUsed':{'inputTokens':9}"),
+         event(7, "session.compaction_complete", "'success':false,'error':'no'")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"*user: Skill", "*user: <system_notification>Done</system_notification>",
+                   "*user: Go on", "user: Mine", "*user: In short"}));
+  EXPECT_EQ(session(kId).info.title, "Mine");
+  EXPECT_EQ(session(kId).usage.input.value, 9);
+  EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Sub");
 }
 
 TEST_F(CopilotTest, NamesAreYaml) {

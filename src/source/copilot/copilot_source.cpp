@@ -44,11 +44,21 @@ Usage copilot_usage(JsonView used) {
   return usage;
 }
 
-bool is_message_event(std::string_view type) {
+constexpr std::string_view kCompaction = "session.compaction_complete";
+
+bool is_message_event(std::string_view type, JsonView data) {
   static constexpr std::array<std::string_view, 5> kMessages = {"user.message", "assistant.message",
                                                                 "tool.execution_complete",
                                                                 "system.message", "session.error"};
-  return std::ranges::find(kMessages, type) != kMessages.end();
+  return std::ranges::find(kMessages, type) != kMessages.end() ||
+         (type == kCompaction && !data["summaryContent"].text().empty());
+}
+
+// Whether a program wrote the message: its source is a skill, another agent and so on.
+bool is_program_message(JsonView data) {
+  const std::string source = data["source"].text();
+  return (!source.empty() && source != "user") || is_true(data["isAutopilotContinuation"]) ||
+         trimmed(data["content"].text()).starts_with("<system_notification>");
 }
 
 // The event with an attached file; "" if it is gone.
@@ -189,9 +199,12 @@ class CopilotIndexer final : public Indexer {
   static void add(const Event& event, Node node, Speaker& speaker) {
     Transcript& into = speaker.into;
     read_metadata(event, into.session.info);
-    node.is_message = is_message_event(event.kind);
+    const bool is_question = event.kind == "user.message";
+    node.is_message = is_message_event(event.kind, event.data);
     node.is_result = event.kind == "tool.execution_complete";
-    node.is_injected = event.kind == "system.message" || event.kind == "session.error";
+    node.is_injected = event.kind == "system.message" || event.kind == "session.error" ||
+                       event.kind == kCompaction ||
+                       (is_question && !into.is_child && is_program_message(event.data));
     const auto place = into.tree.add(node, event.raw);
     if (!place) {
       return;
@@ -201,7 +214,11 @@ class CopilotIndexer final : public Indexer {
       add_answer(*place, event.data["apiCallId"].text(), speaker);
     } else if (event.kind == "session.usage_record") {
       add_usage(event, speaker);
-    } else if (event.kind == "user.message" && speaker.first.empty()) {
+    } else if (const JsonView used = event.data["compactionTokensUsed"]; used) {
+      Usage usage = copilot_usage(used);
+      usage.request_id = event.id.text();
+      into.other_usages.emplace(speaker.last_message, note_usage(into.usages, std::move(usage)));
+    } else if (is_question && !node.is_injected && speaker.first.empty()) {
       speaker.first = event.data["content"].text();
     }
   }
@@ -296,8 +313,11 @@ void add_event(std::string_view type, JsonView data, Message& message) {
     message.blocks.emplace_back(
         tool_result(data["toolCallId"].text(), result_of(data), data["success"].raw() == "false"));
   } else {
-    message.role = type == "user.message" ? role::kUser : role::kSystem;
-    const JsonView text = data["content"] ? data["content"] : data["message"];
+    const bool is_summary = type == kCompaction;
+    message.role = is_summary || type == "user.message" ? role::kUser : role::kSystem;
+    const JsonView text = is_summary        ? data["summaryContent"]
+                          : data["content"] ? data["content"]
+                                            : data["message"];
     message.blocks.emplace_back(TextBlock{text.text(), {}});
   }
 }
@@ -360,8 +380,9 @@ class Copilot final : public JsonlTool {
       mark_injected(message);
     }
     static constexpr std::array<std::string_view, 1> kData = {"data"};
-    static constexpr std::array<std::string_view, 6> kKnown = {
-        "content", "reasoningText", "toolRequests", "result", "toolCallId", "success"};
+    static constexpr std::array<std::string_view, 7> kKnown = {
+        "content",    "reasoningText", "toolRequests",  "result",
+        "toolCallId", "success",       "summaryContent"};
     add_extra(message.extra, "copilot", members_without(piece.json, kData));
     add_extra(message.extra, "copilot_data", members_without(piece.json["data"], kKnown));
     return message;
