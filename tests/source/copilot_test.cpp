@@ -244,6 +244,20 @@ TEST_F(CopilotTest, WhatAProgramSaysForTheUserIsMarkedAndNoTitle) {
   EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Sub");
 }
 
+// After a resumption, the results of interrupted calls name another one.
+TEST_F(CopilotTest, TheModelIsTheOneThatAnswersOrWasChosen) {
+  const auto model = [this] { return session(kId).info.model; };
+  write(kFile, {event(0, "session.start", "'selectedModel':'m0'"),
+                event(1, "user.message", "'content':'Go'")});
+  open("copilot");
+  EXPECT_EQ(model(), "m0");
+  write(kFile, {event(2, "assistant.message", "'content':'Did.','model':'m1'"),
+                event(3, "tool.execution_complete", "'toolCallId':'c1','model':'resumed'")});
+  EXPECT_EQ(model(), "m1");
+  write(kFile, {event(4, "session.model_change", "'newModel':'m2'")});
+  EXPECT_EQ(model(), "m2");
+}
+
 TEST_F(CopilotTest, NamesAreYaml) {
   const std::vector<std::pair<std::string_view, std::string_view>> names = {
       {"'it''s: \"a\" # b'", "it's: \"a\" # b"},

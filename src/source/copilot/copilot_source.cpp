@@ -264,8 +264,11 @@ class CopilotIndexer final : public Indexer {
     if (event.kind == "session.start" && info.working_dir.empty()) {
       info.working_dir = event.data["context"]["cwd"].text();
     }
-    if (const std::string model = event.data["model"].text(); !model.empty()) {
-      info.model = model;
+    const JsonView model = event.kind == "assistant.message"      ? event.data["model"]
+                           : event.kind == "session.model_change" ? event.data["newModel"]
+                                                                  : event.data["selectedModel"];
+    if (std::string name = model.text(); !name.empty()) {
+      info.model = std::move(name);
     }
   }
 
