@@ -244,6 +244,18 @@ TEST_F(CopilotTest, WhatAProgramSaysForTheUserIsMarkedAndNoTitle) {
   EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Sub");
 }
 
+// Before they had names of their own, the call that started them was their
+// name.
+TEST_F(CopilotTest, SubAgentsOfOlderVersions) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
+                event(2, "user.message", "'content':'Sub','source':'agent-1'"),
+                event(3, "assistant.message", "'content':'Did.','parentToolCallId':'c|1'"),
+                event(4, "assistant.message", "'content':'Done.'")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "*user: Sub", "assistant: Done."}));
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
 // After a resumption, the results of interrupted calls name another one.
 TEST_F(CopilotTest, TheModelIsTheOneThatAnswersOrWasChosen) {
   const auto model = [this] { return session(kId).info.model; };

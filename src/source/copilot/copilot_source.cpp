@@ -147,7 +147,10 @@ class CopilotIndexer final : public Indexer {
     node.id = node_id(id.text());
     node.parent = node_id(parent.text());
     node.link = parent ? Link::named : Link::previous;
-    const std::string agent = agent_id.text();
+    std::string agent = agent_id.text();
+    if (const std::string call = data["parentToolCallId"].text(); agent.empty() && !call.empty()) {
+      agent = session_id_of(call).str();  // older versions named only the call that started it
+    }
     if (agent.empty()) {
       add(event, node, main_);
     } else {
