@@ -256,6 +256,17 @@ TEST_F(CopilotTest, SubAgentsOfOlderVersions) {
   EXPECT_EQ(sessions(true).size(), 2U);
 }
 
+TEST_F(CopilotTest, SessionsOfTheFirstVersionsAreFilesOfTheirOwn) {
+  write(cat("session-state/", kId, ".jsonl"),
+        {start(), event(1, "user.message", "'content':'Why?'")});
+  write("session-state/other/events.jsonl", {start(), event(1, "user.message", "'content':'So?'")});
+  write("session-state/other/files/more.jsonl",
+        {start(), event(1, "user.message", "'content':'No'")});
+  open("copilot");
+  EXPECT_EQ(sessions().size(), 2U);
+  EXPECT_EQ(transcript(kId), Lines{"user: Why?"});
+}
+
 // After a resumption, the results of interrupted calls name another one.
 TEST_F(CopilotTest, TheModelIsTheOneThatAnswersOrWasChosen) {
   const auto model = [this] { return session(kId).info.model; };

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEvents = "events.jsonl";
+constexpr std::string_view kSessions = "session-state";
 constexpr std::int64_t kMetadataBytesMax = 1 << 20;
 
 bool is_copilot_line(JsonView line) {
@@ -333,11 +334,13 @@ FileLayout::Name copilot_name(const fs::path& file) {
   return {(is_usual ? fs::absolute(file).parent_path().filename() : file.stem()).native()};
 }
 
+// The first versions wrote session-state/<id>.jsonl.
 bool is_events_file(const fs::path& file, const fs::path& /*place*/) {
-  return file.filename() == kEvents;
+  return file.filename() == kEvents ||
+         (file.extension() == ".jsonl" && file.parent_path().filename() == kSessions);
 }
 
-constexpr FileLayout kCopilotFiles = {"session-state", 1, is_events_file, copilot_name};
+constexpr FileLayout kCopilotFiles = {kSessions, 1, is_events_file, copilot_name};
 
 class Copilot final : public JsonlTool {
  public:
@@ -350,17 +353,20 @@ class Copilot final : public JsonlTool {
   }
 
   std::vector<fs::path> sidecar_files(const Located& located) const override {
-    return {located.parts.front().file.parent_path() / "workspace.yaml"};
+    const fs::path& events = located.parts.front().file;
+    return events.filename() == kEvents ? std::vector{events.parent_path() / "workspace.yaml"}
+                                        : std::vector<fs::path>();
   }
 
   // The name is in a YAML file beside the events.
   Result<> resolve(Located& located, ReadReport& report) const override {
-    const fs::path file = sidecar_files(located).front();
-    REPRISE_ASSIGN(const std::string metadata, read_sibling(file, kMetadataBytesMax, report));
-    if (auto name = copilot_name_in(metadata)) {
-      located.title = *std::move(name);
-    } else {
-      add_damage(report, {file.native(), name.error().message, ""});
+    for (const fs::path& file : sidecar_files(located)) {
+      REPRISE_ASSIGN(const std::string metadata, read_sibling(file, kMetadataBytesMax, report));
+      if (auto name = copilot_name_in(metadata)) {
+        located.title = *std::move(name);
+      } else {
+        add_damage(report, {file.native(), name.error().message, ""});
+      }
     }
     return {};
   }
