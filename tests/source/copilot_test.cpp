@@ -224,6 +224,24 @@ TEST_F(CopilotTest, EachRequestIsCountedOnceEvenIfItsIdIsNotItsOwn) {
   EXPECT_EQ(session(kId).usage.input.value, 7);
 }
 
+TEST_F(CopilotTest, AnAnswerInPartsIsOne) {
+  const auto part = [](int number, std::string_view text, std::string_view more = "") {
+    return answer(number, "r1", text, cat(",'chunkIndex':", number - 3, ",'chunkCount':2", more));
+  };
+  write(kFile, {start(), event(1, "user.message", "'content':'Go'"), usage(2, "r1", 1),
+                part(3, "One", ",'reasoningText':'hm'"),
+                part(4, "two",
+                     ",'reasoningText':'so','toolRequests':[{'toolCallId':'c1',"
+                     "'name':'ls'}]"),
+                event(5, "tool.execution_complete", "'toolCallId':'c1','result':{'content':'a'}")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go",
+                                    "assistant: (thinking) hm | One | "
+                                    "(thinking) so | two | call ls c1 null",
+                                    "tool: c1 = a"}));
+  EXPECT_EQ(session(kId).usage.input.value, 1);
+}
+
 TEST_F(CopilotTest, WhatAProgramSaysForTheUserIsMarkedAndNoTitle) {
   write(kFile,
         {start(), event(1, "user.message", "'content':'Skill','source':'skill-pdf'"),

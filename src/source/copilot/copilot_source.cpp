@@ -209,6 +209,9 @@ class CopilotIndexer final : public Indexer {
     node.is_injected = event.kind == "system.message" || event.kind == "session.error" ||
                        event.kind == kCompaction ||
                        (is_question && !into.is_child && is_program_message(event.data));
+    if (event.data["chunkCount"]) {  // else requests of some servers have equal ids
+      node.group = node_id(event.data["apiCallId"].text());
+    }
     const auto place = into.tree.add(node, event.raw);
     if (!place) {
       return;
@@ -329,6 +332,27 @@ void add_event(std::string_view type, JsonView data, Message& message) {
   }
 }
 
+// Adds what is not in the blocks: values, or lists of them for an answer in parts.
+void add_rest(std::span<const Piece> pieces, Extra& extra) {
+  static constexpr std::array<std::string_view, 1> kData = {"data"};
+  static constexpr std::array<std::string_view, 7> kKnown = {
+      "content",    "reasoningText", "toolRequests",  "result",
+      "toolCallId", "success",       "summaryContent"};
+  const auto add = [&](std::string_view name, const auto& rest_of) {
+    if (pieces.size() == 1) {
+      return add_extra(extra, name, rest_of(pieces.front().json));
+    }
+    std::string list = "[";
+    for (const Piece& piece : pieces) {
+      const auto rest = rest_of(piece.json);
+      list += cat(list.size() > 1 ? "," : "", rest ? std::string_view(rest->text()) : "{}");
+    }
+    add_extra(extra, name, json::take(list += "]"));
+  };
+  add("copilot", [](JsonView event) { return members_without(event, kData); });
+  add("copilot_data", [](JsonView event) { return members_without(event["data"], kKnown); });
+}
+
 FileLayout::Name copilot_name(const fs::path& file) {
   const bool is_usual = file.filename() == kEvents;
   return {(is_usual ? fs::absolute(file).parent_path().filename() : file.stem()).native()};
@@ -383,20 +407,17 @@ class Copilot final : public JsonlTool {
       return copilot::message_of_import(pieces);
     }
     Message message{.created_at = time_of(piece.json["timestamp"]).value_or(Time{})};
-    add_event(type, piece.json["data"], message);
-    REPRISE_TRY(add_attachments(transcript, piece.json["data"]["attachments"], message));
-    if (piece.node.usage != 0) {
-      message.usage = transcript.usages[piece.node.usage - 1];
+    for (const Piece& part : pieces) {
+      add_event(type, part.json["data"], message);
+      REPRISE_TRY(add_attachments(transcript, part.json["data"]["attachments"], message));
+      if (part.node.usage != 0) {
+        message.usage = transcript.usages[part.node.usage - 1];
+      }
     }
     if (piece.node.is_injected) {
       mark_injected(message);
     }
-    static constexpr std::array<std::string_view, 1> kData = {"data"};
-    static constexpr std::array<std::string_view, 7> kKnown = {
-        "content",    "reasoningText", "toolRequests",  "result",
-        "toolCallId", "success",       "summaryContent"};
-    add_extra(message.extra, "copilot", members_without(piece.json, kData));
-    add_extra(message.extra, "copilot_data", members_without(piece.json["data"], kKnown));
+    add_rest(pieces, message.extra);
     return message;
   }
 
