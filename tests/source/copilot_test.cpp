@@ -299,6 +299,22 @@ TEST_F(CopilotTest, TheModelIsTheOneThatAnswersOrWasChosen) {
   EXPECT_EQ(model(), "m2");
 }
 
+TEST_F(CopilotTest, AResultHasItsImagesAndAllThatIsUnknown) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
+                event(2, "tool.execution_complete",
+                      "'toolCallId':'c1','success':true,'result':{'content':'a','contents':["
+                      "{'type':'text','text':'a'},{'type':'image','mimeType':'image/png','data':"
+                      "'AAAA'},{'type':'resource','x':1}],'detailedContent':'+a'}")});
+  open("copilot");
+  EXPECT_EQ(
+      transcript(kId),
+      (Lines{"user: Go", "tool: c1 = a | [image/png data:image/png;base64,AAAA] | ?resource"}));
+  const auto messages = must(read_all(source(), must(SessionId::parse(kId))));
+  const Extra& extra = std::get<ToolResultBlock>(messages.at(1).blocks.at(0)).extra;
+  ASSERT_EQ(extra.size(), 1U);
+  EXPECT_EQ(extra[0].name, "detailedContent");
+}
+
 TEST_F(CopilotTest, NamesAreYaml) {
   const std::vector<std::pair<std::string_view, std::string_view>> names = {
       {"'it''s: \"a\" # b'", "it's: \"a\" # b"},

@@ -320,8 +320,17 @@ void add_event(std::string_view type, JsonView data, Message& message) {
     });
   } else if (type == "tool.execution_complete") {
     message.role = role::kTool;
-    message.blocks.emplace_back(
-        tool_result(data["toolCallId"].text(), result_of(data), data["success"].raw() == "false"));
+    const JsonView result = data["result"];
+    message.blocks.emplace_back(tool_result(data["toolCallId"].text(), result_of(data),
+                                            data["success"].raw() == "false",
+                                            extra_without(result, {"content", "contents"})));
+    result["contents"].each([&](JsonView part) {
+      if (const std::string kind = part["type"].text(); kind == "image") {
+        message.blocks.emplace_back(image_of(part["mimeType"].text(), part["data"].text()));
+      } else if (kind != "text") {  // the texts are the result
+        message.blocks.push_back(unknown_block(part));
+      }
+    });
   } else {
     const bool is_summary = type == kCompaction;
     message.role = is_summary || type == "user.message" ? role::kUser : role::kSystem;
