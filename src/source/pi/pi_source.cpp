@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "base/file.h"
@@ -76,11 +77,12 @@ bool is_message_entry(JsonView entry) {
          type == "branch_summary";
 }
 
-// Whether neither model nor user wrote the message: hooks, summaries, the user's commands.
+// Whether neither model nor user wrote the message: hooks, summaries.
 bool is_injected_entry(JsonView entry) {
-  const std::string role = entry["message"]["role"].text();
+  static constexpr std::array<std::string_view, 4> kSpeakers = {"user", "assistant", "toolResult",
+                                                                "bashExecution"};
   return entry["type"].text() != "message" ||
-         (role != "user" && role != "assistant" && role != "toolResult");
+         std::ranges::find(kSpeakers, entry["message"]["role"].text()) == kSpeakers.end();
 }
 
 // Of an answer. The request's id is that of the response, else that of the entry, else its time.
@@ -112,7 +114,7 @@ Message message_of(JsonView entry, bool has_usage) {
           time_of(entry["timestamp"]).value_or(time_of(inner["timestamp"]).value_or(Time{}))};
   if (role == "toolResult") {
     add_result(inner, message.blocks);
-  } else if (role == "bashExecution") {
+  } else if (role == "bashExecution") {  // a command that the user ran
     message.blocks.emplace_back(
         TextBlock{cat("$ ", inner["command"].text(), "\n", inner["output"].text()), {}});
   } else if (entry["summary"]) {
