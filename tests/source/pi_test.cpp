@@ -103,6 +103,16 @@ TEST_F(PiTest, ACommandOfTheUserIsTheirs) {
   EXPECT_EQ(session(kId).info.title, "Why?");
 }
 
+TEST_F(PiTest, TheSessionHasTheLastModelWithItsProvider) {
+  write(kFile, {header(), entry("1", "", "'type':'model_change','provider':'p','modelId':'m0'"),
+                entry("2", "1", message("user", "Why?"))});
+  open("pi");
+  EXPECT_EQ(session(kId).info.provider, "p");
+  write(kFile, {entry("3", "2", message("assistant", "So.", ",'provider':'q','model':'m1'"))});
+  EXPECT_EQ(session(kId).info.provider, "q");
+  EXPECT_EQ(session(kId).info.model, "m1");
+}
+
 TEST_F(PiTest, WhatNoPersonAndNoModelWroteIsMarked) {
   write(kFile, {header(),
                 entry("2", "", "'type':'custom_message','customType':'x','content':'from a hook'"),

@@ -127,8 +127,8 @@ Message message_of(JsonView entry, bool has_usage) {
     message.model = inner["model"].text();
     message.response_id = inner["responseId"].text();
     const std::string stop = inner["stopReason"].text();
-    message.state =
-        stop == "aborted" || stop == "error" ? MessageState::incomplete : MessageState::complete;
+    const bool is_cut = stop == "aborted" || stop == "error";
+    message.state = is_cut ? MessageState::incomplete : MessageState::complete;
     if (has_usage) {
       message.usage = usage_of(entry);
     }
@@ -191,6 +191,7 @@ class PiIndexer final : public Indexer {
       name_ = record.json["name"].text();
     } else if (kind == "model_change") {
       info.model = record.json["modelId"].text();
+      info.provider = record.json["provider"].text();
     }
     into_.tree.add(node, record.json.raw());
   }
@@ -217,6 +218,7 @@ class PiIndexer final : public Indexer {
     if (role == "assistant") {
       if (std::string model = message["model"].text(); !model.empty()) {
         into_.session.info.model = std::move(model);
+        into_.session.info.provider = message["provider"].text();
       }
       if (message["usage"]) {
         node.usage = note_usage(into_.usages, pi::usage_of(entry));
