@@ -204,6 +204,27 @@ TEST_F(CodexTest, KilledInMidAnswer) {
   EXPECT_TRUE(damage(kThread).empty());
 }
 
+TEST_F(CodexTest, AnAnswerAtTheTokenLimitIsCut) {
+  constexpr std::string_view kEnd =
+      "{'type':'task_complete','turn_id':'t','last_agent_message':null,'error':{'message':"
+      "'Incomplete response returned, reason: max_output_tokens'}}";
+  write(file_of(kThread),
+        {meta(kThread), line(1, "event_msg", "{'type':'task_started'}"), prompt_line(2, "Go"),
+         message_line(3, "assistant", "Whole"),
+         line(4, "event_msg", "{'type':'task_complete','error':null}"),
+         line(5, "event_msg", "{'type':'task_started'}"), prompt_line(6, "On"),
+         message_line(7, "assistant", "Half"), line(8, "event_msg", kEnd),
+         line(9, "event_msg", "{'type':'task_started'}"), prompt_line(10, "List"),
+         line(11, "response_item",
+              "{'type':'function_call','name':'shell','arguments':'{}','call_id':'c1'}"),
+         line(12, "response_item", "{'type':'function_call_output','call_id':'c1','output':'a'}"),
+         line(13, "event_msg", "{'type':'task_complete','error':{'message':'503'}}")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"user: Go", "assistant: Whole", "user: On", "assistant (cut): Half",
+                   "user: List", "assistant: call shell c1 {}", "tool: c1 = a"}));
+}
+
 TEST_F(CodexTest, NamesAndArchivedThreads) {
   write(cat("archived_sessions/rollout-2026-11-20T10-00-00-", kThread, ".jsonl"),
         {meta(kThread), prompt_line(1, "First")});

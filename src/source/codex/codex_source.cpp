@@ -133,11 +133,17 @@ class CodexIndexer final : public Indexer {
       name_ = event["thread_name"].text();
     } else if (type == "thread_rolled_back") {
       roll_back(event["num_turns"].count());
-    } else if (type == "turn_aborted" && last_answer_) {
+    } else if (last_answer_ &&
+               (type == "turn_aborted" || (is_end(type) && answer_ != 0 && event["error"]))) {
       into_.tree.node(*last_answer_).detail |= codex::kCutBit;
     } else if (type == "task_started" || type == "turn_started") {
       last_answer_.reset();
     }
+  }
+
+  // Of a turn. An error after the last answer means that this is incomplete.
+  static bool is_end(std::string_view event) {
+    return event == "task_complete" || event == "turn_complete";
   }
 
   void note_shown(const Record& record, JsonView event, bool is_answer) {
