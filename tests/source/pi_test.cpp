@@ -113,6 +113,14 @@ TEST_F(PiTest, TheSessionHasTheLastModelWithItsProvider) {
   EXPECT_EQ(session(kId).info.model, "m1");
 }
 
+TEST_F(PiTest, AnAnswerAtTheTokenLimitIsCut) {
+  write(kFile, {header(), entry("1", "", message("user", "Why?")),
+                entry("2", "1", message("assistant", "So", ",'stopReason':'length'")),
+                entry("3", "2", message("assistant", "So.", ",'stopReason':'stop'"))});
+  open("pi");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant (cut): So", "assistant: So."}));
+}
+
 TEST_F(PiTest, WhatNoPersonAndNoModelWroteIsMarked) {
   write(kFile, {header(),
                 entry("2", "", "'type':'custom_message','customType':'x','content':'from a hook'"),

@@ -127,7 +127,7 @@ Message message_of(JsonView entry, bool has_usage) {
     message.model = inner["model"].text();
     message.response_id = inner["responseId"].text();
     const std::string stop = inner["stopReason"].text();
-    const bool is_cut = stop == "aborted" || stop == "error";
+    const bool is_cut = stop == "aborted" || stop == "error" || stop == "length";
     message.state = is_cut ? MessageState::incomplete : MessageState::complete;
     if (has_usage) {
       message.usage = usage_of(entry);
