@@ -214,6 +214,29 @@ TEST_F(ClaudeTest, SubAgentsAreListedWithTheBranchesOnly) {
   EXPECT_EQ(transcript(cat(kId, ":agent-7")), (Lines{"*user: Do this", "assistant: Did."}));
 }
 
+// Older versions do not say so in the answer, and some never record why an answer ended.
+TEST_F(ClaudeTest, AnInterruptedAnswerIsCut) {
+  const auto ended = [](std::string line, std::string_view reason) {
+    return line.replace(line.find("'role':"), 0, cat("'stop_reason':", reason, ","));
+  };
+  constexpr std::string_view kMark = "[Request interrupted by user]";
+  write(kFile,
+        {user("u1", "", "One"), ended(assistant("a1", "u1", "m1", text("Whole")), "null"),
+         user("u2", "a1", "Two"), ended(assistant("a2", "u2", "m2", text("Half")), "null"),
+         ended(assistant("a3", "a2", "m2", text("an answer")), "null"), user("u3", "a3", kMark),
+         ended(assistant("a4", "u3", "m4", call("t1")), "'tool_use'"),
+         user("u4", "a4", "[Request interrupted by user for tool use]"),
+         ended(assistant("a5", "u4", "m5", text("Said")), "'end_turn'"), user("u5", "a5", kMark),
+         ended(assistant("a6", "u5", "m6", text("Too long")), "'max_tokens'")});
+  open("claude");
+  EXPECT_EQ(
+      transcript(kId),
+      (Lines{"user: One", "assistant: Whole", "user: Two", "assistant (cut): Half | an answer",
+             cat("*user: ", kMark), "assistant: call Bash t1 {}",
+             "*user: [Request interrupted by user for tool use]", "assistant: Said",
+             cat("*user: ", kMark), "assistant (cut): Too long"}));
+}
+
 TEST_F(ClaudeTest, TheOldSideChainIsNoBranch) {
   write(kFile, {user("u1", "", "Go"), user("s1", "", "Aside", ",'isSidechain':true"),
                 assistant("a1", "u1", "m1", text("ok"))});
