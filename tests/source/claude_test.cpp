@@ -237,6 +237,20 @@ TEST_F(ClaudeTest, AnInterruptedAnswerIsCut) {
              cat("*user: ", kMark), "assistant (cut): Too long"}));
 }
 
+TEST_F(ClaudeTest, OlderSubAgentsNameTheirSession) {
+  write(kFile, {user("u1", "", "Go")});
+  write("projects/-home-a-x/agent-7.jsonl",
+        {user("s1", "", "Do this", ",'isSidechain':true,'agentId':'7'"),
+         assistant("s2", "s1", "m9", text("Did."))});
+  open("claude");
+  EXPECT_EQ(sessions().size(), 1U);
+  EXPECT_EQ(sessions(true).size(), 2U);
+  const Session agent = session("agent-7");
+  ASSERT_EQ(agent.extra.size(), 1U);
+  EXPECT_EQ(agent.extra[0].name, "parent");
+  EXPECT_EQ(agent.extra[0].value, RawJson::string(kId));
+}
+
 TEST_F(ClaudeTest, TheOldSideChainIsNoBranch) {
   write(kFile, {user("u1", "", "Go"), user("s1", "", "Aside", ",'isSidechain':true"),
                 assistant("a1", "u1", "m1", text("ok"))});

@@ -48,6 +48,10 @@ class ClaudeIndexer final : public Indexer {
     if (info.working_dir.empty()) {
       info.working_dir = (line.folder ? line.folder : record.json["project"]).text();
     }
+    if (into_.is_child && into_.parent.empty() &&
+        !info.id.str().contains(kBranchSeparator)) {  // beside its session's file
+      into_.parent = record.json["sessionId"].text();
+    }
     Node node = node_at(record, part, record.json);
     node.id = id_of(line.uuid);
     if (line.type == "user" || line.type == "assistant" || line.type == "tool_use" ||
