@@ -126,12 +126,15 @@ class GeminiIndexer final : public Indexer {
       first_ = text_of(message["displayContent"] ? message["displayContent"] : content_of(message));
     }
     note_answer(message, type, node);
-    // A repeated message is an update: it now has its calls, or its text is in parts, in which case
-    // the older form is equivalent.
+    // A repeated message is an update: it now has its calls or its usage, or its text is in parts,
+    // in which case the older form is equivalent.
     const auto known = into_.tree.find(node.id);
     if (known && node.id != 0) {
-      if (message["toolCalls"] || into_.tree.nodes()[*known].bytes == 0) {
+      const Node& older = into_.tree.nodes()[*known];
+      if (message["toolCalls"] || older.bytes == 0) {
         replace(*known, node);
+      } else if (older.usage == 0) {
+        into_.tree.node(*known).usage = node.usage;
       }
     } else {
       into_.tree.add(node, message.raw());
@@ -156,7 +159,7 @@ class GeminiIndexer final : public Indexer {
     known.at = node.at;
     known.bytes = node.bytes;
     known.file = node.file;
-    known.usage = node.usage;
+    known.usage = node.usage != 0 ? node.usage : known.usage;
   }
 
   void add_results(Node& node, std::string_view bytes, const std::vector<std::string>& ids) {
@@ -239,7 +242,7 @@ std::unique_ptr<Indexer> make_indexer(Transcript& into) {
   return std::make_unique<GeminiIndexer>(into);
 }
 
-Message message_of(const Node& node, JsonView source) {
+Message message_of(const Transcript& transcript, const Node& node, JsonView source) {
   const Time time = time_of(source["timestamp"]).value_or(Time{});
   if (node.detail == kResultsOfCalls) {
     Message results = results_of(source);
@@ -264,7 +267,7 @@ Message message_of(const Node& node, JsonView source) {
     message.provider = "google";
     message.model = source["model"].text();
     if (node.usage != 0) {
-      message.usage = usage_of(source);
+      message.usage = transcript.usages[node.usage - 1];
     }
   }
   if (node.is_injected) {
