@@ -106,6 +106,7 @@ TEST_F(CopilotTest, NamesOfSubAgentsMayContainTheSeparatorOfIds) {
   open("copilot");
   EXPECT_EQ(transcript(cat(kId, ":a:b:c")).size(), 1U);
   EXPECT_EQ(transcript(cat(kId, "::")).size(), 1U);
+  EXPECT_EQ(session(cat(kId, ":a:b:c")).extra.at(0).value, RawJson::string(kId)) << "the parent";
   for (const std::string_view none : {":a:b", ":b:c", ":a", ":", ":::"}) {
     EXPECT_FALSE(must(source().find(must(SessionId::parse(cat(kId, none)))))) << none;
   }

@@ -82,6 +82,18 @@ TEST_F(GeminiTest, TheUsageOfAnAnswerMayComeLaterAndStays) {
   }
 }
 
+TEST_F(GeminiTest, SubAgentsKnowTheirSession) {
+  write(kFile, {start(), message("u1", "user", "One")});
+  write(cat("tmp/x/chats/", kId, "/sub.jsonl"),
+        {"{'sessionId':'sub','projectHash':'h','kind':'subagent'}", message("s1", "user", "Look")});
+  open("gemini");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " One (1)")});
+  const Session agent = session("sub");
+  ASSERT_EQ(agent.extra.size(), 1U);
+  EXPECT_EQ(agent.extra[0].name, "parent");
+  EXPECT_EQ(agent.extra[0].value, RawJson::string(kId));
+}
+
 TEST_F(GeminiTest, AFileOfAResumptionIsTheSameSession) {
   write(kFile, {start(), message("u1", "user", "One"), message("g1", "gemini", "1")});
   write(kStub, {start(),

@@ -59,7 +59,11 @@ Usage usage_of(JsonView message) {
 
 class GeminiIndexer final : public Indexer {
  public:
-  explicit GeminiIndexer(Transcript& into) : into_(into) {}
+  explicit GeminiIndexer(Transcript& into) : into_(into) {
+    if (into_.is_child) {  // its file is in a folder named after its session
+      into_.parent = into_.parts.front().file.parent_path().filename().native();
+    }
+  }
 
   void take(const Record& record, std::size_t part) override {
     const auto [rewind, id, set, session, messages, history] =
