@@ -29,8 +29,10 @@ Usage qwen_usage(JsonView line) {
 // Whether a program wrote a user's line.
 bool is_program_line(JsonView line) {
   const std::string from = line["provenance"].text();
-  const bool is_persons = from.empty() || from == "real_user";
-  return line["type"].text() == "user" && (!is_persons || line["subtype"]);
+  const std::string kind = line["subtype"].text();
+  const bool is_persons =
+      (from.empty() || from == "real_user") && (kind.empty() || kind == "mid_turn_user_message");
+  return line["type"].text() == "user" && !is_persons;
 }
 
 class QwenIndexer final : public Indexer {
@@ -55,13 +57,14 @@ class QwenIndexer final : public Indexer {
     node.link = parent ? Link::named : parent.raw().empty() ? Link::previous : Link::root;
     node.is_message = message && (kind == "user" || kind == "assistant" || kind == "tool_result");
     node.is_result = kind == "tool_result";
-    node.is_injected = node.is_message && is_program_line(record.json);
+    node.is_injected = node.is_message && !into_.is_child && is_program_line(record.json);
     node.is_inherited = static_cast<bool>(fork);
     if (auto id = SessionId::parse(fork["sessionId"].text()); fork && id) {
       into_.fork_of = *std::move(id);
     }
     if (kind == "user" && node.is_message && !node.is_injected && first_.empty()) {
-      first_ = gemini::text_of(message["parts"]);
+      const JsonView typed = record.json["systemPayload"]["displayText"];
+      first_ = typed.text().empty() ? gemini::text_of(message["parts"]) : typed.text();
     }
     if (kind == "assistant") {
       if (std::string model = record.json["model"].text(); !model.empty()) {
@@ -71,13 +74,17 @@ class QwenIndexer final : public Indexer {
         node.usage = note_usage(into_.usages, qwen_usage(record.json));
       }
     }
+    if (record.json["subtype"].text() == "custom_title") {
+      name_ = record.json["systemPayload"]["customTitle"].text();
+    }
     into_.tree.add(node, record.json.raw());
   }
 
-  void finish() override { into_.session.info.title = title_of(first_); }
+  void finish() override { into_.session.info.title = title_of(name_.empty() ? first_ : name_); }
 
  private:
   Transcript& into_;
+  std::string name_;
   std::string first_;
 };
 
