@@ -128,9 +128,9 @@ TEST_F(CopilotTest, SubAgentsAtTheSameTimeHaveTheirOwnModelTimesAndUsage) {
       (Lines{"*user: One | [image/png data:image/png;base64,iVBORw0KGgo=]", "assistant: First."}));
   EXPECT_EQ(transcript(cat(kId, ":a2")), (Lines{"*user: Two", "assistant: Second."}));
   EXPECT_EQ(metadata(cat(kId, ":a1")),
-            "One||m1|/home/a/x|2026-11-20T10:00:02Z|2026-11-20T10:00:07Z");
+            "One|copilot|m1|/home/a/x|2026-11-20T10:00:02Z|2026-11-20T10:00:07Z");
   EXPECT_EQ(metadata(cat(kId, ":a2")),
-            "Two||m2|/home/a/x|2026-11-20T10:00:03Z|2026-11-20T10:00:08Z");
+            "Two|copilot|m2|/home/a/x|2026-11-20T10:00:03Z|2026-11-20T10:00:08Z");
   EXPECT_EQ(session(kId).usage.input.value, 0);
   EXPECT_EQ(session(cat(kId, ":a1")).usage.input.value, 7);
   EXPECT_EQ(session(cat(kId, ":a2")).usage.input.value, 8);

@@ -60,6 +60,7 @@ TEST_F(GeminiTest, ACallAndItsResultAreThereOnce) {
   EXPECT_EQ(found.usage.output.value, 7);
   EXPECT_EQ(found.usage.reasoning.value, 4);
   EXPECT_EQ(found.info.model, "gemini-x");
+  EXPECT_EQ(found.info.provider, "google");
   const std::vector<Message> messages = must(read_all(source(), found.info.id));
   ASSERT_TRUE(messages.at(2).usage);
   EXPECT_EQ(messages[2].usage->request_id, "g1");

@@ -48,6 +48,7 @@ TEST_F(QwenTest, AnAnswerWithoutAModelDoesNotHideTheKnownOne) {
                 line("a2", "a1", "assistant", text("And so."))});
   open("qwen");
   EXPECT_EQ(session(kId).info.model, "qwen-x");
+  EXPECT_EQ(session(kId).info.provider, "qwen");
 }
 
 std::string title_line(std::string_view uuid, std::string_view parent, std::string_view title) {

@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kCopilot = "copilot";
 constexpr std::string_view kEvents = "events.jsonl";
 constexpr std::string_view kSessions = "session-state";
 constexpr std::int64_t kMetadataBytesMax = 1 << 20;
@@ -276,6 +277,7 @@ class CopilotIndexer final : public Indexer {
                                                                   : event.data["selectedModel"];
     if (std::string name = model.text(); !name.empty()) {
       info.model = std::move(name);
+      info.provider = kCopilot;
     }
   }
 
@@ -305,7 +307,7 @@ std::string result_of(JsonView data) {
 void add_event(std::string_view type, JsonView data, Message& message) {
   if (type == "assistant.message") {
     message.role = role::kAssistant;
-    message.provider = "copilot";
+    message.provider = kCopilot;
     message.model = data["model"].text();
     if (const std::string thoughts = data["reasoningText"].text(); !thoughts.empty()) {
       message.blocks.emplace_back(ThinkingBlock{thoughts, "", {}});

@@ -20,6 +20,7 @@ namespace {
 // In Node::detail: a message made of the results in another message's calls.
 constexpr std::uint32_t kResultsOfCalls = 1;
 
+constexpr std::string_view kProvider = "google";
 constexpr std::string_view kContext = "<session_context>";
 constexpr std::string_view kSnapshot = "<state_snapshot>";
 constexpr std::string_view kThanks = "Got it. Thanks for the additional context!";
@@ -152,6 +153,7 @@ class GeminiIndexer final : public Indexer {
     }
     if (const std::string model = message["model"].text(); !model.empty()) {
       into_.session.info.model = model;
+      into_.session.info.provider = kProvider;
     }
     if (message["tokens"]) {
       node.usage = note_usage(into_.usages, usage_of(message));
@@ -268,7 +270,7 @@ Message message_of(const Transcript& transcript, const Node& node, JsonView sour
   }
   add_calls(source, message.blocks);
   if (is_answer && !node.is_injected) {
-    message.provider = "google";
+    message.provider = kProvider;
     message.model = source["model"].text();
     if (node.usage != 0) {
       message.usage = transcript.usages[node.usage - 1];

@@ -11,6 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kQwen = "qwen";
+
 bool is_qwen_line(JsonView line) {
   return line["uuid"] && line["sessionId"] && (line["provenance"] || line["message"]["parts"]);
 }
@@ -69,6 +71,7 @@ class QwenIndexer final : public Indexer {
     if (kind == "assistant") {
       if (std::string model = record.json["model"].text(); !model.empty()) {
         info.model = std::move(model);
+        info.provider = kQwen;
       }
       if (record.json["usageMetadata"]) {
         node.usage = note_usage(into_.usages, qwen_usage(record.json));
@@ -127,7 +130,7 @@ class Qwen final : public JsonlTool {
                     .created_at = time_of(line["timestamp"]).value_or(Time{})};
     gemini::add_content(line["message"]["parts"], message.blocks);
     if (type == "assistant") {
-      message.provider = "qwen";
+      message.provider = kQwen;
       message.model = line["model"].text();
       if (pieces.front().node.usage != 0) {
         message.usage = qwen_usage(line);
