@@ -55,6 +55,18 @@ TEST_F(ClineTest, TheSessionHasTheLastKnownModelInEitherForm) {
   EXPECT_EQ(session("s1").info.provider, "anthropic");
 }
 
+TEST_F(ClineTest, ResultsHaveAllTheirParts) {
+  write(cat(kFolder, "s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'},"
+         "{'id':'m2','role':'user','content':[{'type':'tool_result','tool_use_id':'c1','content':["
+         "{'type':'text','text':'seen'},{'type':'image','source':{'type':'base64','media_type':"
+         "'image/png','data':'AAAA'}},{'type':'of_tomorrow'}]}]}]}"});
+  open("cline");
+  EXPECT_EQ(transcript("s1"),
+            (Lines{"user: Why?",
+                   "tool: c1 = seen | [image/png data:image/png;base64,AAAA] | ?of_tomorrow"}));
+}
+
 TEST_F(ClineTest, WithoutItsOtherFileTheFirstQuestionIsTheTitle) {
   write(cat(kFolder, "s1.messages.json"),
         {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});
