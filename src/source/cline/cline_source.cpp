@@ -219,6 +219,10 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
     REPRISE_TRY(take_meta(file, open->session, open->report));
   }
   open->session.system_prompt = json["system_prompt"].text();
+  if (const std::string parent = json["origin"]["parentThreadId"].text(); !parent.empty()) {
+    open->is_child = true;
+    note_parent(open->session, parent);
+  }
   json["messages"].each([&](JsonView message) { take_message(message, *text, *open); });
   count_messages(*open);
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {
