@@ -257,7 +257,7 @@ TEST_F(CopilotTest, WhatAProgramSaysForTheUserIsMarkedAndNoTitle) {
   open("copilot");
   EXPECT_EQ(transcript(kId),
             (Lines{"*user: Skill", "*user: <system_notification>Done</system_notification>",
-                   "*user: Go on", "user: Mine", "*user: In short"}));
+                   "*user: Go on", "user: Mine", "*system: In short"}));
   EXPECT_EQ(session(kId).info.title, "Mine");
   EXPECT_EQ(session(kId).usage.input.value, 9);
   EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Sub");

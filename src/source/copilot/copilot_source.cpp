@@ -334,11 +334,10 @@ void add_event(std::string_view type, JsonView data, Message& message) {
       }
     });
   } else {
-    const bool is_summary = type == kCompaction;
-    message.role = is_summary || type == "user.message" ? role::kUser : role::kSystem;
-    const JsonView text = is_summary        ? data["summaryContent"]
-                          : data["content"] ? data["content"]
-                                            : data["message"];
+    message.role = type == "user.message" ? role::kUser : role::kSystem;
+    const JsonView text = type == kCompaction ? data["summaryContent"]
+                          : data["content"]   ? data["content"]
+                                              : data["message"];
     message.blocks.emplace_back(TextBlock{text.text(), {}});
   }
 }
