@@ -237,6 +237,27 @@ TEST_F(ClaudeTest, AnInterruptedAnswerIsCut) {
              cat("*user: ", kMark), "assistant (cut): Too long"}));
 }
 
+// They are in no other line but those of the queue.
+TEST_F(ClaudeTest, WordsOfTheUserDuringATurnAreTheirs) {
+  const auto queued = [](std::string_view uuid, std::string_view parent, std::string_view rest) {
+    return cat("{'type':'attachment','uuid':'", uuid, "','parentUuid':'", parent,
+               "','attachment':{'type':'queued_command',", rest, "}}");
+  };
+  write(kFile,
+        {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")), result("r1", "a1", "t1"),
+         queued("q1", "r1", cat("'commandMode':'prompt','prompt':[", text("Wait"), "]")),
+         queued("q2", "q1", "'prompt':'Stop','origin':{'kind':'human'}"),
+         queued("q3", "q2", "'prompt':'<task-notification>done</task-notification>'"),
+         queued("q4", "q3", "'commandMode':'task-notification','prompt':'done'"),
+         queued("q5", "q4", "'prompt':'From elsewhere','origin':{'kind':'peer'}"),
+         assistant("a2", "q5", "m2", text("Well."))});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: Go", "assistant: call Bash t1 {}", "tool: t1 = done", "user: Wait",
+                   "user: Stop", "*user: <task-notification>done</task-notification>",
+                   "assistant: Well."}));
+}
+
 TEST_F(ClaudeTest, OlderSubAgentsNameTheirSession) {
   write(kFile, {user("u1", "", "Go")});
   write("projects/-home-a-x/agent-7.jsonl",

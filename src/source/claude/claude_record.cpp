@@ -111,6 +111,20 @@ Line::Line(JsonView line) : record(line) {
   content = its_content;
   usage = its_usage;
   stop_reason = its_reason;
+  if (type == "attachment") {
+    take_queued(line["attachment"]);
+  }
+}
+
+void Line::take_queued(JsonView attachment) {
+  const auto [kind, mode, origin, prompt, meta] =
+      attachment.members({"type", "commandMode", "origin", "prompt", "isMeta"});
+  const std::string by = origin["kind"].text();
+  if (kind.text() == "queued_command" && (!mode || mode.text() == "prompt") &&
+      (by.empty() || by == "human") && !is_true(meta)) {
+    type = "user";
+    content = prompt;
+  }
 }
 
 bool is_injected_line(const Line& line) {
