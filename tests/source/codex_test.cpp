@@ -47,6 +47,12 @@ std::string prompt_line(int at, std::string_view text) {
   return message_line(at, "user", text, "'user.text'");
 }
 
+std::string total_line(int at, int input, int output) {
+  return line(at, "event_msg",
+              cat("{'type':'token_count','info':{'total_token_usage':{'input_tokens':", input,
+                  ",'output_tokens':", output, "}}}"));
+}
+
 class CodexTest : public SourceTest {};
 
 TEST_F(CodexTest, ATurnWithACallAndItsUsage) {
@@ -262,6 +268,26 @@ TEST_F(CodexTest, SubAgentsAreListedWithTheBranchesOnly) {
   EXPECT_EQ(sessions(true).size(), 2U);
 }
 
+TEST_F(CodexTest, WhatASubAgentHasOfItsSessionIsNotItsOwn) {
+  write(file_of(kThread), {meta(kThread), prompt_line(1, "Go")});
+  write(file_of(kOther, "2026-11-20T10-01-00"),
+        {meta(kOther, cat(",'session_id':'", kOther,
+                          "','subagent_history_start_ordinal':4,'source':{'subagent':"
+                          "{'thread_spawn':{'parent_thread_id':'",
+                          kThread, "'}}}")),
+         prompt_line(1, "Go"), message_line(2, "assistant", "Copied"), total_line(3, 1000, 100),
+         prompt_line(4, "Look at it"), message_line(5, "assistant", "Seen"),
+         total_line(6, 1010, 101)});
+  open("codex");
+  EXPECT_EQ(transcript(kOther),
+            (Lines{"*user: Go", "assistant: Copied", "*user: Look at it", "assistant: Seen"}));
+  const Session agent = session(kOther);
+  EXPECT_EQ(agent.extra.at(0).value, RawJson::string(kThread)) << "the parent";
+  EXPECT_EQ(agent.info.forked_from, (ForkOrigin{must(SessionId::parse(kThread)), Seq{2}}));
+  EXPECT_EQ(agent.info.title, "Look at it");
+  EXPECT_EQ(agent.usage.input.value, 10);
+}
+
 TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
   write(file_of(kThread),
         {meta(kThread), prompt_line(1, "Long"), message_line(2, "assistant", "talk"),
@@ -310,12 +336,6 @@ std::string usage_line(int at, std::string_view response, int input, int output)
   return line(at, "token_usage_record",
               cat("{'response_id':'", response, "','usage':{'input_tokens':", input,
                   ",'output_tokens':", output, "}}"));
-}
-
-std::string total_line(int at, int input, int output) {
-  return line(at, "event_msg",
-              cat("{'type':'token_count','info':{'total_token_usage':{'input_tokens':", input,
-                  ",'output_tokens':", output, "}}}"));
 }
 
 // "INPUT/OUTPUT (REQUEST)" of the messages with usage.

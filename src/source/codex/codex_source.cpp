@@ -31,14 +31,15 @@ class CodexIndexer final : public Indexer {
   explicit CodexIndexer(Transcript& into) : into_(into) {}
 
   void take(const Record& record, std::size_t part) override {
-    const auto [type, payload, time, items] =
-        record.json.members({"type", "payload", "timestamp", "items"});
+    const auto [type, payload, time, items, ordinal] =
+        record.json.members({"type", "payload", "timestamp", "items", "ordinal"});
     const std::string kind = type.text();
     part_ = part;
     if (kind.empty() && items.is(json::Kind::array)) {
       return take_document(record, items);
     }
     time_ = time_of(time);
+    ordinal_ = ordinal ? std::optional(ordinal.count()) : std::nullopt;
     if (!into_.parts[part].is_inherited && !is_copied()) {
       note_time(into_.session.info, time);
     }
@@ -82,8 +83,12 @@ class CodexIndexer final : public Indexer {
     std::string text;
   };
 
-  // Older forks begin with a copy of the parent thread's lines.
-  bool is_copied() const { return copied_until_ && time_ && *time_ < *copied_until_; }
+  // Older forks, and sub-agents, begin with a copy of the parent thread's lines.
+  bool is_copied() const {
+    return (copied_until_ && time_ && *time_ < *copied_until_) ||
+           (ordinal_ && *ordinal_ < own_from_);
+  }
+  bool has_title() const { return !into_.is_child || !is_copied(); }
 
   void take_meta(JsonView meta) {
     if (into_.parts[part_].is_inherited || std::exchange(has_meta_, true)) {
@@ -98,10 +103,18 @@ class CodexIndexer final : public Indexer {
       into_.fork_of = *std::move(id);
       copied_until_ = base.empty() ? time_of(meta["timestamp"]) : std::nullopt;
     }
-    if (meta["source"]["subagent"]) {
-      const JsonView by = meta["parent_thread_id"];
+    if (const JsonView agent = meta["source"]["subagent"]; agent) {
       into_.is_child = true;
-      into_.parent = (by ? by : meta["session_id"]).text();
+      for (const JsonView by : {meta["parent_thread_id"], agent["thread_spawn"]["parent_thread_id"],
+                                meta["session_id"]}) {
+        const std::string id = by.text();  // the last one is its own in some versions
+        into_.parent =
+            into_.parent.empty() && id != into_.session.info.id.str() ? id : into_.parent;
+      }
+      own_from_ = meta["subagent_history_start_ordinal"].count();
+    }
+    if (auto id = SessionId::parse(into_.parent); id && own_from_ > 0 && !into_.fork_of) {
+      into_.fork_of = *std::move(id);
     }
   }
 
@@ -169,7 +182,7 @@ class CodexIndexer final : public Indexer {
       return;
     }
     turns_.push_back(into_.tree.before(found->place));
-    first_shown_ = first_shown_.empty() ? text : first_shown_;
+    first_shown_ = first_shown_.empty() && has_title() ? text : first_shown_;
     questions_.erase(found);
   }
 
@@ -209,10 +222,10 @@ class CodexIndexer final : public Indexer {
     }
     if (place && is_person && !node.is_injected) {
       const std::string text = codex::person_text(item);
-      first_ = first_.empty() ? text : first_;
+      first_ = first_.empty() && has_title() ? text : first_;
       if (codex::names_author(item)) {
         turns_.push_back(into_.tree.before(*place));
-        first_shown_ = first_shown_.empty() ? text : first_shown_;
+        first_shown_ = first_shown_.empty() && has_title() ? text : first_shown_;
       } else {
         questions_.push_back({*place, text});
       }
@@ -282,6 +295,8 @@ class CodexIndexer final : public Indexer {
   std::size_t part_ = 0;
   std::optional<Time> time_;
   std::optional<Time> copied_until_;
+  std::optional<std::int64_t> ordinal_;
+  std::int64_t own_from_ = 0;  // the ordinal of a sub-agent's first line of its own
   bool has_meta_ = false;
   bool has_items_ = false;
   bool has_confirmed_ = false;
