@@ -210,6 +210,19 @@ TEST_F(CodexTest, KilledInMidAnswer) {
   EXPECT_TRUE(damage(kThread).empty());
 }
 
+TEST_F(CodexTest, AnswersAndTheirSessionHaveTheSameProvider) {
+  write(file_of(kThread),
+        {meta(kThread), prompt_line(1, "Go"), message_line(2, "assistant", "Done")});
+  write(file_of(kOther, "2026-11-20T10-01-00"),
+        {meta(kOther, ",'model_provider':'ollama'"), prompt_line(1, "Go"),
+         message_line(2, "assistant", "Done")});
+  open("codex");
+  for (const auto& [id, provider] : {std::pair(kThread, "openai"), std::pair(kOther, "ollama")}) {
+    EXPECT_EQ(session(id).info.provider, provider);
+    EXPECT_EQ(must(read_all(source(), must(SessionId::parse(id)))).at(1).provider, provider);
+  }
+}
+
 TEST_F(CodexTest, AnAnswerAtTheTokenLimitIsCut) {
   constexpr std::string_view kEnd =
       "{'type':'task_complete','turn_id':'t','last_agent_message':null,'error':{'message':"

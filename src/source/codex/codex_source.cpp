@@ -73,7 +73,7 @@ class CodexIndexer final : public Indexer {
     SessionInfo& info = into_.session.info;
     info.title = title_of(!name_.empty() ? name_ : !first_shown_.empty() ? first_shown_ : first_);
     info.model = model_;
-    info.provider = "openai-responses";
+    info.provider = provider_.empty() ? "openai" : provider_;
   }
 
  private:
@@ -95,6 +95,7 @@ class CodexIndexer final : public Indexer {
       return;
     }
     into_.session.info.working_dir = meta["cwd"].text();
+    provider_ = meta["model_provider"].text();
     const std::string base = meta["history_base"]["thread_id"].text();
     const std::string parent = meta["forked_from_id"].text();
     const bool is_pointer = !base.empty() && base != into_.session.info.id.str();
@@ -302,6 +303,7 @@ class CodexIndexer final : public Indexer {
   bool has_confirmed_ = false;
   bool has_usage_records_ = false;
   std::set<std::string> responses_;  // whose usage is known
+  std::string provider_;
   std::string model_;
   std::string name_;
   std::string first_;
@@ -343,7 +345,7 @@ class Codex final : public JsonlTool {
 
   Result<Message> message(const Transcript& transcript,
                           std::span<const Piece> pieces) const override {
-    Message message = codex::message_of(pieces);
+    Message message = codex::message_of(pieces, transcript.session.info.provider);
     if (message.role == role::kAssistant) {
       message.model = name_of(transcript, pieces.front().node.detail & ~codex::kCutBit);
     }
