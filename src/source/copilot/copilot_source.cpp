@@ -235,12 +235,15 @@ class CopilotIndexer final : public Indexer {
     return one == other || one.empty() || other.empty();
   }
 
+  static constexpr std::ptrdiff_t kSearched = 16;  // the last requests
+
   // The usage of a request is recorded before its answer or, by other programs, after it.
   static void add_answer(std::uint32_t place, std::string call, Speaker& speaker) {
-    const auto request =
-        std::ranges::find_if(speaker.requests.rbegin(), speaker.requests.rend(),
-                             [&](const Request& one) { return is_same_call(one.call, call); });
-    if (request == speaker.requests.rend()) {
+    const auto end = speaker.requests.rbegin() + std::min(std::ssize(speaker.requests), kSearched);
+    const auto request = std::find_if(speaker.requests.rbegin(), end, [&](const Request& one) {
+      return is_same_call(one.call, call);
+    });
+    if (request == end) {
       speaker.last_answer = place;
       speaker.last_call = std::move(call);
     } else {
