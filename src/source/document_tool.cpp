@@ -39,7 +39,7 @@ class DocumentTool final : public Tool {
         continue;
       }
       if (const auto& info = head->info) {
-        all.push_back({*info});
+        all.push_back({*info, head->is_child});
       }
     }
     cache_.save([&](std::string_view id) {
@@ -84,6 +84,7 @@ class DocumentTool final : public Tool {
       }
       return nullptr;
     }
+    head.is_child = (*open)->is_child;
     if (!(*open)->tree.nodes().empty()) {
       head.info = (*open)->session.info;
       head.info->id = id;

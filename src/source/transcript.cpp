@@ -442,6 +442,7 @@ Transcript* agent_of(Transcript& transcript, const std::string& name) {
       Transcript{.session = {.info = {.id = *std::move(id), .state = info.state}}});
   agent->parts = transcript.parts;
   agent->is_child = true;
+  agent->parent = info.id.str();
   agent->names = transcript.names;
   return transcript.agents.emplace(name, std::move(agent)).first->second.get();
 }

@@ -214,6 +214,64 @@ TEST_F(ClaudeTest, SubAgentsAreListedWithTheBranchesOnly) {
   EXPECT_EQ(transcript(cat(kId, ":agent-7")), (Lines{"*user: Do this", "assistant: Did."}));
 }
 
+// Older versions do not say so in the answer, and some never record why an answer ended.
+TEST_F(ClaudeTest, AnInterruptedAnswerIsCut) {
+  const auto ended = [](std::string line, std::string_view reason) {
+    return line.replace(line.find("'role':"), 0, cat("'stop_reason':", reason, ","));
+  };
+  constexpr std::string_view kMark = "[Request interrupted by user]";
+  write(kFile,
+        {user("u1", "", "One"), ended(assistant("a1", "u1", "m1", text("Whole")), "null"),
+         user("u2", "a1", "Two"), ended(assistant("a2", "u2", "m2", text("Half")), "null"),
+         ended(assistant("a3", "a2", "m2", text("an answer")), "null"), user("u3", "a3", kMark),
+         ended(assistant("a4", "u3", "m4", call("t1")), "'tool_use'"),
+         user("u4", "a4", "[Request interrupted by user for tool use]"),
+         ended(assistant("a5", "u4", "m5", text("Said")), "'end_turn'"), user("u5", "a5", kMark),
+         ended(assistant("a6", "u5", "m6", text("Too long")), "'max_tokens'")});
+  open("claude");
+  EXPECT_EQ(
+      transcript(kId),
+      (Lines{"user: One", "assistant: Whole", "user: Two", "assistant (cut): Half | an answer",
+             cat("*user: ", kMark), "assistant: call Bash t1 {}",
+             "*user: [Request interrupted by user for tool use]", "assistant: Said",
+             cat("*user: ", kMark), "assistant (cut): Too long"}));
+}
+
+// They are in no other line but those of the queue.
+TEST_F(ClaudeTest, WordsOfTheUserDuringATurnAreTheirs) {
+  const auto queued = [](std::string_view uuid, std::string_view parent, std::string_view rest) {
+    return cat("{'type':'attachment','uuid':'", uuid, "','parentUuid':'", parent,
+               "','attachment':{'type':'queued_command',", rest, "}}");
+  };
+  write(kFile,
+        {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")), result("r1", "a1", "t1"),
+         queued("q1", "r1", cat("'commandMode':'prompt','prompt':[", text("Wait"), "]")),
+         queued("q2", "q1", "'prompt':'Stop','origin':{'kind':'human'}"),
+         queued("q3", "q2", "'prompt':'<task-notification>done</task-notification>'"),
+         queued("q4", "q3", "'commandMode':'task-notification','prompt':'done'"),
+         queued("q5", "q4", "'prompt':'From elsewhere','origin':{'kind':'peer'}"),
+         assistant("a2", "q5", "m2", text("Well."))});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: Go", "assistant: call Bash t1 {}", "tool: t1 = done", "user: Wait",
+                   "user: Stop", "*user: <task-notification>done</task-notification>",
+                   "assistant: Well."}));
+}
+
+TEST_F(ClaudeTest, OlderSubAgentsNameTheirSession) {
+  write(kFile, {user("u1", "", "Go")});
+  write("projects/-home-a-x/agent-7.jsonl",
+        {user("s1", "", "Do this", ",'isSidechain':true,'agentId':'7'"),
+         assistant("s2", "s1", "m9", text("Did."))});
+  open("claude");
+  EXPECT_EQ(sessions().size(), 1U);
+  EXPECT_EQ(sessions(true).size(), 2U);
+  const Session agent = session("agent-7");
+  ASSERT_EQ(agent.extra.size(), 1U);
+  EXPECT_EQ(agent.extra[0].name, "parent");
+  EXPECT_EQ(agent.extra[0].value, RawJson::string(kId));
+}
+
 TEST_F(ClaudeTest, TheOldSideChainIsNoBranch) {
   write(kFile, {user("u1", "", "Go"), user("s1", "", "Aside", ",'isSidechain':true"),
                 assistant("a1", "u1", "m1", text("ok"))});

@@ -55,6 +55,35 @@ TEST_F(ClineTest, TheSessionHasTheLastKnownModelInEitherForm) {
   EXPECT_EQ(session("s1").info.provider, "anthropic");
 }
 
+TEST_F(ClineTest, SubAgentsAreListedWithTheBranchesOnly) {
+  write(cat(kFolder, "1763600000000_s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});
+  write(cat(kFolder, "agent_1763600000001_x.messages.json"),
+        {"{'agent':'subagent','origin':{'mode':'subagent','parentThreadId':'1763600000000_s1'},"
+         "'messages':[{'id':'m2','role':'user','content':'Look'},"
+         "{'id':'m3','role':'assistant','content':'Done.'}]}"});
+  open("cline");
+  EXPECT_EQ(sessions(), Lines{"1763600000000_s1 Why? (1)"});
+  EXPECT_EQ(sessions(true).size(), 2U);
+  EXPECT_EQ(transcript("agent_1763600000001_x"), (Lines{"*user: Look", "assistant: Done."}));
+  const Session agent = session("agent_1763600000001_x");
+  ASSERT_EQ(agent.extra.size(), 1U);
+  EXPECT_EQ(agent.extra[0].name, "parent");
+  EXPECT_EQ(agent.extra[0].value, RawJson::string("1763600000000_s1"));
+}
+
+TEST_F(ClineTest, ResultsHaveAllTheirParts) {
+  write(cat(kFolder, "s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'},"
+         "{'id':'m2','role':'user','content':[{'type':'tool_result','tool_use_id':'c1','content':["
+         "{'type':'text','text':'seen'},{'type':'image','source':{'type':'base64','media_type':"
+         "'image/png','data':'AAAA'}},{'type':'of_tomorrow'}]}]}]}"});
+  open("cline");
+  EXPECT_EQ(transcript("s1"),
+            (Lines{"user: Why?",
+                   "tool: c1 = seen | [image/png data:image/png;base64,AAAA] | ?of_tomorrow"}));
+}
+
 TEST_F(ClineTest, WithoutItsOtherFileTheFirstQuestionIsTheTitle) {
   write(cat(kFolder, "s1.messages.json"),
         {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});

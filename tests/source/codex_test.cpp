@@ -47,6 +47,12 @@ std::string prompt_line(int at, std::string_view text) {
   return message_line(at, "user", text, "'user.text'");
 }
 
+std::string total_line(int at, int input, int output) {
+  return line(at, "event_msg",
+              cat("{'type':'token_count','info':{'total_token_usage':{'input_tokens':", input,
+                  ",'output_tokens':", output, "}}}"));
+}
+
 class CodexTest : public SourceTest {};
 
 TEST_F(CodexTest, ATurnWithACallAndItsUsage) {
@@ -204,6 +210,40 @@ TEST_F(CodexTest, KilledInMidAnswer) {
   EXPECT_TRUE(damage(kThread).empty());
 }
 
+TEST_F(CodexTest, AnswersAndTheirSessionHaveTheSameProvider) {
+  write(file_of(kThread),
+        {meta(kThread), prompt_line(1, "Go"), message_line(2, "assistant", "Done")});
+  write(file_of(kOther, "2026-11-20T10-01-00"),
+        {meta(kOther, ",'model_provider':'ollama'"), prompt_line(1, "Go"),
+         message_line(2, "assistant", "Done")});
+  open("codex");
+  for (const auto& [id, provider] : {std::pair(kThread, "openai"), std::pair(kOther, "ollama")}) {
+    EXPECT_EQ(session(id).info.provider, provider);
+    EXPECT_EQ(must(read_all(source(), must(SessionId::parse(id)))).at(1).provider, provider);
+  }
+}
+
+TEST_F(CodexTest, AnAnswerAtTheTokenLimitIsCut) {
+  constexpr std::string_view kEnd =
+      "{'type':'task_complete','turn_id':'t','last_agent_message':null,'error':{'message':"
+      "'Incomplete response returned, reason: max_output_tokens'}}";
+  write(file_of(kThread),
+        {meta(kThread), line(1, "event_msg", "{'type':'task_started'}"), prompt_line(2, "Go"),
+         message_line(3, "assistant", "Whole"),
+         line(4, "event_msg", "{'type':'task_complete','error':null}"),
+         line(5, "event_msg", "{'type':'task_started'}"), prompt_line(6, "On"),
+         message_line(7, "assistant", "Half"), line(8, "event_msg", kEnd),
+         line(9, "event_msg", "{'type':'task_started'}"), prompt_line(10, "List"),
+         line(11, "response_item",
+              "{'type':'function_call','name':'shell','arguments':'{}','call_id':'c1'}"),
+         line(12, "response_item", "{'type':'function_call_output','call_id':'c1','output':'a'}"),
+         line(13, "event_msg", "{'type':'task_complete','error':{'message':'503'}}")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"user: Go", "assistant: Whole", "user: On", "assistant (cut): Half",
+                   "user: List", "assistant: call shell c1 {}", "tool: c1 = a"}));
+}
+
 TEST_F(CodexTest, NamesAndArchivedThreads) {
   write(cat("archived_sessions/rollout-2026-11-20T10-00-00-", kThread, ".jsonl"),
         {meta(kThread), prompt_line(1, "First")});
@@ -239,6 +279,26 @@ TEST_F(CodexTest, SubAgentsAreListedWithTheBranchesOnly) {
   EXPECT_EQ(session(kOther).extra.front().value, RawJson::string(kThread));
   EXPECT_EQ(sessions(), Lines{cat(kThread, " Go (1)")});
   EXPECT_EQ(sessions(true).size(), 2U);
+}
+
+TEST_F(CodexTest, WhatASubAgentHasOfItsSessionIsNotItsOwn) {
+  write(file_of(kThread), {meta(kThread), prompt_line(1, "Go")});
+  write(file_of(kOther, "2026-11-20T10-01-00"),
+        {meta(kOther, cat(",'session_id':'", kOther,
+                          "','subagent_history_start_ordinal':4,'source':{'subagent':"
+                          "{'thread_spawn':{'parent_thread_id':'",
+                          kThread, "'}}}")),
+         prompt_line(1, "Go"), message_line(2, "assistant", "Copied"), total_line(3, 1000, 100),
+         prompt_line(4, "Look at it"), message_line(5, "assistant", "Seen"),
+         total_line(6, 1010, 101)});
+  open("codex");
+  EXPECT_EQ(transcript(kOther),
+            (Lines{"*user: Go", "assistant: Copied", "*user: Look at it", "assistant: Seen"}));
+  const Session agent = session(kOther);
+  EXPECT_EQ(agent.extra.at(0).value, RawJson::string(kThread)) << "the parent";
+  EXPECT_EQ(agent.info.forked_from, (ForkOrigin{must(SessionId::parse(kThread)), Seq{2}}));
+  EXPECT_EQ(agent.info.title, "Look at it");
+  EXPECT_EQ(agent.usage.input.value, 10);
 }
 
 TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
@@ -289,12 +349,6 @@ std::string usage_line(int at, std::string_view response, int input, int output)
   return line(at, "token_usage_record",
               cat("{'response_id':'", response, "','usage':{'input_tokens':", input,
                   ",'output_tokens':", output, "}}"));
-}
-
-std::string total_line(int at, int input, int output) {
-  return line(at, "event_msg",
-              cat("{'type':'token_count','info':{'total_token_usage':{'input_tokens':", input,
-                  ",'output_tokens':", output, "}}}"));
 }
 
 // "INPUT/OUTPUT (REQUEST)" of the messages with usage.

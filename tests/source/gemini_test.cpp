@@ -60,9 +60,39 @@ TEST_F(GeminiTest, ACallAndItsResultAreThereOnce) {
   EXPECT_EQ(found.usage.output.value, 7);
   EXPECT_EQ(found.usage.reasoning.value, 4);
   EXPECT_EQ(found.info.model, "gemini-x");
+  EXPECT_EQ(found.info.provider, "google");
   const std::vector<Message> messages = must(read_all(source(), found.info.id));
   ASSERT_TRUE(messages.at(2).usage);
   EXPECT_EQ(messages[2].usage->request_id, "g1");
+}
+
+TEST_F(GeminiTest, TheUsageOfAnAnswerMayComeLaterAndStays) {
+  constexpr std::string_view kTokens = ",'tokens':{'input':10,'output':3}";
+  constexpr std::string_view kCalls = ",'toolCalls':[{'id':'c1','name':'ls','args':{}}]";
+  write(kFile, {start(), message("u1", "user", "One"), message("g1", "gemini", "1"),
+                message("g1", "gemini", "1", kTokens), message("u2", "user", "Two"),
+                message("g2", "gemini", "2", kTokens), message("g2", "gemini", "2", kCalls)});
+  open("gemini");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: One", "assistant: 1", "user: Two", "assistant: 2 | call ls c1 {}"}));
+  EXPECT_EQ(session(kId).usage.input.value, 20);
+  const auto messages = must(read_all(source(), must(SessionId::parse(kId))));
+  for (const std::size_t at : {1U, 3U}) {
+    ASSERT_TRUE(messages.at(at).usage);
+    EXPECT_EQ(messages[at].usage->output.value, 3);
+  }
+}
+
+TEST_F(GeminiTest, SubAgentsKnowTheirSession) {
+  write(kFile, {start(), message("u1", "user", "One")});
+  write(cat("tmp/x/chats/", kId, "/sub.jsonl"),
+        {"{'sessionId':'sub','projectHash':'h','kind':'subagent'}", message("s1", "user", "Look")});
+  open("gemini");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " One (1)")});
+  const Session agent = session("sub");
+  ASSERT_EQ(agent.extra.size(), 1U);
+  EXPECT_EQ(agent.extra[0].name, "parent");
+  EXPECT_EQ(agent.extra[0].value, RawJson::string(kId));
 }
 
 TEST_F(GeminiTest, AFileOfAResumptionIsTheSameSession) {

@@ -92,20 +92,46 @@ TEST_F(PiTest, FilesWithoutIdsAreRead) {
   EXPECT_EQ(transcript(kId), (Lines{"user: One", "assistant: 1"}));
 }
 
-TEST_F(PiTest, WhatNoPersonAndNoModelWroteIsMarked) {
+TEST_F(PiTest, ACommandOfTheUserIsTheirs) {
   write(kFile, {header(),
                 entry("1", "",
                       "'type':'message','message':{'role':'bashExecution','command':'ls',"
                       "'output':'a','exitCode':0}"),
-                entry("2", "1", "'type':'custom_message','customType':'x','content':'from a hook'"),
+                entry("2", "1", message("user", "Why?"))});
+  open("pi");
+  EXPECT_EQ(transcript(kId), (Lines{"user: $ ls\na", "user: Why?"}));
+  EXPECT_EQ(session(kId).info.title, "Why?");
+}
+
+TEST_F(PiTest, TheSessionHasTheLastModelWithItsProvider) {
+  write(kFile, {header(), entry("1", "", "'type':'model_change','provider':'p','modelId':'m0'"),
+                entry("2", "1", message("user", "Why?"))});
+  open("pi");
+  EXPECT_EQ(session(kId).info.provider, "p");
+  write(kFile, {entry("3", "2", message("assistant", "So.", ",'provider':'q','model':'m1'"))});
+  EXPECT_EQ(session(kId).info.provider, "q");
+  EXPECT_EQ(session(kId).info.model, "m1");
+}
+
+TEST_F(PiTest, AnAnswerAtTheTokenLimitIsCut) {
+  write(kFile, {header(), entry("1", "", message("user", "Why?")),
+                entry("2", "1", message("assistant", "So", ",'stopReason':'length'")),
+                entry("3", "2", message("assistant", "So.", ",'stopReason':'stop'"))});
+  open("pi");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant (cut): So", "assistant: So."}));
+}
+
+TEST_F(PiTest, WhatNoPersonAndNoModelWroteIsMarked) {
+  write(kFile, {header(),
+                entry("2", "", "'type':'custom_message','customType':'x','content':'from a hook'"),
                 entry("3", "2", message("hookMessage", "older hook")),
                 entry("4", "3", message("user", "Real")),
                 entry("5", "4", "'type':'compaction','summary':'In short','firstKeptEntryId':'4'"),
                 entry("6", "5", "'type':'session_info','name':'My name'"),
                 entry("7", "6", message("assistant", "par", ",'stopReason':'aborted'"))});
   open("pi");
-  EXPECT_EQ(transcript(kId), (Lines{"*user: $ ls\na", "*user: from a hook", "*user: older hook",
-                                    "user: Real", "*user: In short", "assistant (cut): par"}));
+  EXPECT_EQ(transcript(kId), (Lines{"*user: from a hook", "*user: older hook", "user: Real",
+                                    "*user: In short", "assistant (cut): par"}));
   EXPECT_EQ(session(kId).info.title, "My name");
 }
 

@@ -48,6 +48,43 @@ TEST_F(QwenTest, AnAnswerWithoutAModelDoesNotHideTheKnownOne) {
                 line("a2", "a1", "assistant", text("And so."))});
   open("qwen");
   EXPECT_EQ(session(kId).info.model, "qwen-x");
+  EXPECT_EQ(session(kId).info.provider, "qwen");
+}
+
+std::string title_line(std::string_view uuid, std::string_view parent, std::string_view title) {
+  return cat("{'uuid':'", uuid, "','parentUuid':'", parent, "','sessionId':'", kId,
+             "','type':'system','subtype':'custom_title','systemPayload':{'customTitle':'", title,
+             "','titleSource':'manual'}}");
+}
+
+TEST_F(QwenTest, TheTitleIsTheLastOneGivenElseTheQuestionAsItWasTyped) {
+  write(
+      kFile,
+      {line("u1", "", "user", cat(text("Why?"), ",", text("From a hook")),
+            ",'provenance':'real_user','systemPayload':{'displayText':'Why @x?','hookContext':''}"),
+       line("a1", "u1", "assistant", text("So."))});
+  open("qwen");
+  EXPECT_EQ(session(kId).info.title, "Why @x?");
+  write(kFile, {title_line("t1", "a1", "First"), title_line("t2", "t1", "Mine")});
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Mine (2)")});
+}
+
+TEST_F(QwenTest, WhatTheUserSaysDuringATurnIsTheirs) {
+  write(kFile, {line("u1", "", "user", text("Go")),
+                line("u2", "u1", "user", text("Wait"), ",'subtype':'mid_turn_user_message'"),
+                line("u3", "u2", "user", text("Daily"), ",'subtype':'cron'")});
+  open("qwen");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "user: Wait", "*user: Daily"}));
+}
+
+TEST_F(QwenTest, ASubAgentIsNamedAfterItsTask) {
+  write(kFile, {line("u1", "", "user", text("Go"))});
+  write(cat("projects/-home-a-x/subagents/", kId, "/agent-x-2.jsonl"),
+        {line("s1", "", "user", text("Sub"), ",'subtype':'agent_launch_prompt'"),
+         line("s2", "s1", "assistant", text("Did."))});
+  open("qwen");
+  EXPECT_EQ(session(cat(kId, ":agent-x-2")).info.title, "Sub");
+  EXPECT_EQ(transcript(cat(kId, ":agent-x-2")), (Lines{"*user: Sub", "assistant: Did."}));
 }
 
 TEST_F(QwenTest, WhatAProgramSaysIsMarkedAndNoTitle) {

@@ -104,12 +104,27 @@ Line::Line(JsonView line) : record(line) {
   is_sidechain = is_true(sidechain);
   is_meta = is_true(meta) || is_true(summary) || is_true(error);
   is_aborted = is_true(aborted);
-  const auto [its_id, its_model, its_content, its_usage] =
-      message.members({"id", "model", "content", "usage"});
+  const auto [its_id, its_model, its_content, its_usage, its_reason] =
+      message.members({"id", "model", "content", "usage", "stop_reason"});
   id = its_id;
   model = its_model;
   content = its_content;
   usage = its_usage;
+  stop_reason = its_reason;
+  if (type == "attachment") {
+    take_queued(line["attachment"]);
+  }
+}
+
+void Line::take_queued(JsonView attachment) {
+  const auto [kind, mode, origin, prompt, meta] =
+      attachment.members({"type", "commandMode", "origin", "prompt", "isMeta"});
+  const std::string by = origin["kind"].text();
+  if (kind.text() == "queued_command" && (!mode || mode.text() == "prompt") &&
+      (by.empty() || by == "human") && !is_true(meta)) {
+    type = "user";
+    content = prompt;
+  }
 }
 
 bool is_injected_line(const Line& line) {
@@ -183,7 +198,8 @@ Message message_of(std::span<const Piece> pieces) {
         message.usage = std::move(usage);
       }
     }
-    if (line.is_aborted) {
+    if (line.is_aborted || pieces[i].node.detail == kInterrupted ||
+        line.stop_reason.text() == "max_tokens") {
       message.state = MessageState::incomplete;
     }
     lines += lines.size() > 1 ? "," : "";

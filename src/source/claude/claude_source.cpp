@@ -48,12 +48,17 @@ class ClaudeIndexer final : public Indexer {
     if (info.working_dir.empty()) {
       info.working_dir = (line.folder ? line.folder : record.json["project"]).text();
     }
+    if (into_.is_child && into_.parent.empty() &&
+        !info.id.str().contains(kBranchSeparator)) {  // beside its session's file
+      into_.parent = record.json["sessionId"].text();
+    }
     Node node = node_at(record, part, record.json);
     node.id = id_of(line.uuid);
     if (line.type == "user" || line.type == "assistant" || line.type == "tool_use" ||
         line.type == "tool_result") {
       into_.first_message = into_.first_message == 0 ? node.id : into_.first_message;
       note_message(line, node);
+      note_interruption(line, node);
       add_node(line, node);
     } else if (line.uuid &&
                (line.type == "system" || line.type == "attachment" || line.type == "progress")) {
@@ -113,6 +118,7 @@ class ClaudeIndexer final : public Indexer {
       if (node.group = id_of(line.id); node.group != 0) {
         node.group = fnv1a(line.request.text(buffer_), fnv1a(":", node.group));
       }
+      node.detail = line.stop_reason.raw() == "null" ? claude::kWithoutReason : 0;
       if (line.usage) {
         node.usage = note_usage(into_.usages, claude::usage_of(line));
       }
@@ -124,6 +130,18 @@ class ClaudeIndexer final : public Indexer {
     if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result &&
         !line.is_sidechain) {
       titles_.first = first_text(line.content);
+    }
+  }
+
+  // Marks the answer that the user interrupted.
+  void note_interruption(const claude::Line& line, const Node& node) {
+    if (line.type != "user" || !node.is_injected ||
+        first_text(line.content) != "[Request interrupted by user]") {
+      return;
+    }
+    const auto answer = line.parent ? into_.tree.find(id_of(line.parent)) : into_.tree.end();
+    if (answer && into_.tree.nodes()[*answer].detail == claude::kWithoutReason) {
+      into_.tree.node(*answer).detail = claude::kInterrupted;
     }
   }
 

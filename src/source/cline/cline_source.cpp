@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "source/document_tool.h"
@@ -27,10 +28,22 @@ std::string unwrapped(std::string_view text) {
   return std::string(trimmed(inner.substr(open + 1, inner.size() - open - 1 - kInputEnd.size())));
 }
 
-// Accepts a string, a list of strings, or a list of {query, result, success, error}.
-std::string text_of_results(JsonView content, bool& has_failed) {
+Block image_or_unknown(JsonView block) {
+  const JsonView source = block["source"];
+  return block["type"].text() == "image" && source["type"].text() == "base64"
+             ? image_of(source["media_type"].text(), source["data"].text())
+             : unknown_block(block);
+}
+
+// Accepts a string, a list of strings, or a list of texts, {query, result, success, error}, images
+// and other blocks, which are added to `beside`.
+std::string text_of_results(JsonView content, bool& has_failed, std::vector<Block>& beside) {
   std::string text = content.text();
   content.each([&](JsonView part) {
+    if (const std::string type = part["type"].text(); !type.empty() && type != "text") {
+      beside.push_back(image_or_unknown(part));
+      return;
+    }
     const JsonView result = part["text"] ? part["text"] : part["result"];
     const std::string one = result ? text_or_json(result) : text_or_json(part["error"]);
     text += cat(text.empty() ? "" : "\n", one);
@@ -49,7 +62,6 @@ void add_text(std::string_view role, std::string_view text, std::vector<Block>& 
 
 void add_cline_block(std::string_view role, JsonView block, std::vector<Block>& blocks) {
   const std::string type = block["type"].text();
-  const JsonView source = block["source"];
   if (type == "text") {
     add_text(role, block["text"].text(), blocks);
   } else if (type == "thinking") {
@@ -62,12 +74,12 @@ void add_cline_block(std::string_view role, JsonView block, std::vector<Block>& 
                      unknown_members(kCline, block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     bool has_failed = is_true(block["is_error"]);
-    std::string text = text_of_results(block["content"], has_failed);
+    std::vector<Block> beside;
+    std::string text = text_of_results(block["content"], has_failed, beside);
     blocks.emplace_back(tool_result(block["tool_use_id"].text(), std::move(text), has_failed));
-  } else if (type == "image" && source["type"].text() == "base64") {
-    blocks.emplace_back(image_of(source["media_type"].text(), source["data"].text()));
+    std::ranges::move(beside, std::back_inserter(blocks));
   } else {
-    blocks.push_back(unknown_block(block));
+    blocks.push_back(image_or_unknown(block));
   }
 }
 
@@ -101,6 +113,15 @@ std::string provider_of(JsonView message) {
   return (info["provider"] ? info["provider"] : info["providerId"]).text();
 }
 
+bool has_only_results(JsonView content) {
+  bool has_results = false;
+  bool has_else = false;
+  content.each([&](JsonView block) {
+    (block["type"].text() == "tool_result" ? has_results : has_else) = true;
+  });
+  return has_results && !has_else;
+}
+
 Message message_of_cline(JsonView json) {
   Message message{.role = json["role"].text(),
                   .created_at = sniffed_time(json["ts"]).value_or(Time{})};
@@ -109,10 +130,7 @@ Message message_of_cline(JsonView json) {
   }
   json["content"].each(
       [&](JsonView block) { add_cline_block(message.role, block, message.blocks); });
-  if (message.role == role::kUser && !message.blocks.empty() &&
-      std::ranges::all_of(message.blocks, [](const Block& block) {
-        return std::holds_alternative<ToolResultBlock>(block);
-      })) {
+  if (message.role == role::kUser && has_only_results(json["content"])) {
     message.role = role::kTool;
   }
   if (is_injected_cline(json)) {
@@ -201,6 +219,10 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
     REPRISE_TRY(take_meta(file, open->session, open->report));
   }
   open->session.system_prompt = json["system_prompt"].text();
+  if (const std::string parent = json["origin"]["parentThreadId"].text(); !parent.empty()) {
+    open->is_child = true;
+    note_parent(open->session, parent);
+  }
   json["messages"].each([&](JsonView message) { take_message(message, *text, *open); });
   count_messages(*open);
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {

@@ -211,7 +211,7 @@ Usage usage_of(JsonView used, std::string_view response) {
   return usage;
 }
 
-Message message_of(std::span<const Piece> pieces) {
+Message message_of(std::span<const Piece> pieces, const std::string& provider) {
   static constexpr std::array<std::string_view, 1> kPayload = {"payload"};
   const JsonView first = item_of(pieces.front().json);
   const ItemKind kind = kind_of_item(first);
@@ -235,7 +235,7 @@ Message message_of(std::span<const Piece> pieces) {
   if (pieces.front().node.is_injected) {
     mark_injected(message);
   } else if (is_answer) {
-    message.provider = "openai";
+    message.provider = provider;
   }
   add_extra(message.extra, "codex", json::take(lines += "]"));
   return message;

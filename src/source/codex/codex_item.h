@@ -17,8 +17,8 @@ std::string person_text(JsonView item);
 bool is_program_text(JsonView item);
 bool names_author(JsonView item);
 Usage usage_of(JsonView used, std::string_view response);
-// Makes a message from its lines: one item, or all items of one answer.
-Message message_of(std::span<const Piece> pieces);
+// Makes a message from its lines: one item, or all items of one answer, of this provider.
+Message message_of(std::span<const Piece> pieces, const std::string& provider);
 
 // A flag in Node::detail, which also has the number of the model's name.
 inline constexpr std::uint32_t kCutBit = 1U << 31U;

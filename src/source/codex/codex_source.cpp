@@ -31,14 +31,15 @@ class CodexIndexer final : public Indexer {
   explicit CodexIndexer(Transcript& into) : into_(into) {}
 
   void take(const Record& record, std::size_t part) override {
-    const auto [type, payload, time, items] =
-        record.json.members({"type", "payload", "timestamp", "items"});
+    const auto [type, payload, time, items, ordinal] =
+        record.json.members({"type", "payload", "timestamp", "items", "ordinal"});
     const std::string kind = type.text();
     part_ = part;
     if (kind.empty() && items.is(json::Kind::array)) {
       return take_document(record, items);
     }
     time_ = time_of(time);
+    ordinal_ = ordinal ? std::optional(ordinal.count()) : std::nullopt;
     if (!into_.parts[part].is_inherited && !is_copied()) {
       note_time(into_.session.info, time);
     }
@@ -72,7 +73,7 @@ class CodexIndexer final : public Indexer {
     SessionInfo& info = into_.session.info;
     info.title = title_of(!name_.empty() ? name_ : !first_shown_.empty() ? first_shown_ : first_);
     info.model = model_;
-    info.provider = "openai-responses";
+    info.provider = provider_.empty() ? "openai" : provider_;
   }
 
  private:
@@ -82,14 +83,19 @@ class CodexIndexer final : public Indexer {
     std::string text;
   };
 
-  // Older forks begin with a copy of the parent thread's lines.
-  bool is_copied() const { return copied_until_ && time_ && *time_ < *copied_until_; }
+  // Older forks, and sub-agents, begin with a copy of the parent thread's lines.
+  bool is_copied() const {
+    return (copied_until_ && time_ && *time_ < *copied_until_) ||
+           (ordinal_ && *ordinal_ < own_from_);
+  }
+  bool has_title() const { return !into_.is_child || !is_copied(); }
 
   void take_meta(JsonView meta) {
     if (into_.parts[part_].is_inherited || std::exchange(has_meta_, true)) {
       return;
     }
     into_.session.info.working_dir = meta["cwd"].text();
+    provider_ = meta["model_provider"].text();
     const std::string base = meta["history_base"]["thread_id"].text();
     const std::string parent = meta["forked_from_id"].text();
     const bool is_pointer = !base.empty() && base != into_.session.info.id.str();
@@ -98,10 +104,18 @@ class CodexIndexer final : public Indexer {
       into_.fork_of = *std::move(id);
       copied_until_ = base.empty() ? time_of(meta["timestamp"]) : std::nullopt;
     }
-    if (meta["source"]["subagent"]) {
-      const JsonView by = meta["parent_thread_id"];
+    if (const JsonView agent = meta["source"]["subagent"]; agent) {
       into_.is_child = true;
-      into_.parent = (by ? by : meta["session_id"]).text();
+      for (const JsonView by : {meta["parent_thread_id"], agent["thread_spawn"]["parent_thread_id"],
+                                meta["session_id"]}) {
+        const std::string id = by.text();  // the last one is its own in some versions
+        into_.parent =
+            into_.parent.empty() && id != into_.session.info.id.str() ? id : into_.parent;
+      }
+      own_from_ = meta["subagent_history_start_ordinal"].count();
+    }
+    if (auto id = SessionId::parse(into_.parent); id && own_from_ > 0 && !into_.fork_of) {
+      into_.fork_of = *std::move(id);
     }
   }
 
@@ -133,11 +147,17 @@ class CodexIndexer final : public Indexer {
       name_ = event["thread_name"].text();
     } else if (type == "thread_rolled_back") {
       roll_back(event["num_turns"].count());
-    } else if (type == "turn_aborted" && last_answer_) {
+    } else if (last_answer_ &&
+               (type == "turn_aborted" || (is_end(type) && answer_ != 0 && event["error"]))) {
       into_.tree.node(*last_answer_).detail |= codex::kCutBit;
     } else if (type == "task_started" || type == "turn_started") {
       last_answer_.reset();
     }
+  }
+
+  // Of a turn. An error after the last answer means that this is incomplete.
+  static bool is_end(std::string_view event) {
+    return event == "task_complete" || event == "turn_complete";
   }
 
   void note_shown(const Record& record, JsonView event, bool is_answer) {
@@ -163,7 +183,7 @@ class CodexIndexer final : public Indexer {
       return;
     }
     turns_.push_back(into_.tree.before(found->place));
-    first_shown_ = first_shown_.empty() ? text : first_shown_;
+    first_shown_ = first_shown_.empty() && has_title() ? text : first_shown_;
     questions_.erase(found);
   }
 
@@ -203,10 +223,10 @@ class CodexIndexer final : public Indexer {
     }
     if (place && is_person && !node.is_injected) {
       const std::string text = codex::person_text(item);
-      first_ = first_.empty() ? text : first_;
+      first_ = first_.empty() && has_title() ? text : first_;
       if (codex::names_author(item)) {
         turns_.push_back(into_.tree.before(*place));
-        first_shown_ = first_shown_.empty() ? text : first_shown_;
+        first_shown_ = first_shown_.empty() && has_title() ? text : first_shown_;
       } else {
         questions_.push_back({*place, text});
       }
@@ -276,11 +296,14 @@ class CodexIndexer final : public Indexer {
   std::size_t part_ = 0;
   std::optional<Time> time_;
   std::optional<Time> copied_until_;
+  std::optional<std::int64_t> ordinal_;
+  std::int64_t own_from_ = 0;  // the ordinal of a sub-agent's first line of its own
   bool has_meta_ = false;
   bool has_items_ = false;
   bool has_confirmed_ = false;
   bool has_usage_records_ = false;
   std::set<std::string> responses_;  // whose usage is known
+  std::string provider_;
   std::string model_;
   std::string name_;
   std::string first_;
@@ -322,7 +345,7 @@ class Codex final : public JsonlTool {
 
   Result<Message> message(const Transcript& transcript,
                           std::span<const Piece> pieces) const override {
-    Message message = codex::message_of(pieces);
+    Message message = codex::message_of(pieces, transcript.session.info.provider);
     if (message.role == role::kAssistant) {
       message.model = name_of(transcript, pieces.front().node.detail & ~codex::kCutBit);
     }

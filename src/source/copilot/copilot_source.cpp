@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "source/aichat/yaml.h"
 #include "source/copilot/copilot_import.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
@@ -15,7 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kCopilot = "copilot";
 constexpr std::string_view kEvents = "events.jsonl";
+constexpr std::string_view kSessions = "session-state";
 constexpr std::int64_t kMetadataBytesMax = 1 << 20;
 
 bool is_copilot_line(JsonView line) {
@@ -43,11 +46,21 @@ Usage copilot_usage(JsonView used) {
   return usage;
 }
 
-bool is_message_event(std::string_view type) {
+constexpr std::string_view kCompaction = "session.compaction_complete";
+
+bool is_message_event(std::string_view type, JsonView data) {
   static constexpr std::array<std::string_view, 5> kMessages = {"user.message", "assistant.message",
                                                                 "tool.execution_complete",
                                                                 "system.message", "session.error"};
-  return std::ranges::find(kMessages, type) != kMessages.end();
+  return std::ranges::find(kMessages, type) != kMessages.end() ||
+         (type == kCompaction && !data["summaryContent"].text().empty());
+}
+
+// Whether a program wrote the message: its source is a skill, another agent and so on.
+bool is_program_message(JsonView data) {
+  const std::string source = data["source"].text();
+  return (!source.empty() && source != "user") || is_true(data["isAutopilotContinuation"]) ||
+         trimmed(data["content"].text()).starts_with("<system_notification>");
 }
 
 // The event with an attached file; "" if it is gone.
@@ -96,6 +109,30 @@ Result<> add_attachments(const Transcript& transcript, JsonView attachments, Mes
   return read;
 }
 
+// The name in the YAML file beside the events; "" if there is none.
+Result<std::string> copilot_name_in(const std::string& metadata) {
+  const auto json = aichat::json_of_yaml(metadata);
+  if (json || json.error().code != Code::unsupported) {
+    REPRISE_TRY(json);
+    return text_or_json(JsonView(json->text())["name"]);
+  }
+  // Without libyaml: most names are on one line, without escapes.
+  constexpr std::string_view kName = "\nname:";
+  const std::string text = cat("\n", metadata);
+  const std::size_t at = text.find(kName);
+  if (at == std::string::npos) {
+    return "";
+  }
+  const std::size_t begin = at + kName.size();
+  std::string_view name =
+      trimmed(std::string_view(text).substr(begin, text.find('\n', begin) - begin));
+  if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
+      name.back() == name.front()) {
+    name = name.substr(1, name.size() - 2);
+  }
+  return std::string(name);
+}
+
 class CopilotIndexer final : public Indexer {
  public:
   explicit CopilotIndexer(Transcript& into) : into_(into) {}
@@ -106,20 +143,24 @@ class CopilotIndexer final : public Indexer {
     }
     const auto [type, data, id, time, parent, agent_id] =
         record.json.members({"type", "data", "id", "timestamp", "parentId", "agentId"});
-    const Event event{.kind = type.text(), .data = data, .time = time, .raw = record.json.raw()};
+    const Event event{
+        .kind = type.text(), .data = data, .id = id, .time = time, .raw = record.json.raw()};
     Node node = node_at(record, part, record.json);
     node.id = node_id(id.text());
     node.parent = node_id(parent.text());
     node.link = parent ? Link::named : Link::previous;
-    const std::string agent = agent_id.text();
+    std::string agent = agent_id.text();
+    if (const std::string call = data["parentToolCallId"].text(); agent.empty() && !call.empty()) {
+      agent = session_id_of(call).str();  // older versions named only the call that started it
+    }
     if (agent.empty()) {
-      add(event, id, node, main_);
+      add(event, node, main_);
     } else {
       Node link = node;  // later events of the session may name it as their parent
       link.is_sidechain = true;
       into_.tree.add(link, event.raw);
       if (Transcript* const transcript = agent_of(into_, agent); transcript != nullptr) {
-        add(event, id, node, agents_.try_emplace(agent, Speaker{*transcript}).first->second);
+        add(event, node, agents_.try_emplace(agent, Speaker{*transcript}).first->second);
       }
     }
     if (event.kind == "session.binary_asset") {
@@ -128,9 +169,9 @@ class CopilotIndexer final : public Indexer {
   }
 
   void finish() override {
-    set_title(main_);
+    complete(main_);
     for (const auto& [name, agent] : agents_) {
-      set_title(agent);
+      complete(agent);
     }
   }
 
@@ -138,35 +179,94 @@ class CopilotIndexer final : public Indexer {
   struct Event {
     std::string kind;
     JsonView data;
+    JsonView id;
     JsonView time;
     std::string_view raw;
+  };
+
+  // The usage of a request whose answer is not known.
+  struct Request {
+    std::string call;  // its id; "" in older versions
+    std::uint32_t usage;
+    std::uint32_t after;  // the last message before it
   };
 
   // The model of the session, or a sub-agent.
   struct Speaker {
     Transcript& into;
-    std::optional<std::uint32_t> last_answer = {};  // the answer that the next usage belongs to
-    std::string last_answer_id = {};
+    std::uint32_t last_message = 0;
+    std::vector<Request> requests = {};
+    std::optional<std::uint32_t> last_answer = {};  // has no usage yet
+    std::string last_call = {};                     // its request
     std::string first = {};
   };
 
-  static void add(const Event& event, JsonView id, Node node, Speaker& speaker) {
+  static void add(const Event& event, Node node, Speaker& speaker) {
     Transcript& into = speaker.into;
     read_metadata(event, into.session.info);
-    node.is_message = is_message_event(event.kind);
+    const bool is_question = event.kind == "user.message";
+    node.is_message = is_message_event(event.kind, event.data);
     node.is_result = event.kind == "tool.execution_complete";
-    node.is_injected = event.kind == "system.message" || event.kind == "session.error";
+    node.is_injected = event.kind == "system.message" || event.kind == "session.error" ||
+                       event.kind == kCompaction ||
+                       (is_question && !into.is_child && is_program_message(event.data));
+    if (event.data["chunkCount"]) {  // else requests of some servers have equal ids
+      node.group = node_id(event.data["apiCallId"].text());
+    }
     const auto place = into.tree.add(node, event.raw);
+    if (!place) {
+      return;
+    }
+    speaker.last_message = node.is_message ? *place : speaker.last_message;
     if (event.kind == "assistant.message") {
-      speaker.last_answer = place;
-      speaker.last_answer_id = id.text();
-    } else if (event.kind == "session.usage_record" && speaker.last_answer) {
-      Usage usage = copilot_usage(event.data["usage"] ? event.data["usage"] : event.data);
-      usage.request_id = speaker.last_answer_id;
-      into.tree.node(*speaker.last_answer).usage = note_usage(into.usages, std::move(usage));
-      speaker.last_answer.reset();
-    } else if (event.kind == "user.message" && speaker.first.empty()) {
+      add_answer(*place, event.data["apiCallId"].text(), speaker);
+    } else if (event.kind == "session.usage_record") {
+      add_usage(event, speaker);
+    } else if (const JsonView used = event.data["compactionTokensUsed"]; used) {
+      Usage usage = copilot_usage(used);
+      usage.request_id = event.id.text();
+      into.other_usages.emplace(speaker.last_message, note_usage(into.usages, std::move(usage)));
+    } else if (is_question && !node.is_injected && speaker.first.empty()) {
       speaker.first = event.data["content"].text();
+    }
+  }
+
+  static bool is_same_call(std::string_view one, std::string_view other) {
+    return one == other || one.empty() || other.empty();
+  }
+
+  static constexpr std::ptrdiff_t kSearched = 16;  // the last requests
+
+  // The usage of a request is recorded before its answer or, by other programs, after it.
+  static void add_answer(std::uint32_t place, std::string call, Speaker& speaker) {
+    const auto end = speaker.requests.rbegin() + std::min(std::ssize(speaker.requests), kSearched);
+    const auto request = std::find_if(speaker.requests.rbegin(), end, [&](const Request& one) {
+      return is_same_call(one.call, call);
+    });
+    if (request == end) {
+      speaker.last_answer = place;
+      speaker.last_call = std::move(call);
+    } else {
+      speaker.into.tree.node(place).usage = request->usage;
+      speaker.requests.erase(std::next(request).base());
+      speaker.last_answer.reset();
+    }
+  }
+
+  static void add_usage(const Event& event, Speaker& speaker) {
+    const JsonView used = event.data["usage"] ? event.data["usage"] : event.data;
+    const JsonView accounting = used["accounting"];
+    Usage usage = copilot_usage(used);
+    usage.request_id = accounting["sequence"] ? cat(accounting["sourceSessionId"].text(), "#",
+                                                    accounting["sequence"].raw())
+                                              : event.id.text();
+    const std::uint32_t number = note_usage(speaker.into.usages, std::move(usage));
+    std::string call = used["apiCallId"].text();
+    if (speaker.last_answer && is_same_call(speaker.last_call, call)) {
+      speaker.into.tree.node(*speaker.last_answer).usage = number;
+      speaker.last_answer.reset();
+    } else {
+      speaker.requests.push_back({std::move(call), number, speaker.last_message});
     }
   }
 
@@ -175,12 +275,19 @@ class CopilotIndexer final : public Indexer {
     if (event.kind == "session.start" && info.working_dir.empty()) {
       info.working_dir = event.data["context"]["cwd"].text();
     }
-    if (const std::string model = event.data["model"].text(); !model.empty()) {
-      info.model = model;
+    const JsonView model = event.kind == "assistant.message"      ? event.data["model"]
+                           : event.kind == "session.model_change" ? event.data["newModel"]
+                                                                  : event.data["selectedModel"];
+    if (std::string name = model.text(); !name.empty()) {
+      info.model = std::move(name);
+      info.provider = kCopilot;
     }
   }
 
-  static void set_title(const Speaker& speaker) {
+  static void complete(const Speaker& speaker) {
+    for (const Request& request : speaker.requests) {
+      speaker.into.other_usages.emplace(request.after, request.usage);
+    }
     SessionInfo& info = speaker.into.session.info;
     if (info.title.empty()) {
       info.title = title_of(speaker.first);
@@ -203,7 +310,7 @@ std::string result_of(JsonView data) {
 void add_event(std::string_view type, JsonView data, Message& message) {
   if (type == "assistant.message") {
     message.role = role::kAssistant;
-    message.provider = "copilot";
+    message.provider = kCopilot;
     message.model = data["model"].text();
     if (const std::string thoughts = data["reasoningText"].text(); !thoughts.empty()) {
       message.blocks.emplace_back(ThinkingBlock{thoughts, "", {}});
@@ -218,13 +325,45 @@ void add_event(std::string_view type, JsonView data, Message& message) {
     });
   } else if (type == "tool.execution_complete") {
     message.role = role::kTool;
-    message.blocks.emplace_back(
-        tool_result(data["toolCallId"].text(), result_of(data), data["success"].raw() == "false"));
+    const JsonView result = data["result"];
+    message.blocks.emplace_back(tool_result(data["toolCallId"].text(), result_of(data),
+                                            data["success"].raw() == "false",
+                                            extra_without(result, {"content", "contents"})));
+    result["contents"].each([&](JsonView part) {
+      if (const std::string kind = part["type"].text(); kind == "image") {
+        message.blocks.emplace_back(image_of(part["mimeType"].text(), part["data"].text()));
+      } else if (kind != "text") {  // the texts are the result
+        message.blocks.push_back(unknown_block(part));
+      }
+    });
   } else {
     message.role = type == "user.message" ? role::kUser : role::kSystem;
-    const JsonView text = data["content"] ? data["content"] : data["message"];
+    const JsonView text = type == kCompaction ? data["summaryContent"]
+                          : data["content"]   ? data["content"]
+                                              : data["message"];
     message.blocks.emplace_back(TextBlock{text.text(), {}});
   }
+}
+
+// Adds what is not in the blocks: values, or lists of them for an answer in parts.
+void add_rest(std::span<const Piece> pieces, Extra& extra) {
+  static constexpr std::array<std::string_view, 1> kData = {"data"};
+  static constexpr std::array<std::string_view, 7> kKnown = {
+      "content",    "reasoningText", "toolRequests",  "result",
+      "toolCallId", "success",       "summaryContent"};
+  const auto add = [&](std::string_view name, const auto& rest_of) {
+    if (pieces.size() == 1) {
+      return add_extra(extra, name, rest_of(pieces.front().json));
+    }
+    std::string list = "[";
+    for (const Piece& piece : pieces) {
+      const auto rest = rest_of(piece.json);
+      list += cat(list.size() > 1 ? "," : "", rest ? std::string_view(rest->text()) : "{}");
+    }
+    add_extra(extra, name, json::take(list += "]"));
+  };
+  add("copilot", [](JsonView event) { return members_without(event, kData); });
+  add("copilot_data", [](JsonView event) { return members_without(event["data"], kKnown); });
 }
 
 FileLayout::Name copilot_name(const fs::path& file) {
@@ -232,11 +371,13 @@ FileLayout::Name copilot_name(const fs::path& file) {
   return {(is_usual ? fs::absolute(file).parent_path().filename() : file.stem()).native()};
 }
 
+// The first versions wrote session-state/<id>.jsonl.
 bool is_events_file(const fs::path& file, const fs::path& /*place*/) {
-  return file.filename() == kEvents;
+  return file.filename() == kEvents ||
+         (file.extension() == ".jsonl" && file.parent_path().filename() == kSessions);
 }
 
-constexpr FileLayout kCopilotFiles = {"session-state", 1, is_events_file, copilot_name};
+constexpr FileLayout kCopilotFiles = {kSessions, 1, is_events_file, copilot_name};
 
 class Copilot final : public JsonlTool {
  public:
@@ -249,27 +390,21 @@ class Copilot final : public JsonlTool {
   }
 
   std::vector<fs::path> sidecar_files(const Located& located) const override {
-    return {located.parts.front().file.parent_path() / "workspace.yaml"};
+    const fs::path& events = located.parts.front().file;
+    return events.filename() == kEvents ? std::vector{events.parent_path() / "workspace.yaml"}
+                                        : std::vector<fs::path>();
   }
 
-  // A name set by the user is in a YAML file of one level beside the events.
+  // The name is in a YAML file beside the events.
   Result<> resolve(Located& located, ReadReport& report) const override {
-    constexpr std::string_view kName = "\nname:";
-    REPRISE_ASSIGN(const std::string metadata,
-                   read_sibling(sidecar_files(located).front(), kMetadataBytesMax, report));
-    const std::string text = cat("\n", metadata);
-    const std::size_t at = text.find(kName);
-    if (at == std::string::npos) {
-      return {};
+    for (const fs::path& file : sidecar_files(located)) {
+      REPRISE_ASSIGN(const std::string metadata, read_sibling(file, kMetadataBytesMax, report));
+      if (auto name = copilot_name_in(metadata)) {
+        located.title = *std::move(name);
+      } else {
+        add_damage(report, {file.native(), name.error().message, ""});
+      }
     }
-    const std::size_t begin = at + kName.size();
-    std::string_view name =
-        trimmed(std::string_view(text).substr(begin, text.find('\n', begin) - begin));
-    if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
-        name.back() == name.front()) {
-      name = name.substr(1, name.size() - 2);
-    }
-    located.title = name;
     return {};
   }
 
@@ -285,19 +420,17 @@ class Copilot final : public JsonlTool {
       return copilot::message_of_import(pieces);
     }
     Message message{.created_at = time_of(piece.json["timestamp"]).value_or(Time{})};
-    add_event(type, piece.json["data"], message);
-    REPRISE_TRY(add_attachments(transcript, piece.json["data"]["attachments"], message));
-    if (piece.node.usage != 0) {
-      message.usage = transcript.usages[piece.node.usage - 1];
+    for (const Piece& part : pieces) {
+      add_event(type, part.json["data"], message);
+      REPRISE_TRY(add_attachments(transcript, part.json["data"]["attachments"], message));
+      if (part.node.usage != 0) {
+        message.usage = transcript.usages[part.node.usage - 1];
+      }
     }
     if (piece.node.is_injected) {
       mark_injected(message);
     }
-    static constexpr std::array<std::string_view, 1> kData = {"data"};
-    static constexpr std::array<std::string_view, 6> kKnown = {
-        "content", "reasoningText", "toolRequests", "result", "toolCallId", "success"};
-    add_extra(message.extra, "copilot", members_without(piece.json, kData));
-    add_extra(message.extra, "copilot_data", members_without(piece.json["data"], kKnown));
+    add_rest(pieces, message.extra);
     return message;
   }
 

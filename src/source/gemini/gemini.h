@@ -18,6 +18,6 @@ std::string text_of(JsonView content);
 std::vector<std::string> result_ids(JsonView content);
 
 std::unique_ptr<Indexer> make_indexer(Transcript& into);
-Message message_of(const Node& node, JsonView source);
+Message message_of(const Transcript& transcript, const Node& node, JsonView source);
 
 }  // namespace reprise::source::gemini

@@ -20,6 +20,7 @@ namespace {
 // In Node::detail: a message made of the results in another message's calls.
 constexpr std::uint32_t kResultsOfCalls = 1;
 
+constexpr std::string_view kProvider = "google";
 constexpr std::string_view kContext = "<session_context>";
 constexpr std::string_view kSnapshot = "<state_snapshot>";
 constexpr std::string_view kThanks = "Got it. Thanks for the additional context!";
@@ -59,7 +60,11 @@ Usage usage_of(JsonView message) {
 
 class GeminiIndexer final : public Indexer {
  public:
-  explicit GeminiIndexer(Transcript& into) : into_(into) {}
+  explicit GeminiIndexer(Transcript& into) : into_(into) {
+    if (into_.is_child) {  // its file is in a folder named after its session
+      into_.parent = into_.parts.front().file.parent_path().filename().native();
+    }
+  }
 
   void take(const Record& record, std::size_t part) override {
     const auto [rewind, id, set, session, messages, history] =
@@ -126,12 +131,15 @@ class GeminiIndexer final : public Indexer {
       first_ = text_of(message["displayContent"] ? message["displayContent"] : content_of(message));
     }
     note_answer(message, type, node);
-    // A repeated message is an update: it now has its calls, or its text is in parts, in which case
-    // the older form is equivalent.
+    // A repeated message is an update: it now has its calls or its usage, or its text is in parts,
+    // in which case the older form is equivalent.
     const auto known = into_.tree.find(node.id);
     if (known && node.id != 0) {
-      if (message["toolCalls"] || into_.tree.nodes()[*known].bytes == 0) {
+      const Node& older = into_.tree.nodes()[*known];
+      if (message["toolCalls"] || older.bytes == 0) {
         replace(*known, node);
+      } else if (older.usage == 0) {
+        into_.tree.node(*known).usage = node.usage;
       }
     } else {
       into_.tree.add(node, message.raw());
@@ -145,6 +153,7 @@ class GeminiIndexer final : public Indexer {
     }
     if (const std::string model = message["model"].text(); !model.empty()) {
       into_.session.info.model = model;
+      into_.session.info.provider = kProvider;
     }
     if (message["tokens"]) {
       node.usage = note_usage(into_.usages, usage_of(message));
@@ -156,7 +165,7 @@ class GeminiIndexer final : public Indexer {
     known.at = node.at;
     known.bytes = node.bytes;
     known.file = node.file;
-    known.usage = node.usage;
+    known.usage = node.usage != 0 ? node.usage : known.usage;
   }
 
   void add_results(Node& node, std::string_view bytes, const std::vector<std::string>& ids) {
@@ -239,7 +248,7 @@ std::unique_ptr<Indexer> make_indexer(Transcript& into) {
   return std::make_unique<GeminiIndexer>(into);
 }
 
-Message message_of(const Node& node, JsonView source) {
+Message message_of(const Transcript& transcript, const Node& node, JsonView source) {
   const Time time = time_of(source["timestamp"]).value_or(Time{});
   if (node.detail == kResultsOfCalls) {
     Message results = results_of(source);
@@ -261,10 +270,10 @@ Message message_of(const Node& node, JsonView source) {
   }
   add_calls(source, message.blocks);
   if (is_answer && !node.is_injected) {
-    message.provider = "google";
+    message.provider = kProvider;
     message.model = source["model"].text();
     if (node.usage != 0) {
-      message.usage = usage_of(source);
+      message.usage = transcript.usages[node.usage - 1];
     }
   }
   if (node.is_injected) {

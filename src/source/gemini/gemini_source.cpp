@@ -102,9 +102,9 @@ class Gemini final : public JsonlTool {
     return gemini::make_indexer(into);
   }
 
-  Result<Message> message(const Transcript& /*transcript*/,
+  Result<Message> message(const Transcript& transcript,
                           std::span<const Piece> pieces) const override {
-    return gemini::message_of(pieces.front().node, pieces.front().json);
+    return gemini::message_of(transcript, pieces.front().node, pieces.front().json);
   }
 
  private:

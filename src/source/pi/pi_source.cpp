@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "base/file.h"
@@ -76,11 +77,12 @@ bool is_message_entry(JsonView entry) {
          type == "branch_summary";
 }
 
-// Whether neither model nor user wrote the message: hooks, summaries, the user's commands.
+// Whether neither model nor user wrote the message: hooks, summaries.
 bool is_injected_entry(JsonView entry) {
-  const std::string role = entry["message"]["role"].text();
+  static constexpr std::array<std::string_view, 4> kSpeakers = {"user", "assistant", "toolResult",
+                                                                "bashExecution"};
   return entry["type"].text() != "message" ||
-         (role != "user" && role != "assistant" && role != "toolResult");
+         std::ranges::find(kSpeakers, entry["message"]["role"].text()) == kSpeakers.end();
 }
 
 // Of an answer. The request's id is that of the response, else that of the entry, else its time.
@@ -112,7 +114,7 @@ Message message_of(JsonView entry, bool has_usage) {
           time_of(entry["timestamp"]).value_or(time_of(inner["timestamp"]).value_or(Time{}))};
   if (role == "toolResult") {
     add_result(inner, message.blocks);
-  } else if (role == "bashExecution") {
+  } else if (role == "bashExecution") {  // a command that the user ran
     message.blocks.emplace_back(
         TextBlock{cat("$ ", inner["command"].text(), "\n", inner["output"].text()), {}});
   } else if (entry["summary"]) {
@@ -125,8 +127,8 @@ Message message_of(JsonView entry, bool has_usage) {
     message.model = inner["model"].text();
     message.response_id = inner["responseId"].text();
     const std::string stop = inner["stopReason"].text();
-    message.state =
-        stop == "aborted" || stop == "error" ? MessageState::incomplete : MessageState::complete;
+    const bool is_cut = stop == "aborted" || stop == "error" || stop == "length";
+    message.state = is_cut ? MessageState::incomplete : MessageState::complete;
     if (has_usage) {
       message.usage = usage_of(entry);
     }
@@ -189,6 +191,7 @@ class PiIndexer final : public Indexer {
       name_ = record.json["name"].text();
     } else if (kind == "model_change") {
       info.model = record.json["modelId"].text();
+      info.provider = record.json["provider"].text();
     }
     into_.tree.add(node, record.json.raw());
   }
@@ -215,6 +218,7 @@ class PiIndexer final : public Indexer {
     if (role == "assistant") {
       if (std::string model = message["model"].text(); !model.empty()) {
         into_.session.info.model = std::move(model);
+        into_.session.info.provider = message["provider"].text();
       }
       if (message["usage"]) {
         node.usage = note_usage(into_.usages, pi::usage_of(entry));

@@ -11,6 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kQwen = "qwen";
+
 bool is_qwen_line(JsonView line) {
   return line["uuid"] && line["sessionId"] && (line["provenance"] || line["message"]["parts"]);
 }
@@ -29,8 +31,10 @@ Usage qwen_usage(JsonView line) {
 // Whether a program wrote a user's line.
 bool is_program_line(JsonView line) {
   const std::string from = line["provenance"].text();
-  const bool is_persons = from.empty() || from == "real_user";
-  return line["type"].text() == "user" && (!is_persons || line["subtype"]);
+  const std::string kind = line["subtype"].text();
+  const bool is_persons =
+      (from.empty() || from == "real_user") && (kind.empty() || kind == "mid_turn_user_message");
+  return line["type"].text() == "user" && !is_persons;
 }
 
 class QwenIndexer final : public Indexer {
@@ -55,29 +59,35 @@ class QwenIndexer final : public Indexer {
     node.link = parent ? Link::named : parent.raw().empty() ? Link::previous : Link::root;
     node.is_message = message && (kind == "user" || kind == "assistant" || kind == "tool_result");
     node.is_result = kind == "tool_result";
-    node.is_injected = node.is_message && is_program_line(record.json);
+    node.is_injected = node.is_message && !into_.is_child && is_program_line(record.json);
     node.is_inherited = static_cast<bool>(fork);
     if (auto id = SessionId::parse(fork["sessionId"].text()); fork && id) {
       into_.fork_of = *std::move(id);
     }
     if (kind == "user" && node.is_message && !node.is_injected && first_.empty()) {
-      first_ = gemini::text_of(message["parts"]);
+      const JsonView typed = record.json["systemPayload"]["displayText"];
+      first_ = typed.text().empty() ? gemini::text_of(message["parts"]) : typed.text();
     }
     if (kind == "assistant") {
       if (std::string model = record.json["model"].text(); !model.empty()) {
         info.model = std::move(model);
+        info.provider = kQwen;
       }
       if (record.json["usageMetadata"]) {
         node.usage = note_usage(into_.usages, qwen_usage(record.json));
       }
     }
+    if (record.json["subtype"].text() == "custom_title") {
+      name_ = record.json["systemPayload"]["customTitle"].text();
+    }
     into_.tree.add(node, record.json.raw());
   }
 
-  void finish() override { into_.session.info.title = title_of(first_); }
+  void finish() override { into_.session.info.title = title_of(name_.empty() ? first_ : name_); }
 
  private:
   Transcript& into_;
+  std::string name_;
   std::string first_;
 };
 
@@ -120,7 +130,7 @@ class Qwen final : public JsonlTool {
                     .created_at = time_of(line["timestamp"]).value_or(Time{})};
     gemini::add_content(line["message"]["parts"], message.blocks);
     if (type == "assistant") {
-      message.provider = "qwen";
+      message.provider = kQwen;
       message.model = line["model"].text();
       if (pieces.front().node.usage != 0) {
         message.usage = qwen_usage(line);
