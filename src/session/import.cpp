@@ -394,11 +394,12 @@ class Import {
       return false;
     }
     REPRISE_TRY(import_originals(source_, info_.id, target_, id));
+    REPRISE_ASSIGN(const Usage stored, usage_of(present, there.info));
     REPRISE_TRY(change_origin(id, [&](Origin& origin) {
       origin.head = present.info.head;
       origin.updated_at = present.info.updated_at;
       origin.title = there.info.title;
-      origin.usage = store::usage_beyond(there.usage, present.usage);
+      origin.usage = store::usage_beyond(there.usage, stored);
       if (origin.usage) {
         origin.usage->request_id = request_id_of_session(tool_, info_.id.str());
       }
@@ -407,6 +408,22 @@ class Import {
       }
     }));
     return true;
+  }
+
+  // The usage of the stored messages, including those shared with other sessions, except those that
+  // the tool counts elsewhere.
+  Result<Usage> usage_of(const Session& present, const SessionInfo& there) {
+    if (!present.info.forked_from) {
+      return present.usage;
+    }
+    Usage sum;
+    store::CountedRequests counted;
+    const ReadRange own{.from = there.forked_from ? there.forked_from->at : Seq{}};
+    REPRISE_TRY(target_.read(present.info.id, own, [&](const Message& message) {
+      store::count_usage(sum, counted, message);
+      return Flow::proceed;
+    }));
+    return sum;
   }
 
   template <class Change>

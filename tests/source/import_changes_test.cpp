@@ -115,6 +115,19 @@ TEST_F(ChangesTest, AnAnswerThatGrowsIsNotTakenOverWhereTheSessionWentOn) {
   EXPECT_EQ(plain_text(must(read_all(*store_, id)).back()), "Here");
 }
 
+TEST_F(ChangesTest, UsageOfSharedMessagesIsNotAddedToAFork) {
+  constexpr std::string_view kUsage = ",'usage':{'input':7,'output':1}";
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"),
+                named(2, 1, "assistant", "1", kUsage), named(3, 2, "user", "Two")});
+  open("pi");
+  import_all();
+  write(kFile, {named(4, 2, "user", "Three"), named(5, 4, "assistant", "3", kUsage)});
+  EXPECT_EQ(import_all(), Lines{"forked 2"});
+  const SessionInfo fork = sessions_that_are(SessionState::active).at(0);
+  ASSERT_TRUE(fork.forked_from);
+  EXPECT_EQ(origin_of(must(get(*store_, fork.id)))->usage, std::nullopt);
+}
+
 // Several sessions are imported at the same time.
 TEST_F(ChangesTest, SubAgentsWithFilesOfTheirOwnAreImportedOnce) {
   constexpr int kRounds = 10;
