@@ -21,7 +21,8 @@ namespace {
 constexpr std::string_view kOwnExports = "exported";  // the scheme of Reprise's own exports
 constexpr std::string_view kParentField = "parent";   // of a sub-agent's session
 constexpr std::int64_t kComparedAtOnce = 64;
-constexpr int kForksMax = 32;  // of one session with many rewinds
+constexpr int kForksMax = 32;    // of one session with many rewinds
+constexpr int kAttemptsMax = 5;  // while another process changes the same session
 constexpr std::size_t kImportsAtOnce = 3;
 
 // "ID:BRANCH", a fork of "ID".
@@ -519,15 +520,23 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
                          .was_read = true};
 }
 
+// Whether another process may have created, continued, archived, restored or trashed the session.
+bool may_be_concurrent(const Error& error) {
+  return error.code == Code::conflict || error.code == Code::invalid_argument;
+}
+
 // The sessions `listed` are imported on their own.
 Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds& listed,
                                    Store& target, const SessionInfo& info,
                                    const std::stop_token& stop) {
-  if (all.tool == kOwnExports) {
-    return copy_own(all.source, target, info.id, stop);
+  for (int attempt = 1;; ++attempt) {
+    Import import(all.source, all.tool, target, info, stop);
+    auto imported = all.tool == kOwnExports ? copy_own(all.source, target, info.id, stop)
+                                            : import.run_with_branches(listed);
+    if (imported || attempt == kAttemptsMax || !may_be_concurrent(imported.error())) {
+      return imported;
+    }
   }
-  Import import(all.source, all.tool, target, info, stop);
-  return import.run_with_branches(listed);
 }
 
 // A fork created by an earlier attempt that failed.

@@ -189,6 +189,23 @@ class Intercepted final : public Source {
   std::function<void()> before_;
 };
 
+TEST_F(ChangesTest, AnotherProcessMayImportMoreOfTheSameSession) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
+  open("pi");
+  import_all();
+  write(kFile, {named(2, 1, "assistant", "1")});
+  int reads = 0;
+  Intercepted intercepted(source(), [&] {
+    if (++reads == 2) {  // after the stored session was found
+      write(kFile, {named(3, 2, "user", "Two")});
+      import_all();
+    }
+  });
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  EXPECT_TRUE(works(import_session(intercepted, "pi", *store_, info)));
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1", "Two"})});
+}
+
 // A sub-agent whose session was archived.
 class ArchivedTest : public ChangesTest {
  protected:
@@ -255,6 +272,14 @@ TEST_F(ArchivedTest, IsArchivedByTheNextImportIfOneIsKilledBeforeItArchives) {
   must(store_->capabilities().archives->unarchive(sessions_that_are(SessionState::archived)[0].id));
   EXPECT_EQ(must(import_agent()).messages, 0);
   expect_archived(3);
+}
+
+TEST_F(ArchivedTest, MayBeArchivedByAnotherImportMeanwhile) {
+  import_first(new_chats());
+  grow();
+  Intercepted intercepted(source(), [&] { must(import_agent()); });
+  EXPECT_TRUE(works(import_session(intercepted, "claude", *store_, agent())));
+  expect_archived(6);
 }
 
 TEST_F(ArchivedTest, StaysRestoredIfAPersonRestoredIt) {
