@@ -21,7 +21,8 @@ namespace {
 constexpr std::string_view kOwnExports = "exported";  // the scheme of Reprise's own exports
 constexpr std::string_view kParentField = "parent";   // of a sub-agent's session
 constexpr std::int64_t kComparedAtOnce = 64;
-constexpr int kForksMax = 32;  // of one session with many rewinds
+constexpr int kForksMax = 32;    // of one session with many rewinds
+constexpr int kAttemptsMax = 5;  // while another process changes the same session
 constexpr std::size_t kImportsAtOnce = 3;
 
 // "ID:BRANCH", a fork of "ID".
@@ -394,11 +395,12 @@ class Import {
       return false;
     }
     REPRISE_TRY(import_originals(source_, info_.id, target_, id));
+    REPRISE_ASSIGN(const Usage stored, usage_of(present, there.info));
     REPRISE_TRY(change_origin(id, [&](Origin& origin) {
       origin.head = present.info.head;
       origin.updated_at = present.info.updated_at;
       origin.title = there.info.title;
-      origin.usage = store::usage_beyond(there.usage, present.usage);
+      origin.usage = store::usage_beyond(there.usage, stored);
       if (origin.usage) {
         origin.usage->request_id = request_id_of_session(tool_, info_.id.str());
       }
@@ -407,6 +409,22 @@ class Import {
       }
     }));
     return true;
+  }
+
+  // The usage of the stored messages, including those shared with other sessions, except those that
+  // the tool counts elsewhere.
+  Result<Usage> usage_of(const Session& present, const SessionInfo& there) {
+    if (!present.info.forked_from) {
+      return present.usage;
+    }
+    Usage sum;
+    store::CountedRequests counted;
+    const ReadRange own{.from = there.forked_from ? there.forked_from->at : Seq{}};
+    REPRISE_TRY(target_.read(present.info.id, own, [&](const Message& message) {
+      store::count_usage(sum, counted, message);
+      return Flow::proceed;
+    }));
+    return sum;
   }
 
   template <class Change>
@@ -502,15 +520,23 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
                          .was_read = true};
 }
 
+// Whether another process may have created, continued, archived, restored or trashed the session.
+bool may_be_concurrent(const Error& error) {
+  return error.code == Code::conflict || error.code == Code::invalid_argument;
+}
+
 // The sessions `listed` are imported on their own.
 Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds& listed,
                                    Store& target, const SessionInfo& info,
                                    const std::stop_token& stop) {
-  if (all.tool == kOwnExports) {
-    return copy_own(all.source, target, info.id, stop);
+  for (int attempt = 1;; ++attempt) {
+    Import import(all.source, all.tool, target, info, stop);
+    auto imported = all.tool == kOwnExports ? copy_own(all.source, target, info.id, stop)
+                                            : import.run_with_branches(listed);
+    if (imported || attempt == kAttemptsMax || !may_be_concurrent(imported.error())) {
+      return imported;
+    }
   }
-  Import import(all.source, all.tool, target, info, stop);
-  return import.run_with_branches(listed);
 }
 
 // A fork created by an earlier attempt that failed.

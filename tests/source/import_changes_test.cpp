@@ -115,6 +115,19 @@ TEST_F(ChangesTest, AnAnswerThatGrowsIsNotTakenOverWhereTheSessionWentOn) {
   EXPECT_EQ(plain_text(must(read_all(*store_, id)).back()), "Here");
 }
 
+TEST_F(ChangesTest, UsageOfSharedMessagesIsNotAddedToAFork) {
+  constexpr std::string_view kUsage = ",'usage':{'input':7,'output':1}";
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"),
+                named(2, 1, "assistant", "1", kUsage), named(3, 2, "user", "Two")});
+  open("pi");
+  import_all();
+  write(kFile, {named(4, 2, "user", "Three"), named(5, 4, "assistant", "3", kUsage)});
+  EXPECT_EQ(import_all(), Lines{"forked 2"});
+  const SessionInfo fork = sessions_that_are(SessionState::active).at(0);
+  ASSERT_TRUE(fork.forked_from);
+  EXPECT_EQ(origin_of(must(get(*store_, fork.id)))->usage, std::nullopt);
+}
+
 // Several sessions are imported at the same time.
 TEST_F(ChangesTest, SubAgentsWithFilesOfTheirOwnAreImportedOnce) {
   constexpr int kRounds = 10;
@@ -175,6 +188,23 @@ class Intercepted final : public Source {
   Source& source_;
   std::function<void()> before_;
 };
+
+TEST_F(ChangesTest, AnotherProcessMayImportMoreOfTheSameSession) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
+  open("pi");
+  import_all();
+  write(kFile, {named(2, 1, "assistant", "1")});
+  int reads = 0;
+  Intercepted intercepted(source(), [&] {
+    if (++reads == 2) {  // after the stored session was found
+      write(kFile, {named(3, 2, "user", "Two")});
+      import_all();
+    }
+  });
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  EXPECT_TRUE(works(import_session(intercepted, "pi", *store_, info)));
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1", "Two"})});
+}
 
 // A sub-agent whose session was archived.
 class ArchivedTest : public ChangesTest {
@@ -242,6 +272,14 @@ TEST_F(ArchivedTest, IsArchivedByTheNextImportIfOneIsKilledBeforeItArchives) {
   must(store_->capabilities().archives->unarchive(sessions_that_are(SessionState::archived)[0].id));
   EXPECT_EQ(must(import_agent()).messages, 0);
   expect_archived(3);
+}
+
+TEST_F(ArchivedTest, MayBeArchivedByAnotherImportMeanwhile) {
+  import_first(new_chats());
+  grow();
+  Intercepted intercepted(source(), [&] { must(import_agent()); });
+  EXPECT_TRUE(works(import_session(intercepted, "claude", *store_, agent())));
+  expect_archived(6);
 }
 
 TEST_F(ArchivedTest, StaysRestoredIfAPersonRestoredIt) {

@@ -48,6 +48,7 @@ struct FoundSource {
   fs::path path;
   std::unique_ptr<Source> source = nullptr;
   FoundSessions listed = {};
+  std::string error = {};  // why it cannot be listed now
 
   std::int64_t messages() const {
     std::int64_t sum = 0;
@@ -160,11 +161,7 @@ class ImportCommand final : public Command {
     for (;;) {  // the first pass covers changes before the watch began
       const auto start = std::chrono::steady_clock::now();
       for (FoundSource& found : sources) {
-        auto again = open_history(*found.kind, found.path, std::move(found.source));
-        if (!again) {
-          return std::unexpected(std::move(again).error());
-        }
-        found = *std::move(again);
+        list_again(context, found);
       }
       auto imported = import_all(context, sources, interrupts, Verbosity::changes);
       if (!imported && imported.error().code != Code::cancelled) {
@@ -178,18 +175,34 @@ class ImportCommand final : public Command {
     }
   }
 
-  static Result<FoundSource> open_history(const SourceKind& kind, const fs::path& path,
-                                          std::unique_ptr<Source> source) {
-    FoundSource found{.kind = &kind, .path = path, .source = std::move(source)};
+  static Result<FoundSessions> list_history(Source& source) {
     SessionQuery query;
     query.states = every_state();
     query.children = true;
-    REPRISE_ASSIGN(found.listed, find_all_sessions(*found.source, query));
+    REPRISE_ASSIGN(FoundSessions listed, find_all_sessions(source, query));
     // Parents come before their forks, which share their messages.
-    std::ranges::stable_sort(found.listed.sessions, {}, [](const SessionInfo& info) {
+    std::ranges::stable_sort(listed.sessions, {}, [](const SessionInfo& info) {
       return std::pair(info.forked_from.has_value(), info.created_at);
     });
+    return listed;
+  }
+
+  static Result<FoundSource> open_history(const SourceKind& kind, const fs::path& path,
+                                          std::unique_ptr<Source> source) {
+    FoundSource found{.kind = &kind, .path = path, .source = std::move(source)};
+    REPRISE_ASSIGN(found.listed, list_history(*found.source));
     return found;
+  }
+
+  // A history that cannot be read is reported once, and tried again after the next change.
+  static void list_again(Context& context, FoundSource& found) {
+    auto listed = list_history(*found.source);
+    std::string error = listed ? "" : listed.error().message;
+    if (!listed && error != found.error) {
+      context.console().warn(cat("cannot read ", found.kind->name, ": ", error));
+    }
+    found.error = std::move(error);
+    found.listed = std::move(listed).value_or(FoundSessions());
   }
 
   // Warns about histories that cannot be read and skips them.
