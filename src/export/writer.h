@@ -47,7 +47,7 @@ enum class Part : std::uint8_t {
   artefacts,
   session_fields,  // unknown fields from other programs
   system_messages,
-  cut_answers,  // that an answer is incomplete
+  incomplete_answers,  // that an answer is incomplete
   times,
   authors,
   models,

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-TEST(ExportMarkdown, ShowsTheWholeSession) {
+TEST(ExportMarkdown, ShowsAllMessages) {
   const ExportedText out = exported_as("md", exchange_with_tools());
   EXPECT_THAT(out.text, HasSubstr("# Release notes\n"));
   EXPECT_THAT(out.text, HasSubstr("Be brief."));
@@ -28,7 +28,7 @@ TEST(ExportMarkdown, ShowsTheWholeSession) {
   EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
 }
 
-TEST(ExportMarkdown, HasNoControlCharacters) {
+TEST(ExportMarkdown, RemovesControlCharacters) {
   const ExportedText out =
       exported_as("md", std::vector{user("\x1b[2J \xe2\x80\xae hidden \x07 `````")});
   EXPECT_THAT(out.text, Not(HasSubstr("\x1b")));
@@ -36,7 +36,7 @@ TEST(ExportMarkdown, HasNoControlCharacters) {
 }
 
 // A fence in a result cannot end the block that it stands in.
-TEST(ExportMarkdown, FencesAreLongerThanThoseInside) {
+TEST(ExportMarkdown, LengthensFences) {
   Message result{.role = "tool"};
   result.blocks.emplace_back(ToolResultBlock{
       .tool_use_id = "c", .text = "````\n# not a heading", .blob = {}, .extra = {}});
@@ -45,7 +45,7 @@ TEST(ExportMarkdown, FencesAreLongerThanThoseInside) {
 }
 
 // A format that loses fields of messages says so wherever they stand.
-TEST(ExportLosses, NameFieldsOfMessagesAndOfTheirBlocks) {
+TEST(ExportLosses, ReportFieldsOfMessagesAndBlocks) {
   const Extra fields = {{"field", raw("1")}};
   Message whole = message(role::kAssistant, "text");
   whole.extra = fields;
@@ -68,7 +68,7 @@ TEST(ExportLosses, NameFieldsOfMessagesAndOfTheirBlocks) {
   EXPECT_GT(losing, 0);
 }
 
-TEST(ExportMarkdown, WritesBlobsBeside) {
+TEST(ExportMarkdown, WritesBlobsToFiles) {
   const auto store = store_with(exported_session(), {});
   Blobs& blobs = *store->capabilities().blobs;
   const std::string png = "\x89PNG\r\n\x1a\n";
@@ -96,7 +96,7 @@ TEST(ExportMarkdown, WritesBlobsBeside) {
 }
 
 // An image's type is foreign text, too.
-TEST(ExportMarkdown, NamesOfFilesAreOurs) {
+TEST(ExportMarkdown, DoesNotNameFilesAfterForeignText) {
   const auto store = store_with(exported_session(), {});
   const BlobHash hash = must(store->capabilities().blobs->put_blob("x"));
   Message message{.role = "user"};

@@ -81,7 +81,7 @@ class ExportRoundTrip : public testing::TestWithParam<RoundTrip> {
   std::unique_ptr<Source> source_;
 };
 
-TEST_P(ExportRoundTrip, GivesTheSameConversation) {
+TEST_P(ExportRoundTrip, PreservesTheConversation) {
   std::vector<Message> messages = exchange_with_tools();
   Message image = user("Look at this", at(6));
   image.blocks.emplace_back(ImageBlock{"image/png", {}, "data:image/png;base64,iVBORw0KGgo=", {}});
