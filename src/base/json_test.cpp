@@ -10,7 +10,7 @@
 namespace reprise {
 namespace {
 
-TEST(RawJson, KeepsTheSpelling) {
+TEST(RawJson, PreservesTheText) {
   for (const char* text : {"1.0", "123456789012345678901234", "1e400", "-0", R"({"b":1, "a" : 2})",
                            R"("\u003c\ud83d\ude00")", "[]", "true", R"({"a":1,"a":2})"}) {
     const auto json = RawJson::parse(text);
@@ -41,7 +41,7 @@ TEST(RawJson, BoundsTheDepth) {
   EXPECT_FALSE(RawJson::parse(std::string(10'000'000, '[')));
 }
 
-TEST(JsonScanner, FailsAtEveryTruncationAndNeverReadsOn) {
+TEST(JsonScanner, FailsAtEveryTruncation) {
   const std::string whole = R"({"a":[1,2.5e-3,"x\u00e4\ud83d\ude00"],"b":{"c":null,"d":true}})";
   ASSERT_TRUE(RawJson::parse(whole));
   for (std::size_t cut = 0; cut < whole.size(); ++cut) {
@@ -84,7 +84,7 @@ TEST(JsonScanner, AcceptsControlCharactersWhenAsked) {
   EXPECT_FALSE(json::Scanner("{\"a\":\"line\n", json::Controls::accepted).skip());
 }
 
-TEST(JsonScanner, IntegersAreExactOrRefused) {
+TEST(JsonScanner, RejectsInexactIntegers) {
   std::int64_t out = 0;
   EXPECT_TRUE(json::Scanner("-9223372036854775808").integer(out));
   EXPECT_EQ(out, INT64_MIN);
@@ -92,14 +92,14 @@ TEST(JsonScanner, IntegersAreExactOrRefused) {
   EXPECT_FALSE(json::Scanner("1.0").integer(out));
 }
 
-TEST(JsonWriter, EscapesWhatMustBe) {
+TEST(JsonWriter, EscapesControlsAndQuotes) {
   EXPECT_EQ(json::quoted("a\"\\\n\x01\x7f\u00e4\u2028"), "\"a\\\"\\\\\\n\\u0001\x7f\u00e4\u2028\"");
   EXPECT_EQ(json::quoted("a\xff"), "\"a\uFFFD\"");
   EXPECT_EQ(json::quoted("\"a\xff\" \u00e4 tail that is longer than one block\n"),
             "\"\\\"a\uFFFD\\\" \u00e4 tail that is longer than one block\\n\"");
 }
 
-TEST(JsonWriter, EveryTextComesBack) {
+TEST(JsonWriter, RoundTripsAllTexts) {
   std::string text;
   for (int i = 0; i < 128; ++i) {
     text += static_cast<char>(i);
@@ -126,7 +126,7 @@ std::string shown(JsonView view) {
   return out;
 }
 
-TEST(JsonView, TextsAreOnlyCopiedToDecodeThem) {
+TEST(JsonView, CopiesOnlyEscapedTexts) {
   for (const std::string_view plain :
        {R"("")", R"("abc")", "\"\x7F\"", R"("0123456789abcdefghij")"}) {
     std::string buffer = "unused";
@@ -142,7 +142,7 @@ TEST(JsonView, TextsAreOnlyCopiedToDecodeThem) {
   }
 }
 
-TEST(JsonTape, ShowsWhatTheTextShows) {
+TEST(JsonTape, MatchesViewsOfTheText) {
   JsonTape tape;
   for (const std::string& text :
        {std::string(R"({"a":1,"b":{"a":[],"":{}},"a":[ 1 ,"x\n",{"b":[[null]]}, true]} )"),
@@ -159,7 +159,7 @@ TEST(JsonTape, ShowsWhatTheTextShows) {
   }
 }
 
-TEST(JsonTape, ReadsOneValueAfterTheOther) {
+TEST(JsonTape, ReadsConsecutiveValues) {
   JsonTape tape;
   json::Scanner scanner(R"({"a":1} {"a":2})");
   ASSERT_TRUE(tape.read(scanner));
@@ -188,7 +188,7 @@ TEST(JsonTape, ReadsValuesBeyondItsLimit) {
   EXPECT_EQ(last, 7);
 }
 
-TEST(JsonTape, RejectsWhatTheScannerRejects) {
+TEST(JsonTape, RejectsMalformedJson) {
   JsonTape tape;
   for (const std::string& text :
        {std::string("{\"a\":"), std::string("{\"a\":1,}"), std::string("[1 2]"), std::string(),
@@ -200,7 +200,7 @@ TEST(JsonTape, RejectsWhatTheScannerRejects) {
   }
 }
 
-TEST(FindMember, ReadsTheLastOfThatName) {
+TEST(FindMember, ReturnsTheLastDuplicate) {
   EXPECT_EQ(json::find_member(R"({"a":1,"b":[2],"a":3})", "a"), "3");
   EXPECT_EQ(json::find_member(R"({"a":1})", "b"), "");
   EXPECT_EQ(json::find_member("[1]", "a"), "");
@@ -234,7 +234,7 @@ TEST(JsonPretty, SortsByBytesAtEveryDepth) {
             "{\n  \"a\": null,\n  \"b\": {\n    \"Z\": 2,\n    \"z\": 1\n  }\n}");
 }
 
-TEST(JsonPretty, IsItsOwnFixedPoint) {
+TEST(JsonPretty, IsIdempotent) {
   const std::string once = *pretty(R"([{"a":[[],[{}]],"b":"x\ny"},true,null,-0.5e-7])");
   EXPECT_EQ(*pretty(once), once);
 }

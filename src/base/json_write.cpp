@@ -167,18 +167,18 @@ class Printer {
     }
     bool empty = true;
     begin('{');
-    const bool whole = scanner.object([&](std::string_view key) {
+    const bool is_valid = scanner.object([&](std::string_view key) {
       empty = false;
       member(key);
       return value(scanner);
     });
     end('}', empty);
-    return whole;
+    return is_valid;
   }
 
   bool sorted_object(Scanner& scanner) {
     std::vector<std::pair<std::string, std::string_view>> members;
-    const bool whole = scanner.object([&](std::string_view key) {
+    const bool is_valid = scanner.object([&](std::string_view key) {
       std::string_view raw;
       if (!scanner.raw(raw)) {
         return false;
@@ -186,7 +186,7 @@ class Printer {
       members.emplace_back(key, raw);
       return true;
     });
-    std::ranges::stable_sort(members, {}, [](const auto& one) { return one.first; });
+    std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first; });
     begin('{');
     for (const auto& [key, raw] : members) {
       member(key);
@@ -194,7 +194,7 @@ class Printer {
       value(inner);
     }
     end('}', members.empty());
-    return whole;
+    return is_valid;
   }
 
   void member(std::string_view key) {
@@ -206,13 +206,13 @@ class Printer {
   bool array(Scanner& scanner) {
     bool empty = true;
     begin('[');
-    const bool whole = scanner.array([&] {
+    const bool is_valid = scanner.array([&] {
       empty = false;
       item();
       return value(scanner);
     });
     end(']', empty);
-    return whole;
+    return is_valid;
   }
 
   void begin(char open) {

@@ -85,7 +85,7 @@ TEST_F(TemporaryFileTest, AreLimitedInNumber) {
   EXPECT_EQ(count(), taken);
 }
 
-TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedByTheNextWriter) {
+TEST_F(TemporaryFileTest, TheNextWriterRemovesAbandonedFiles) {
   for (int i = 0; i < 5; ++i) {
     kill_writer(start_writer());
     EXPECT_EQ(count(), 1) << "the last one's alone";
@@ -95,7 +95,7 @@ TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedByTheNextWriter) {
   EXPECT_EQ(count(), 1) << "the file itself";
 }
 
-TEST_F(TemporaryFileTest, OfAFolderAreSweptUnlessTheyAreInUseOrAnotherPrograms) {
+TEST_F(TemporaryFileTest, SweepsAbandonedFilesOfAFolder) {
   const pid_t gone = start_writer();
   const auto put = [&](const std::string& name) { return replace_file(folder_ / name, "words"); };
   const auto old_name = [](const std::string& target, pid_t pid) {
@@ -121,7 +121,7 @@ TEST_F(TemporaryFileTest, OfAFolderAreSweptUnlessTheyAreInUseOrAnotherPrograms) 
   kill_writer(writer);
 }
 
-TEST_F(TemporaryFileTest, OfLivingProcessesAreKept) {
+TEST_F(TemporaryFileTest, KeepsFilesOfLivingProcesses) {
   const pid_t first = start_writer();
   const pid_t second = start_writer();
   EXPECT_EQ(count(), 2);
@@ -139,7 +139,7 @@ TEST_F(TemporaryFileTest, OfLivingProcessesAreKept) {
   EXPECT_EQ(count(), 1);
 }
 
-TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedWithTheFile) {
+TEST_F(TemporaryFileTest, RemovesAbandonedFilesWithTheFile) {
   const pid_t child = start_writer();
   ASSERT_TRUE(replace_file(target_, "whole"));
   kill_writer(child);
@@ -157,7 +157,7 @@ TEST_F(TemporaryFileTest, SupportLongNames) {
   EXPECT_EQ(count(), 3);
 }
 
-TEST_F(TemporaryFileTest, OtherFilesAreKept) {
+TEST_F(TemporaryFileTest, KeepsOtherFiles) {
   fs::create_symlink("elsewhere", folder_ / "notes.json.reprise-0.tmp");
   fs::create_directory(folder_ / "notes.json.reprise-1.tmp");
   std::ofstream(folder_ / "notes.json.2.3.tmp") << "an older version's";
@@ -166,7 +166,7 @@ TEST_F(TemporaryFileTest, OtherFilesAreKept) {
   EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
 }
 
-TEST(TemporaryName, IsTheOneThatUnfinishedFilesHave) {
+TEST(TemporaryName, IsRecognized) {
   for (const std::string_view ours :
        {"notes.json.reprise-0.tmp", "a.reprise-12.tmp", "a.1.2.tmp"}) {
     EXPECT_TRUE(is_temporary_name(ours)) << ours;
