@@ -77,7 +77,7 @@ class Archive final : public Command {
 class Restore final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--all", "", "everything in the trash, from all folders", &all_}},
+    return {.options = {{"--all", "", "restore everything in the trash, from all folders", &all_}},
             .arguments = {{"SEL", "sessions in the trash or the archive", &sels_}}};
   }
 

@@ -29,7 +29,7 @@ class Ask final : public Command {
                      &files_},
                     {"--go-on", "", "continue an answer that was interrupted", &go_on_},
                     {"--save", "FILE", "also write the answer to a file", &save_},
-                    {"--no-stream", "", "show the answer when it is complete", &no_stream_},
+                    {"--no-stream", "", "print the answer only when it is complete", &no_stream_},
                     {"--dry-run", "", "show the request without sending it", &dry_run_}},
         .arguments = {{"PROMPT", "the question; - reads standard input", &words_}}};
     add_run_flags(table, flags_);

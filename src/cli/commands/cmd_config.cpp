@@ -70,7 +70,8 @@ class ConfigCommand final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--context", "", "with init: a context file for this project", &context_}},
+        .options = {{"--context", "", "with init: create a context file for this project",
+                     &context_}},
         .arguments = {{"ACTION",
                        "show (the default), keys, get KEY, set KEY VALUE…, edit, trust [FOLDER], "
                        "path or init",

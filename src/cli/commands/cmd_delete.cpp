@@ -44,8 +44,8 @@ class Clear final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
-                        {"--trash", "", "empty the trash: remove what is in it for good", &trash_},
-                        {"--purge", "", "remove for good", &purge_}},
+                        {"--trash", "", "empty the trash, removing its sessions for good", &trash_},
+                        {"--purge", "", "remove for good, bypassing the trash", &purge_}},
             .arguments = {}};
   }
 
@@ -100,7 +100,7 @@ class Cleanup final : public Command {
         .options = {{"--older-than", "AGE",
                      "closed longer ago than this, such as 90d (default: 30d)", &older_than_},
                     {"--dry-run", "", "show what would be removed, without removing it", &dry_run_},
-                    {"--purge", "", "remove for good", &purge_}},
+                    {"--purge", "", "remove for good, bypassing the trash", &purge_}},
         .arguments = {}};
   }
 

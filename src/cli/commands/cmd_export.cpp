@@ -61,9 +61,10 @@ class Export final : public Command {
                      "a file, or a folder: an existing one, or a name that ends with /", &output_},
                     {"-a,--all", "", "every session except those in the trash", &all_},
                     {"--force", "", "overwrite existing files", &force_},
-                    {"--into-tool", "", "write where the format's tool keeps its sessions",
+                    {"--into-tool", "",
+                     "write to the folder where the format's tool keeps its sessions",
                      &into_tool_}},
-        .arguments = {{"SEL", "the sessions", &sels_}}};
+        .arguments = {{"SEL", "the sessions to export", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {

@@ -14,8 +14,9 @@ namespace {
 class Help final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"-a,--all", "", "every command and the options of all", &all_}},
-            .arguments = {{"COMMAND", "the command to explain", &command_}}};
+    return {
+        .options = {{"-a,--all", "", "list all commands and the options of every command", &all_}},
+        .arguments = {{"COMMAND", "the command to explain", &command_}}};
   }
 
   Result<Exit> run(Context& context) override {

@@ -103,9 +103,10 @@ struct Counts {
 class ImportCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--watch", "", "keep importing what is new, until Ctrl-C", &watch_},
+    return {.options = {{"--watch", "", "keep importing new sessions until Ctrl-C", &watch_},
                         {"--unit", "", "print a systemd user unit that runs --watch", &unit_},
-                        {"-n,--dry-run", "", "show what would be imported and stop", &dry_run_}},
+                        {"-n,--dry-run", "", "show what would be imported, without importing it",
+                         &dry_run_}},
             .arguments = {{"SOURCE",
                            "another tool's history: claude:, codex:FOLDER or a path; without it, "
                            "all that are found",

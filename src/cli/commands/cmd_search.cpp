@@ -71,7 +71,7 @@ class SearchMessages final : public Command {
               {.min = 1, .max = kPageMax}},
              {"--after", "CURSOR", "continue a search after this cursor", &after_}},
         .arguments = {{.name = "WORDS",
-                       .help = "words, \"a phrase\", begin*, -without",
+                       .help = "words, \"a phrase\", prefix*, -excluded",
                        .target = &words_,
                        .required = true,
                        .dashed = true}}};

@@ -144,9 +144,9 @@ examples:
   reprise                               open the app
   reprise ask 'Why is the sky blue?'    ask once, in a new session
   reprise ask -c 'And at night?'        continue the newest session here
-  git diff | reprise ask 'Review this'  ask about what is piped in
+  git diff | reprise ask 'Review this'  ask about piped input
   reprise list                          list the sessions of this folder
-  reprise show last                     read the newest one
+  reprise show last                     show the newest session
 
 more: `reprise help COMMAND`, `reprise help --all`, `reprise man`
 )";

@@ -286,7 +286,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_TRY(rebuild(child, std::move(stop)));
   is_new_ = false;
   context_.console().notice(
-      cat("now in the fork ", cli::brief_id(*store, child), "; the original is unchanged"));
+      cat("switched to the fork ", cli::brief_id(*store, child), "; the original is unchanged"));
   return std::string();
 }
 

@@ -59,7 +59,7 @@ Error with_force_advice(Store& store, const SessionId& id, Error error) {
   Signatures* const signatures = store.capabilities().signatures;
   if (error.code == Code::corrupt && signatures != nullptr &&
       signatures->signature(id) == Signature::failed) {
-    error.message += "; --force continues it as it is";
+    error.message += "; --force continues it anyway";
   }
   return error;
 }

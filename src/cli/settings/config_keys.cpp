@@ -131,7 +131,7 @@ std::vector<ConfigKey> all_keys() {
        true},
       {"store", kProvider, Reach::trusted, &ProviderSettings::store,
        "whether the provider stores the answers"},
-      {"author", kTop, Reach::trusted, &Settings::author, "who asks, stored with each question",
+      {"author", kTop, Reach::trusted, &Settings::author, "your name, stored with each question",
        "a name of at most 256 bytes, on one line", is_author},
       {"system", kTop, Reach::anyone, &Settings::system, "the system prompt of new sessions"},
       {"temperature",
