@@ -23,10 +23,10 @@ class Handler {
     const bool for_dialog = state_.dialog_has_keys();
     state_.typed_at = state_.now;
     state_.status.clear();
-    const std::string_view rest =
+    const std::string_view text_keys =
         for_dialog ? type_in_dialog(state_, typed.text, effects_) : typed.text;
-    if (!rest.empty()) {
-      type_text(rest);
+    if (!text_keys.empty()) {
+      type_text(text_keys);
     }
   }
 

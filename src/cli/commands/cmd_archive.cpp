@@ -83,7 +83,7 @@ class Restore final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (all_ == !sels_.empty()) {
-      return context.console().wrong_usage(all_ ? "--all and SEL cannot be used together"
+      return context.console().usage_error(all_ ? "--all and SEL cannot be used together"
                                                 : "name a session, or use --all");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
@@ -118,7 +118,7 @@ class Restore final : public Command {
     const bool is_one = sels_.size() == 1;
     REPRISE_TRY(is_one ? show_session(context, *store, found.sessions.front().id)
                        : show_sessions(context, *store, restored));
-    return is_whole ? Exit::done : Exit::failed;
+    return is_whole ? Exit::success : Exit::failed;
   }
 
  private:

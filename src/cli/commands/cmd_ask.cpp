@@ -37,8 +37,8 @@ class Ask final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    if (const std::string_view wrong = wrong_usage(); !wrong.empty()) {
-      return context.console().wrong_usage(wrong);
+    if (const std::string_view message = usage_error(); !message.empty()) {
+      return context.console().usage_error(message);
     }
     std::optional<JsonAnswer> events;
     if (context.globals().json && !dry_run_) {
@@ -52,12 +52,12 @@ class Ask final : public Command {
       context.console().report(exit.error());
     }
     const Exit code = exit ? *exit : exit_for(exit.error().code);
-    events->done(code);
+    events->finish(code);
     return code;
   }
 
  private:
-  std::string_view wrong_usage() const {
+  std::string_view usage_error() const {
     if (newest_ && sel_) {
       return "-c and -r cannot be used together";
     }
@@ -114,7 +114,7 @@ class Ask final : public Command {
     if (!go_on_) {
       REPRISE_ASSIGN(prompt, this->prompt());
       if (trimmed(prompt).empty() && files_.empty()) {
-        return context.console().wrong_usage(
+        return context.console().usage_error(
             "nothing to ask; give a prompt, pipe one in, or attach a file");
       }
     }
@@ -162,7 +162,7 @@ class Ask final : public Command {
                                                                           : request);
       context.console().out().write(request.ends_with('\n') ? "" : "\n");
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   Result<Exit> answer(Context& context, StartedSession& started, std::vector<Block> blocks,
@@ -207,7 +207,7 @@ class Ask final : public Command {
       }
       return std::unexpected(std::move(error));
     }
-    return stored ? Exit::done : Exit::unsaved;
+    return stored ? Exit::success : Exit::unsaved;
   }
 
   // The answer is already stored, so failing to write the extra file is only a warning.

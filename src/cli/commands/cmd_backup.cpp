@@ -26,7 +26,7 @@ class BackupCommand final : public Command {
       context.console().print_json(out);
     }
     context.console().notice(cat("wrote ", target.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
  private:

@@ -58,7 +58,7 @@ std::string settings_template() {
 )");
 }
 
-constexpr std::string_view kReach[] = {"yes", "if trusted", "no"};  // by Reach
+constexpr std::string_view kProjectAccess[] = {"yes", "if trusted", "no"};  // by RequiredTrust
 
 std::string section_prefix(const ConfigKey& key) {
   return key.is_in(Section::top)        ? ""
@@ -84,10 +84,10 @@ class ConfigCommand final : public Command {
   Result<Exit> run(Context& context) override {
     const std::string action = action_.value_or("show");
     if (context_ && action != "init") {
-      return context.console().wrong_usage("--context can only be used with init");
+      return context.console().usage_error("--context can only be used with init");
     }
-    if (const std::string_view wrong = wrong_words(action); !wrong.empty()) {
-      return context.console().wrong_usage(wrong);
+    if (const std::string_view message = words_error(action); !message.empty()) {
+      return context.console().usage_error(message);
     }
     if (action == "get") {
       return get(context);
@@ -114,7 +114,7 @@ class ConfigCommand final : public Command {
   }
 
  private:
-  std::string_view wrong_words(std::string_view action) const {
+  std::string_view words_error(std::string_view action) const {
     if (action == "get") {
       return words_.size() == 1 ? "" : "config get takes one KEY";
     }
@@ -140,7 +140,7 @@ class ConfigCommand final : public Command {
       } else {
         context.console().out().write(cat(terminal_line(setting.value), "\n"));
       }
-      return Exit::done;
+      return Exit::success;
     }
     return fail(Code::not_found, cat(name, " is not set"));
   }
@@ -166,7 +166,7 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
     REPRISE_TRY(write(file, after));
     context.console().notice(cat("set ", words_.front(), " in ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   // A provider may be set up after it is chosen, so a table of its name is enough.
@@ -204,11 +204,11 @@ class ConfigCommand final : public Command {
     }
     if (text == before) {
       context.console().notice("nothing changed");
-      return Exit::done;
+      return Exit::success;
     }
     REPRISE_TRY(write(file, text));
     context.console().notice(cat("saved ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   // The given folder, or that of the project's file, or the current one.
@@ -229,13 +229,13 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
     if (is_trusted(folder, trusted)) {
       context.console().notice(cat(folder.string(), " is already trusted"));
-      return Exit::done;
+      return Exit::success;
     }
     REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
     REPRISE_TRY(write(file, after));
     context.console().notice(cat("the settings of projects in ", folder.string(),
                                  " are trusted now; see ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> keys(Context& context) {
@@ -244,20 +244,22 @@ class ConfigCommand final : public Command {
     json::ArrayWriter array(document);
     for (const ConfigKey& key : config_keys()) {
       const std::string name = cat(section_prefix(key), key.name);
-      const std::string_view reach = kReach[static_cast<std::size_t>(key.reach)];
-      rows.push_back({name, expected_value(key), std::string(reach), std::string(key.help)});
+      const std::string_view project_access =
+          kProjectAccess[static_cast<std::size_t>(key.required_trust)];
+      rows.push_back(
+          {name, expected_value(key), std::string(project_access), std::string(key.help)});
       array.item();
       json::ObjectWriter(document)
           .field("key", name)
           .field("value", expected_value(key))
-          .field("project", reach)
+          .field("project", project_access)
           .field("help", key.help)
           .close();
     }
     array.close();
     if (context.globals().json) {
       context.console().print_json(document);
-      return Exit::done;
+      return Exit::success;
     }
     const std::vector<Column> columns = {{.heading = "key"},
                                          {.heading = "value", .flexible = true},
@@ -267,7 +269,7 @@ class ConfigCommand final : public Command {
     const auto width = static_cast<std::size_t>(context.console().out().columns());
     context.console().out().write(
         format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
-    return Exit::done;
+    return Exit::success;
   }
 
   // Resolves symbolic links, so that the target is changed.
@@ -319,7 +321,7 @@ class ConfigCommand final : public Command {
       context.console().notice(
           cat("store: ", http::masked_url(context.config().store_url(*settings))));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> path(Context& context) {
@@ -336,13 +338,13 @@ class ConfigCommand final : public Command {
       }
       object.close();
       context.console().print_json(out);
-      return Exit::done;
+      return Exit::success;
     }
     context.console().out().write(cat(terminal_line(sources.user_file.string()), "\n"));
     if (!project.empty()) {
       context.console().out().write(cat(terminal_line(project.string()), "\n"));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> init(Context& context) {
@@ -359,7 +361,7 @@ class ConfigCommand final : public Command {
     }
     REPRISE_TRY(replace_file(file, settings_template()));
     context.console().notice(cat("wrote ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> init_context(Context& context) {
@@ -370,7 +372,7 @@ class ConfigCommand final : public Command {
     context.console().notice(cat("wrote ", file.string(), "; it will hold the session: ",
                                  "keep it out of version control unless others may read it"));
     context.console().notice("use it with --store context: in this folder and below");
-    return Exit::done;
+    return Exit::success;
   }
 
   std::optional<std::string> action_;

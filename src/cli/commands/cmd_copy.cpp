@@ -73,7 +73,7 @@ class CopyCommand final : public Command {
   // Copies what conversations could not save.
   Result<Exit> replay_outboxes(Context& context) {
     if (!sels_.empty()) {
-      return context.console().wrong_usage(
+      return context.console().usage_error(
           "spill: is always copied as a whole; leave the sessions out");
     }
     REPRISE_ASSIGN(const auto files,
@@ -116,7 +116,7 @@ class CopyCommand final : public Command {
     print(context);
     const bool is_whole =
         failed_ == 0 && !is_damaged_ && counts_[CopyOutcome::conflict] == 0 && damage_.empty();
-    return is_whole ? Exit::done : Exit::failed;
+    return is_whole ? Exit::success : Exit::failed;
   }
 
   Result<FoundSessions> chosen(Context& context, Source& source) const {

@@ -68,7 +68,7 @@ class Clear final : public Command {
     if (trash_ && count == 0 && found.damage.empty() && !context.globals().json) {
       context.console().notice(
           cat("the trash is empty", all ? "" : "; --all empties the trash of all folders"));
-      return Exit::done;
+      return Exit::success;
     }
     const std::string_view of =
         store->capabilities().many_folders ? all ? "all folders" : "this folder" : "this store";
@@ -108,7 +108,7 @@ class Cleanup final : public Command {
     const std::string age = older_than_.value_or(std::string(kOlderThan));
     const auto duration = parse_duration(age);
     if (!duration) {
-      return context.console().wrong_usage(
+      return context.console().usage_error(
           cat("--older-than must be an age such as 30d, 12h or 4w, not '", age, "'"));
     }
     REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
@@ -118,7 +118,7 @@ class Cleanup final : public Command {
     if (dry_run_) {
       show(context, found.sessions);
       warn_of_damage(context, found.damage);
-      return found.damage.empty() ? Exit::done : Exit::failed;
+      return found.damage.empty() ? Exit::success : Exit::failed;
     }
     return ask_and_remove(context, *store, found,
                           {.description = cat(counted(std::ssize(found.sessions), "session"),

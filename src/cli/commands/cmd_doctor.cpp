@@ -45,8 +45,8 @@ struct Finding {
   bool is_ok = true;     // false: a turn would not be stored or answered
 };
 
-std::string library_state(std::string_view what, std::initializer_list<const char*> names) {
-  return DynamicLibrary::load(what, names) ? "found" : "missing";
+std::string library_state(std::string_view title, std::initializer_list<const char*> names) {
+  return DynamicLibrary::load(title, names) ? "found" : "missing";
 }
 
 // The folder, or its nearest existing parent.
@@ -103,7 +103,7 @@ class Doctor final : public Command {
     const auto problems =
         std::ranges::count_if(findings_, [](const Finding& finding) { return !finding.is_ok; });
     if (problems == 0) {
-      return Exit::done;
+      return Exit::success;
     }
     context.console().warn(cat(counted(problems, "problem"), " that would keep a turn from being ",
                                "stored or answered"));

@@ -22,15 +22,15 @@ class Help final : public Command {
   Result<Exit> run(Context& context) override {
     if (!command_) {
       context.console().out().write(all_ ? all_help(all_commands()) : program_help(all_commands()));
-      return Exit::done;
+      return Exit::success;
     }
     const CommandEntry* const entry = find_command(*command_);
     if (entry == nullptr) {
-      return context.console().wrong_usage(unknown_command(*command_));
+      return context.console().usage_error(unknown_command(*command_));
     }
     const std::unique_ptr<Command> command = entry->make();
     context.console().out().write(command_help(*entry, command->arguments()));
-    return Exit::done;
+    return Exit::success;
   }
 
  private:
@@ -240,7 +240,7 @@ class Man final : public Command {
     }
     context.console().out().write(
         cat(out, kSelecting, stores(), slash_commands_section(), examples(), kTail));
-    return Exit::done;
+    return Exit::success;
   }
 };
 

@@ -116,7 +116,7 @@ class ImportCommand final : public Command {
   Result<Exit> run(Context& context) override {
     if (unit_) {
       context.console().out().write(kUnit);
-      return Exit::done;
+      return Exit::success;
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> sources;
@@ -136,12 +136,12 @@ class ImportCommand final : public Command {
       print_found(context, sources);
     }
     if (dry_run_ || sources.empty()) {
-      return Exit::done;
+      return Exit::success;
     }
     if (is_auto) {
-      REPRISE_ASSIGN(const bool agreed, context.console().confirm("import all of them?"));
-      if (!agreed) {
-        return Exit::done;
+      REPRISE_ASSIGN(const bool confirmed, context.console().confirm("import all of them?"));
+      if (!confirmed) {
+        return Exit::success;
       }
     }
     const Interrupts interrupts;
@@ -174,7 +174,7 @@ class ImportCommand final : public Command {
       const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
           std::chrono::steady_clock::now() - start);
       if (!watch.wait(std::max(kPauseMin, kIdleFactor * spent), interrupts.token())) {
-        return Exit::done;
+        return Exit::success;
       }
     }
   }
@@ -317,12 +317,12 @@ class ImportCommand final : public Command {
     const bool has_changes = std::ranges::any_of(
         counts, [](const Counts& count) { return count.messages > 0 || count.failed > 0; });
     if (verbosity == Verbosity::changes && !has_changes) {
-      return Exit::done;
+      return Exit::success;
     }
     if (context.globals().json) {
       context.console().print_json(document(sources, counts));
     }
-    Exit exit = Exit::done;
+    Exit exit = Exit::success;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (verbosity == Verbosity::changes && counts[i].messages == 0 && counts[i].failed == 0) {
         continue;

@@ -67,7 +67,7 @@ class List final : public Command {
     if (!page.next.empty()) {
       context.console().notice(cat("for more, add --after ", page.next));
     }
-    return page.damage.empty() ? Exit::done : Exit::failed;
+    return page.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:

@@ -41,7 +41,7 @@ class Models final : public Command {
                    default_model_for(context, flags_, choice, models));
     if (context.globals().json) {
       context.console().print_json(document(choice, models, model_name));
-      return Exit::done;
+      return Exit::success;
     }
     for (const ModelInfo& model : models) {
       context.console().out().write(
@@ -55,7 +55,7 @@ class Models final : public Command {
               : cat("the default model, ", model_name,
                     ", is not one of them; choose one with `reprise config set model NAME`"));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
  private:

@@ -194,11 +194,11 @@ class SearchMessages final : public Command {
   Result<Exit> print(Context& context, const SearchPage& page) const {
     if (context.globals().json) {
       context.console().print_json(hits_document(page, source_names_));
-      return Exit::done;
+      return Exit::success;
     }
     if (page.hits.empty()) {
       context.console().notice("no messages found");
-      return Exit::done;
+      return Exit::success;
     }
     Output& out = context.console().out();
     const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
@@ -210,7 +210,7 @@ class SearchMessages final : public Command {
     if (!page.next.empty()) {
       context.console().notice(cat("for more, add --after ", page.next));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   std::vector<std::string> words_;

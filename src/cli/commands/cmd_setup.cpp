@@ -327,7 +327,7 @@ class Setup final : public Command {
         cat("saved in ", context_->config().short_path(file.string()),
             "; `reprise` starts a chat with ",
             answers.model.empty() ? name : cat(answers.model, " of ", name)));
-    return Exit::done;
+    return Exit::success;
   }
 
   Context* context_ = nullptr;

@@ -120,7 +120,7 @@ class Show final : public Command {
     for (const Damage& part : report.damage) {
       context.console().warn(cat(part.where, ": ", part.reason));
     }
-    return report.damage.empty() ? Exit::done : Exit::failed;
+    return report.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:

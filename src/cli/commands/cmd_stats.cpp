@@ -105,7 +105,7 @@ class Stats final : public Command {
     for (const Damage& part : statistics.damage) {
       context.console().warn(cat(part.where, ": ", part.reason));
     }
-    return statistics.damage.empty() ? Exit::done : Exit::failed;
+    return statistics.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:
@@ -168,11 +168,11 @@ class Stats final : public Command {
     std::string total;
     append_row(total, statistics.total, false);
     const PriceList& standard = standard_prices();
-    const std::vector<std::string> places(standard.sources.begin(), standard.sources.end());
+    const std::vector<std::string> source_urls(standard.sources.begin(), standard.sources.end());
     std::string prices;
     json::ObjectWriter(prices)
         .field("as_of", standard.as_of)
-        .raw("sources", json::array_of(places))
+        .raw("sources", json::array_of(source_urls))
         .close();
     std::string out;
     json::ObjectWriter(out)

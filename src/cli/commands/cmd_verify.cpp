@@ -57,7 +57,7 @@ class Verify final : public Command {
     }
     context.console().end_progress();
     print(context, report, repaired);
-    return report.damage.empty() ? Exit::done : Exit::failed;
+    return report.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:

@@ -176,7 +176,7 @@ void JsonAnswer::on_usage(const Usage& usage) {
   print(out);
 }
 
-void JsonAnswer::done(Exit exit) {
+void JsonAnswer::finish(Exit exit) {
   std::string out;
   json::ObjectWriter(out).field("event", "done").field("exit", static_cast<int>(exit)).close();
   print(out);

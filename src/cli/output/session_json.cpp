@@ -138,7 +138,7 @@ Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
     object.close();
     context.console().print_json(out);
   }
-  return Exit::done;
+  return Exit::success;
 }
 
 Result<Exit> show_sessions(Context& context, Store& store,
@@ -151,7 +151,7 @@ Result<Exit> show_sessions(Context& context, Store& store,
     }
     context.console().print_json(infos_document(now));
   }
-  return Exit::done;
+  return Exit::success;
 }
 
 std::string message_document(const Message& message) {

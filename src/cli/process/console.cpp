@@ -147,7 +147,7 @@ void Console::report(const Error& error) {
   write(error.message);
 }
 
-Exit Console::wrong_usage(std::string_view message) {
+Exit Console::usage_error(std::string_view message) {
   if (usage_.empty()) {
     report({Code::invalid_argument, cat(message, message.ends_with('?') ? " (see `reprise help`)"
                                                                         : "; see `reprise help`")});
@@ -231,9 +231,9 @@ Result<> Console::ask_consent_once(const std::string& question, std::string no_t
   if (!question_sink_ && (sink_ || !can_ask())) {
     return fail(Code::invalid_argument, std::move(no_terminal));
   }
-  REPRISE_ASSIGN(const bool agreed,
+  REPRISE_ASSIGN(const bool confirmed,
                  question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question));
-  if (!agreed) {
+  if (!confirmed) {
     return fail(Code::invalid_argument, std::move(refused));
   }
   consents_.push_back(question);

@@ -71,7 +71,7 @@ std::string copy_sequence(std::string_view text);
 
 // Exit codes of the program.
 enum class Exit : std::uint8_t {
-  done = 0,
+  success = 0,
   failed = 1,         // the command failed
   unsaved = 2,        // there was an answer, but it could not be saved
   usage = 64,         // invalid command line

@@ -93,16 +93,16 @@ void StoreOpener::report_outbox(std::string_view store_url) {
 }
 
 Result<> StoreOpener::check_url(std::string_view url) const {
-  const std::string whole = resolved_store_url(url);
-  REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(whole));
+  const std::string resolved = resolved_store_url(url);
+  REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(resolved));
   if (kind != nullptr) {
     return {};
   }
-  if (!is_store_url(whole)) {
-    REPRISE_TRY(open_store(whole, {.access = Access::read}));
+  if (!is_store_url(resolved)) {
+    REPRISE_TRY(open_store(resolved, {.access = Access::read}));
   }
-  REPRISE_TRY(is_new_path(whole));
-  return check_lasting(whole);
+  REPRISE_TRY(is_new_path(resolved));
+  return check_lasting(resolved);
 }
 
 Result<> check_lasting(std::string_view url) {
@@ -115,17 +115,17 @@ Result<> check_lasting(std::string_view url) {
 }
 
 Result<> StoreOpener::check_location(std::string_view url) {
-  const std::string whole = resolved_store_url(url);
-  REPRISE_ASSIGN(const bool is_new, is_new_path(whole));
+  const std::string resolved = resolved_store_url(url);
+  REPRISE_ASSIGN(const bool is_new, is_new_path(resolved));
   if (is_new) {
-    console_.notice(cat("creating a new store: ", without_password(whole)));
+    console_.notice(cat("creating a new store: ", without_password(resolved)));
   }
   return {};
 }
 
-Result<bool> StoreOpener::is_new_path(const std::string& whole) const {
-  REPRISE_ASSIGN(const std::filesystem::path location, store_path(whole));
-  if (location.empty() || whole == config_.default_store_url()) {
+Result<bool> StoreOpener::is_new_path(const std::string& resolved) const {
+  REPRISE_ASSIGN(const std::filesystem::path location, store_path(resolved));
+  if (location.empty() || resolved == config_.default_store_url()) {
     return false;
   }
   REPRISE_ASSIGN(const FileKind file_kind, kind_of_target(location));
@@ -248,8 +248,8 @@ Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url
 }
 
 std::string source_url(std::string_view url, const ProcessEnvironment& environment) {
-  const auto kind = std::ranges::find_if(source_kinds(), [url](const SourceKind& one) {
-    return url.ends_with(':') && url.substr(0, url.size() - 1) == one.name;
+  const auto kind = std::ranges::find_if(source_kinds(), [url](const SourceKind& candidate) {
+    return url.ends_with(':') && url.substr(0, url.size() - 1) == candidate.name;
   });
   const auto location = kind == source_kinds().end()
                             ? std::nullopt

@@ -57,11 +57,11 @@ std::vector<SessionState> open_states();  // active and closed
 // What a session is selected for: numbers of a list older than a day may only be used for reading.
 enum class Use : std::uint8_t { read, change, archive, trash };
 
-// `offer`, or unsupported if null: "this store cannot WHAT".
+// `offer`, or unsupported if null: "this store cannot ACTION".
 template <class Offer>
-Result<Offer*> offered(Offer* offer, std::string_view what) {
+Result<Offer*> offered(Offer* offer, std::string_view action) {
   if (offer == nullptr) {
-    return fail(Code::unsupported, cat("this store cannot ", what));
+    return fail(Code::unsupported, cat("this store cannot ", action));
   }
   return offer;
 }
@@ -136,7 +136,7 @@ class StoreOpener {
   Result<> check_location(std::string_view url);
   // Whether a store would be created. Prevents a mistyped path from creating folders: except for
   // the default store, the parent folder must exist.
-  Result<bool> is_new_path(const std::string& whole) const;
+  Result<bool> is_new_path(const std::string& resolved) const;
   Result<LastListKey> last_list_key(const std::optional<std::string>& from);
   void report_outbox(std::string_view store_url);
 

@@ -162,7 +162,7 @@ class Chooser {
     choice.is_sessions_own = is_sessions(*provider);
     if (provider->kind->has_server()) {
       REPRISE_TRY(check_refusal(*provider));
-      REPRISE_TRY(reach(from_, *provider, choice));
+      REPRISE_TRY(choose_server(from_, *provider, choice));
     }
     REPRISE_ASSIGN(choice.model, model_of(*provider, choice));
     return choice;

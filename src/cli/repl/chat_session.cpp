@@ -135,9 +135,8 @@ std::string ChatSession::advice_after(const Result<Outcome>& outcome) {
     return stores_text && outcome->saved ? "what has arrived is saved, /go-on continues it"
                                          : "what has arrived is not saved";
   }
-  constexpr std::array kWorthAsking = {Code::cancelled, Code::rate_limited, Code::io,
-                                       Code::timeout};
-  if (!stores_text || std::ranges::find(kWorthAsking, outcome.error().code) == kWorthAsking.end()) {
+  constexpr std::array kRetryable = {Code::cancelled, Code::rate_limited, Code::io, Code::timeout};
+  if (!stores_text || std::ranges::find(kRetryable, outcome.error().code) == kRetryable.end()) {
     return "";
   }
   const auto last = last_exchange(*store(), id());
@@ -185,28 +184,28 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
   return std::string();
 }
 
-Result<Store*> ChatSession::saved_store(std::string_view what) {
+Result<Store*> ChatSession::saved_store(std::string_view action) {
   if (started_->store == nullptr) {
-    return fail(Code::unsupported, cat("this session is not saved, so it cannot ", what));
+    return fail(Code::unsupported, cat("this session is not saved, so it cannot ", action));
   }
   if (is_saved()) {
     return started_->store;
   }
   return started_->store->capabilities().messages
              ? fail(Code::invalid_argument,
-                    cat("this session has no messages yet, so it cannot ", what))
+                    cat("this session has no messages yet, so it cannot ", action))
              : fail(Code::unsupported,
                     cat("this store saves a session once it has an answer; until then it "
                         "cannot ",
-                        what));
+                        action));
 }
 
 // Stores a new session.
-Result<Store*> ChatSession::store_to_change(std::string_view what) {
+Result<Store*> ChatSession::store_to_change(std::string_view action) {
   if (started_->store != nullptr && started_->store->capabilities().messages) {
     REPRISE_TRY(conversation().store_session());
   }
-  return saved_store(what);
+  return saved_store(action);
 }
 
 Result<std::string> ChatSession::set_title(const std::string& text) {

@@ -23,7 +23,7 @@ struct RemovalRequest {
 void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 
 // Warns about each place where messages of purged sessions may remain.
-std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done);
+std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& result);
 
 // Like recover_answer(), with a note if that takes a while.
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);

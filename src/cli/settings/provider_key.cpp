@@ -116,7 +116,7 @@ Result<FoundKey> find_key(const ProcessEnvironment& environment, const Settings&
                           const NamedProvider& provider, const std::string& url) {
   FoundKey found;
   const auto note = [&found](std::string_view text) {
-    found.elsewhere += cat(found.elsewhere.empty() ? "" : ", ", text);
+    found.hint += cat(found.hint.empty() ? "" : ", ", text);
   };
   for (const SetKey& set : set_keys(settings, provider)) {
     if (http::is_same_server(set.url, url)) {
