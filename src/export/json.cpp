@@ -80,9 +80,8 @@ class JsonWriter final : public Writer {
     REPRISE_ASSIGN(const auto entries, files->list_artefacts(id));
     for (const ArtefactReader::Entry& entry : entries) {
       REPRISE_ASSIGN(const auto bytes, files->find_artefact(id, entry.step, entry.name));
-      const std::string out = json::object_of("step", entry.step.value, "name", entry.name,
-                                              "base64", base64_encode(bytes.value_or("")));
-      REPRISE_TRY(item(out));
+      REPRISE_TRY(item(json::object_of("step", entry.step.value, "name", entry.name, "base64",
+                                       base64_encode(bytes.value_or("")))));
     }
     return {};
   }

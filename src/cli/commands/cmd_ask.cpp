@@ -154,9 +154,7 @@ class Ask final : public Command {
                                    std::vector<Block> blocks) {
     REPRISE_ASSIGN(const std::string request, started.conversation->dry_run(std::move(blocks)));
     if (context.globals().json) {
-      std::string out;
-      json::ObjectWriter(out).field("event", "request").field("text", request).close();
-      context.console().print_json(out);
+      context.console().print_json(json::object_of("event", "request", "text", request));
     } else {
       context.console().out().write(context.console().out().is_terminal() ? terminal_text(request)
                                                                           : request);

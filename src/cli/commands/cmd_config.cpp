@@ -249,12 +249,8 @@ class ConfigCommand final : public Command {
       rows.push_back(
           {name, expected_value(key), std::string(project_access), std::string(key.help)});
       array.item();
-      json::ObjectWriter(document)
-          .field("key", name)
-          .field("value", expected_value(key))
-          .field("project", project_access)
-          .field("help", key.help)
-          .close();
+      json::append_object(document, "key", name, "value", expected_value(key), "project",
+                          project_access, "help", key.help);
     }
     array.close();
     if (context.globals().json) {
@@ -312,7 +308,7 @@ class ConfigCommand final : public Command {
         continue;
       }
       object.key(setting.name);
-      json::ObjectWriter(out).field("value", setting.value).field("from", from).close();
+      json::append_object(out, "value", setting.value, "from", from);
     }
     object.close();
     if (context.globals().json) {

@@ -96,9 +96,7 @@ void Console::end_progress() {
 
 void Console::warn(std::string_view text) {
   if (warn_by_events_) {
-    std::string out;
-    json::ObjectWriter(out).field("event", "warning").field("text", text).close();
-    print_json(out);
+    print_json(json::object_of("event", "warning", "text", text));
   }
   write(text, Kind::warning);
 }

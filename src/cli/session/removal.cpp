@@ -39,7 +39,7 @@ void add_remnants(std::string& out, const std::vector<Remnant>& remnants) {
   json::ArrayWriter array(out);
   for (const auto& [where, reason] : remnants) {
     array.item();
-    json::ObjectWriter(out).field("where", where).field("reason", reason).close();
+    json::append_object(out, "where", where, "reason", reason);
   }
   array.close();
 }
