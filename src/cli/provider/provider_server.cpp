@@ -82,26 +82,26 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
     return *from.flags.base_url;
   }
   std::string base_url = base_url_for(from, provider);
-  std::string before = choice.is_sessions_own ? base_url_of(*from.session) : "";
-  const bool is_local = http::is_local_url(http::server_of(before));
-  if (is_local && !lacks_secret(before)) {
-    return before;
+  std::string session_url = choice.is_sessions_own ? base_url_of(*from.session) : "";
+  const bool is_local = http::is_local_url(http::server_of(session_url));
+  if (is_local && !lacks_secret(session_url)) {
+    return session_url;
   }
-  if (before.empty() || http::is_same_server(before, base_url)) {
+  if (session_url.empty() || http::is_same_server(session_url, base_url)) {
     return base_url;
   }
   // The session may come from somebody else, so the settings must name the server, too.
-  if (std::string configured = configured_url(from, provider, before); !configured.empty()) {
+  if (std::string configured = configured_url(from, provider, session_url); !configured.empty()) {
     return configured;
   }
   if (is_local) {
-    return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(before),
+    return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(session_url),
                                         " was not stored; give --base-url, or set base_url in the "
                                         "settings"));
   }
   const std::string now = base_url.empty() ? std::string(provider.kind->default_url) : base_url;
-  if (!http::is_same_server(before, now)) {
-    choice.warnings.push_back(cat("the session used ", http::host_of(before), "; ",
+  if (!http::is_same_server(session_url, now)) {
+    choice.warnings.push_back(cat("the session used ", http::host_of(session_url), "; ",
                                   http::host_of(now),
                                   " continues it; --base-url or the setting base_url selects the "
                                   "previous server"));
