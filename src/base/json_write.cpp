@@ -101,6 +101,10 @@ ObjectWriter& ObjectWriter::null(std::string_view name) {
   return raw(name, "null");
 }
 
+ObjectWriter& ObjectWriter::text_or_null(std::string_view name, std::string_view text) {
+  return text.empty() ? null(name) : field(name, text);
+}
+
 ObjectWriter& ObjectWriter::raw(std::string_view name, std::string_view json) {
   key(name);
   out_ += json;

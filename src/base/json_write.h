@@ -37,6 +37,7 @@ class ObjectWriter {
   ObjectWriter& field(std::string_view name, bool value);
   ObjectWriter& field(std::string_view name, const RawJson& json) { return raw(name, json.text()); }
   ObjectWriter& null(std::string_view name);
+  ObjectWriter& text_or_null(std::string_view name, std::string_view text);  // null for ""
   ObjectWriter& raw(std::string_view name, std::string_view json);
   ObjectWriter& extra(const Extra& fields);
   // Writes the key; the caller appends the value to the returned string.

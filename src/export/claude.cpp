@@ -93,8 +93,8 @@ class ClaudeWriter final : public PairedWriter {
     std::string uuid = derived_uuid(cat(session_, "#", key));
     std::string out;
     json::ObjectWriter object(out);
-    parent_.empty() ? object.null("parentUuid") : object.field("parentUuid", parent_);
-    object.field("isSidechain", false)
+    object.text_or_null("parentUuid", parent_)
+        .field("isSidechain", false)
         .field("userType", "external")
         .field("cwd", job().session.info.working_dir)
         .field("sessionId", session_)

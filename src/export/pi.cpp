@@ -99,9 +99,10 @@ class PiWriter final : public PairedWriter {
     const std::string id = hex_digits(++entries_, kEntryIdDigits);  // unique in the file
     std::string out;
     json::ObjectWriter object(out);
-    object.field("type", type).field("id", id);
-    parent_.empty() ? object.null("parentId") : object.field("parentId", parent_);
-    object.field("timestamp", iso_milliseconds(times_.next(time)));
+    object.field("type", type)
+        .field("id", id)
+        .text_or_null("parentId", parent_)
+        .field("timestamp", iso_milliseconds(times_.next(time)));
     members(object);
     object.close();
     parent_ = id;

@@ -69,8 +69,7 @@ class TrainingWriter final : public PairedWriter {
     }
     std::string out;
     json::ObjectWriter object(out);
-    object.field("role", "assistant");
-    text.empty() ? object.null("content") : object.field("content", text);
+    object.field("role", "assistant").text_or_null("content", text);
     if (calls != "[]") {
       object.raw("tool_calls", calls);
     }

@@ -1,4 +1,3 @@
-
 #include "cli/app/app.h"
 
 #include <poll.h>

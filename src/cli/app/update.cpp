@@ -1,4 +1,3 @@
-
 #include "cli/app/update.h"
 
 #include <variant>
@@ -54,11 +53,11 @@ class Handler {
     const SessionInfo& info = *found.session;
     const std::string name =
         info.title.empty() ? std::string("the last session") : cat("'", info.title, "'");
-    state_.dialogs.push_back({.kind = Dialog::Kind::resume,
-                              .session = info,
-                              .question = cat("Resume ", name, " (", info.head.value,
-                                              info.head.value == 1 ? " message, " : " messages, ",
-                                              age_text(info.updated_at, state_.now), ")?")});
+    state_.dialogs.push_back(
+        {.kind = Dialog::Kind::resume,
+         .session = info,
+         .question = cat("Resume ", name, " (", counted(info.head.value, "message"), ", ",
+                         age_text(info.updated_at, state_.now), ")?")});
   }
 
   void operator()(const TabOpened& opened) {

@@ -100,7 +100,7 @@ class Restore final : public Command {
     std::int64_t done = 0;
     std::vector<SessionInfo> restored;
     for (const SessionInfo& info : found.sessions) {
-      context.console().progress("restoring", done++, std::ssize(found.sessions));
+      context.console().progress({"restoring", done++, std::ssize(found.sessions)});
       const auto result = restore(*store, info);
       if (all_ && !result && result.error().code == Code::conflict) {
         context.console().warn(result.error().message);  // the others are not affected

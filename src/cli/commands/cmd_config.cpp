@@ -261,10 +261,8 @@ class ConfigCommand final : public Command {
                                          {.heading = "value", .flexible = true},
                                          {.heading = "in a project", .optional = true},
                                          {.heading = "what it sets"}};
-    const bool terminal = context.console().out().is_terminal();
-    const auto width = static_cast<std::size_t>(context.console().out().columns());
-    context.console().out().write(
-        format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
+    Output& out = context.console().out();
+    out.write(format_table(columns, rows, out.text_columns()));
     return Exit::success;
   }
 
@@ -326,13 +324,9 @@ class ConfigCommand final : public Command {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter object(out);
-      object.field("user", sources.user_file.string());
-      if (project.empty()) {
-        object.null("project");
-      } else {
-        object.field("project", project.string());
-      }
-      object.close();
+      object.field("user", sources.user_file.string())
+          .text_or_null("project", project.string())
+          .close();
       context.console().print_json(out);
       return Exit::success;
     }

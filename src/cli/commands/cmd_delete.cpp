@@ -77,12 +77,13 @@ class Clear final : public Command {
                                         : trash_    ? " trashed"
                                                     : "",
                                         count == 1 ? " session of " : " sessions of ", of);
-    return ask_and_remove(context, *store, found,
-                          {.description = description,
-                           .removal = purge_ || trash_ ? Removal::purge : Removal::trash,
-                           .nothing = cat("no ", has_archive ? "archived " : "", "sessions",
-                                          all ? "" : " in this folder; --all clears all folders"),
-                           .unconfirmed_max = has_archive ? std::size_t{1} : 0});
+    return ask_and_remove(
+        context, *store, found,
+        {.description = description,
+         .removal = purge_ || trash_ ? Removal::purge : Removal::trash,
+         .empty_message = cat("no ", has_archive ? "archived " : "", "sessions",
+                              all ? "" : " in this folder; --all clears all folders"),
+         .unconfirmed_max = has_archive ? std::size_t{1} : 0});
   }
 
  private:
@@ -124,7 +125,7 @@ class Cleanup final : public Command {
                           {.description = cat(counted(std::ssize(found.sessions), "session"),
                                               " closed more than ", age, " ago"),
                            .removal = purge_ ? Removal::purge : Removal::trash,
-                           .nothing = cat("no session was closed more than ", age, " ago")});
+                           .empty_message = cat("no session was closed more than ", age, " ago")});
   }
 
  private:

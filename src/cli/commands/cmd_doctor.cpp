@@ -443,13 +443,7 @@ class Doctor final : public Command {
       array.item();
       json::ObjectWriter item(out);
       item.field("name", finding.name).field("value", finding.value);
-      item.field("ok", finding.is_ok);
-      if (finding.fix.empty()) {
-        item.null("fix");
-      } else {
-        item.field("fix", finding.fix);
-      }
-      item.close();
+      item.field("ok", finding.is_ok).text_or_null("fix", finding.fix).close();
     }
     array.close();
     object.close();

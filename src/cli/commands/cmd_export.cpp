@@ -9,6 +9,7 @@
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 #include "reprise/export.h"
 #include "reprise/sessions.h"
 
@@ -103,9 +104,7 @@ class Export final : public Command {
     SessionQuery query;
     query.states = {SessionState::active, SessionState::closed, SessionState::archived};
     REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source, query));
-    for (const Damage& part : found.damage) {
-      context.console().warn(cat(part.where, ": ", part.reason));
-    }
+    warn_of_damage(context, found.damage);
     return std::move(found.sessions);
   }
 

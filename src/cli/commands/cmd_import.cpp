@@ -260,9 +260,7 @@ class ImportCommand final : public Command {
                       age_text(found.newest(), context.clock().now())});
     }
     Output& out = context.console().out();
-    out.write(format_table(columns, rows,
-                           out.is_terminal() ? static_cast<std::size_t>(out.columns())
-                                             : std::numeric_limits<std::size_t>::max()));
+    out.write(format_table(columns, rows, out.text_columns()));
   }
 
   enum class Verbosity : std::uint8_t { all, changes };
@@ -279,11 +277,11 @@ class ImportCommand final : public Command {
     std::int64_t done = 0;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       warn_of_damage(context, sources[i].listed.damage);
-      context.console().progress("importing", done, total);
+      context.console().progress({"importing", done, total});
       import_sessions(
           {*sources[i].source, sources[i].kind->name, sources[i].listed.sessions}, *store,
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
-            context.console().progress("importing", ++done, total);
+            context.console().progress({"importing", ++done, total});
             note(context, info, imported, counts[i]);
           },
           interrupts.token());
@@ -351,11 +349,8 @@ class ImportCommand final : public Command {
           .field("sessions", static_cast<std::int64_t>(sources[i].listed.sessions.size()))
           .field("messages", sources[i].messages())
           .field("bytes", bytes_of(sources[i].path));
-      if (const Time newest = sources[i].newest(); newest == Time{}) {
-        object.null("newest_at");
-      } else {
-        object.field("newest_at", format_time(newest));
-      }
+      const Time newest = sources[i].newest();
+      object.text_or_null("newest_at", newest == Time{} ? "" : format_time(newest));
       if (i < counts.size()) {
         for (const auto& [outcome, count] : counts[i].sessions) {
           object.field(to_string(outcome), count);

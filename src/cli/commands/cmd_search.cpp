@@ -201,11 +201,9 @@ class SearchMessages final : public Command {
       return Exit::success;
     }
     Output& out = context.console().out();
-    const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
-                                                  : std::numeric_limits<std::size_t>::max();
     out.write(hit_lines(page.hits, {.sources = source_names_,
                                     .now = context.clock().now(),
-                                    .columns = columns,
+                                    .columns = out.text_columns(),
                                     .colour = context.is_coloured(out.is_terminal())}));
     if (!page.next.empty()) {
       context.console().notice(cat("for more, add --after ", page.next));

@@ -93,8 +93,7 @@ class Stats final : public Command {
     REPRISE_ASSIGN(const Statistics statistics,
                    compute_statistics(sources_, query, prices, interrupts.token(),
                                       [&context](const Progress& progress) {
-                                        context.console().progress(progress.work, progress.done,
-                                                                   progress.total);
+                                        context.console().progress(progress);
                                       }));
     context.console().end_progress();
     if (context.globals().json) {

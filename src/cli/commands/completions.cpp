@@ -1,4 +1,3 @@
-
 #include "cli/commands/completions.h"
 
 #include <algorithm>

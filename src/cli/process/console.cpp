@@ -1,4 +1,3 @@
-
 #include "cli/process/console.h"
 
 #include <termios.h>
@@ -81,12 +80,12 @@ void Console::begin_output() {
   }
 }
 
-void Console::progress(std::string_view work, std::int64_t done, std::int64_t total) {
+void Console::progress(const Progress& progress) {
   if (parent_ != nullptr) {
-    return parent_->progress(work, done, total);
+    return parent_->progress(progress);
   }
   if (!sink_ && !globals_.quiet) {
-    bar_.show(work, done, total);
+    bar_.show(progress);
   }
 }
 

@@ -38,7 +38,7 @@ class Console {
   void warn_once(std::string_view text);
 
   // Shows progress on a terminal after one second (ProgressBar). The next message removes the bar.
-  void progress(std::string_view work, std::int64_t done, std::int64_t total);
+  void progress(const Progress& progress);
   void end_progress();
 
   // From now on, messages go to this sink unchanged instead of standard error, as something else

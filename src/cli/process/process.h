@@ -48,7 +48,8 @@ class Output {
   void restore();
 
   bool is_terminal() const { return terminal_; }
-  int columns() const;  // of the terminal; 80 if unknown
+  int columns() const;               // of the terminal; 80 if unknown
+  std::size_t text_columns() const;  // those of a terminal; otherwise unlimited
   bool failed() const { return failed_; }
   bool is_pipe_broken() const { return is_pipe_broken_; }  // the pipe's reader has closed it
 

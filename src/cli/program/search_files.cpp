@@ -80,11 +80,11 @@ std::filesystem::path search_index_file(const Context& context) {
 
 Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
   REPRISE_TRY(context.config().check_home());
-  return SearchIndex::open(
-      search_index_file(context), {.on_progress = [&context](const Progress& progress) {
-        context.console().progress(progress.work, progress.done, progress.total);
-        return Flow::proceed;
-      }});
+  return SearchIndex::open(search_index_file(context),
+                           {.on_progress = [&context](const Progress& progress) {
+                             context.console().progress(progress);
+                             return Flow::proceed;
+                           }});
 }
 
 std::optional<Remnant> forget_in_search(Context& context, std::span<const SessionId> purged) {

@@ -1,4 +1,3 @@
-
 #include "cli/program/store_opener.h"
 
 #include <algorithm>
@@ -157,25 +156,13 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
     }
     REPRISE_TRY(check_location(url));
   }
-  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
-  options.insecure = config_.is_insecure(*settings);
-  watch().watch(options, std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
-  options.on_progress = [this](const Progress& progress) {
-    console_.progress(progress.work, progress.done, progress.total);
-  };
-  if (!settings->store_key_command) {
-    return open_store(url, options);
-  }
-  const std::string& owner = settings->store_key_url;
-  const bool is_owner = is_same_store_server(owner, url);
-  if (is_owner) {
-    options.password = [command = *settings->store_key_command] {
-      return run_key_command(command, "store_key_command");
-    };
-  }
+  REPRISE_ASSIGN(const bool has_key, complete_options(url, options));
+  options.on_progress = [this](const Progress& progress) { console_.progress(progress); };
   auto opened = open_store(url, options);
-  if (!opened && !is_owner && opened.error().code == Code::unauthorized &&
-      without_password(url) == url) {
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  if (!opened && settings->store_key_command && !has_key &&
+      opened.error().code == Code::unauthorized && without_password(url) == url) {
+    const std::string& owner = settings->store_key_url;
     opened.error().message +=
         owner.empty() ? "; store_key_command is set without a store: set store in the same file"
                       : cat("; store_key_command is only for ", without_password(owner));
@@ -183,17 +170,25 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   return opened;
 }
 
-Result<StoreOpener::Target> StoreOpener::target() {
+// Sets the options that come from the settings. Returns whether store_key_command is for the URL.
+Result<bool> StoreOpener::complete_options(std::string_view url, StoreOptions& options) {
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
-  Target target{.url = config_.opening_url(*settings), .options = {}};
-  target.options.insecure = config_.is_insecure(*settings);
-  watch().watch(target.options,
-                std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
-  if (settings->store_key_command && is_same_store_server(settings->store_key_url, target.url)) {
-    target.options.password = [command = *settings->store_key_command] {
+  options.insecure = config_.is_insecure(*settings);
+  watch().watch(options, std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
+  const bool has_key =
+      settings->store_key_command && is_same_store_server(settings->store_key_url, url);
+  if (has_key) {
+    options.password = [command = *settings->store_key_command] {
       return run_key_command(command, "store_key_command");
     };
   }
+  return has_key;
+}
+
+Result<StoreOpener::Target> StoreOpener::target() {
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  Target target{.url = config_.opening_url(*settings), .options = {}};
+  REPRISE_TRY(complete_options(target.url, target.options));
   return target;
 }
 

@@ -1,4 +1,3 @@
-
 #include "cli/repl/chat_session.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-
 #include "cli/repl/menu.h"
 
 #include <algorithm>

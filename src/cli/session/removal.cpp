@@ -136,7 +136,7 @@ Result<> move_to_trash(Context& context, Store& store, std::span<const SessionIn
 
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
                             const RemovalRequest& request) {
-  const auto& [description, removal, nothing, unconfirmed_max] = request;
+  const auto& [description, removal, empty_message, unconfirmed_max] = request;
   const auto& [sessions, damage] = found;
   warn_of_damage(context, damage);
   REPRISE_TRY(offered(store.capabilities().trash, "delete sessions"));
@@ -156,9 +156,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
           store, sessions, removal,
           {.on_watching = [&context](const SessionInfo& silent) { note_watching(context, silent); },
            .on_progress =
-               [&context](const Progress& progress) {
-                 context.console().progress(progress.work, progress.done, progress.total);
-               }},
+               [&context](const Progress& progress) { context.console().progress(progress); }},
           context.clock()));
   context.console().end_progress();
   for (const SessionInfo& info : result.answering) {
@@ -176,8 +174,8 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   if (context.globals().json) {
     print_document(context, found.damage, result.removed, remnants, removal);
   } else {
-    if (sessions.empty() && damage.empty() && !nothing.empty()) {
-      context.console().notice(nothing);
+    if (sessions.empty() && damage.empty() && !empty_message.empty()) {
+      context.console().notice(empty_message);
     } else {
       report_removed(context, store, sessions, result.removed, removal);
     }

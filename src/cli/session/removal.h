@@ -15,7 +15,7 @@ enum class Use : std::uint8_t;  // store_opener.h
 struct RemovalRequest {
   std::string description;  // "'Title'", "12 sessions of this folder"
   Removal removal = Removal::trash;
-  std::string nothing = {};         // what to say if there are no sessions
+  std::string empty_message = {};   // printed if there are no sessions
   std::size_t unconfirmed_max = 0;  // up to this many without a question
 };
 

@@ -224,9 +224,9 @@ void apply_retention(Context& context, Store& store, const Settings& settings) {
         "the clock has jumped; no session is moved to the trash because of its age");
   }
   if (result.moved > 0) {
-    context.console().notice(cat("moved to the trash: ", result.moved,
-                                 result.moved == 1 ? " session" : " sessions", " closed more than ",
-                                 *settings.retention, " ago"));
+    context.console().notice(
+        cat("moved to the trash: ", counted(static_cast<std::int64_t>(result.moved), "session"),
+            " closed more than ", *settings.retention, " ago"));
   }
   if (result.error) {
     context.console().warn(cat("cannot clean up: ", result.error->message));

@@ -139,8 +139,7 @@ Result<std::string> SessionWorker::remove_trashed(const EmptyTrash& request) {
   if (!result.failed.empty()) {
     return std::unexpected(result.failed.front().second);
   }
-  return cat("removed ", result.removed.size(),
-             result.removed.size() == 1 ? " session" : " sessions", " for good");
+  return cat("removed ", counted(std::ssize(result.removed), "session"), " for good");
 }
 
 Result<> SessionWorker::rename_stored(const std::string& text, const std::string& title) {
