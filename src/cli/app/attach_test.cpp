@@ -19,7 +19,7 @@ std::string lines(int count) {
   return out;
 }
 
-TEST(Paste, FoldsAndIsSentWhole) {
+TEST(Paste, IsFoldedAndSentCompletely) {
   State state = open_state();
   type(state, "see ");
   update(state, Pasted{lines(5000)});
@@ -99,7 +99,7 @@ TEST(Attach, RefusesAFileAtOnce) {
   EXPECT_EQ(state.tab()->attached, Paths{"a b.txt"});
 }
 
-TEST(Attach, ComesBackWithAMessageThatIsNotSent) {
+TEST(Attach, ReturnsFilesWithAnUnsentMessage) {
   State state = open_state();
   enter(state, "/attach a b.txt");
   const auto asked = only<Ask>(enter(state, "look"));

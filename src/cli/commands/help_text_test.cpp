@@ -38,7 +38,7 @@ TEST(HelpText, FitsOnATerminalAndNamesEveryCommandInItsGroup) {
   }
 }
 
-TEST(HelpText, EveryCommandHasItsUsageAndExamplesThatCallIt) {
+TEST(HelpText, ShowsUsageAndExamplesOfEachCommand) {
   for (const CommandEntry& entry : all_commands()) {
     const std::unique_ptr<Command> command = entry.make();
     const std::string help = command_help(entry, command->arguments());
