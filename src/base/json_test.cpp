@@ -42,10 +42,10 @@ TEST(RawJson, BoundsTheDepth) {
 }
 
 TEST(JsonScanner, FailsAtEveryTruncation) {
-  const std::string whole = R"({"a":[1,2.5e-3,"x\u00e4\ud83d\ude00"],"b":{"c":null,"d":true}})";
-  ASSERT_TRUE(RawJson::parse(whole));
-  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
-    EXPECT_FALSE(RawJson::parse(whole.substr(0, cut))) << cut;
+  const std::string document = R"({"a":[1,2.5e-3,"x\u00e4\ud83d\ude00"],"b":{"c":null,"d":true}})";
+  ASSERT_TRUE(RawJson::parse(document));
+  for (std::size_t cut = 0; cut < document.size(); ++cut) {
+    EXPECT_FALSE(RawJson::parse(document.substr(0, cut))) << cut;
   }
 }
 
@@ -62,9 +62,9 @@ TEST(JsonScanner, DecodesStrings) {
   EXPECT_TRUE(lone.lossy());
 
   // The second half of a pair is validated like any other escape.
-  for (const char* const bad : {R"("\ud800\u00zz")", R"("\ud800\u00")", R"("\ud800\u")"}) {
-    json::Scanner broken(bad);
-    EXPECT_FALSE(broken.string(out)) << bad;
+  for (const char* const text : {R"("\ud800\u00zz")", R"("\ud800\u00")", R"("\ud800\u")"}) {
+    json::Scanner broken(text);
+    EXPECT_FALSE(broken.string(out)) << text;
   }
 
   json::Scanner bytes("\"a\xff\"");
@@ -119,7 +119,7 @@ std::string shown(JsonView view) {
   std::string out = cat(view.raw(), "|", view.text(), "|", view.count());
   const auto [a, b] = view.members({"a", "b"});
   out += cat("(", view["a"].raw(), a.raw(), b.raw(), view["c"].raw(), ")");
-  view.each([&](JsonView one) { out += cat("[", shown(one), "]"); });
+  view.each([&](JsonView element) { out += cat("[", shown(element), "]"); });
   view.each_member([&](std::string_view name, JsonView value) {
     out += cat("{", name, ":", shown(value), "}");
   });
@@ -180,9 +180,9 @@ TEST(JsonTape, ReadsValuesBeyondItsLimit) {
   ASSERT_TRUE(tape.read(scanner));
   std::int64_t count = 0;
   std::int64_t last = 0;
-  tape.view().each([&](JsonView one) {
+  tape.view().each([&](JsonView element) {
     ++count;
-    last = one["a"].count();
+    last = element["a"].count();
   });
   EXPECT_EQ(count, 300'001);
   EXPECT_EQ(last, 7);
@@ -229,18 +229,13 @@ TEST(JsonPretty, KeepsSpellingAndOrder) {
 })");
 }
 
-TEST(JsonPretty, SortsByBytesAtEveryDepth) {
-  EXPECT_EQ(*pretty(R"({"b":{"z":1,"Z":2},"a":null})", {.order = KeyOrder::by_bytes}),
-            "{\n  \"a\": null,\n  \"b\": {\n    \"Z\": 2,\n    \"z\": 1\n  }\n}");
-}
-
 TEST(JsonPretty, IsIdempotent) {
   const std::string once = *pretty(R"([{"a":[[],[{}]],"b":"x\ny"},true,null,-0.5e-7])");
   EXPECT_EQ(*pretty(once), once);
 }
 
 TEST(JsonPretty, IndentsFromADepthOn) {
-  EXPECT_EQ(*pretty("[1]", {.depth = 2}), "[\n      1\n    ]");
+  EXPECT_EQ(*pretty("[1]", 2), "[\n      1\n    ]");
 }
 
 TEST(JsonCompact, RemovesWhitespaceBetweenTokens) {
