@@ -205,7 +205,7 @@ class ClaudeWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_claude(Job& job) {
-  return make_writer<ClaudeWriter>(job);
+  return std::make_unique<ClaudeWriter>(job);
 }
 
 }  // namespace reprise::exporting

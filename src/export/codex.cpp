@@ -193,7 +193,7 @@ class CodexWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_codex(Job& job) {
-  return make_writer<CodexWriter>(job);
+  return std::make_unique<CodexWriter>(job);
 }
 
 // The time in the file's name has no colons.

@@ -154,7 +154,7 @@ class GeminiWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_gemini(Job& job) {
-  return make_writer<GeminiWriter>(job);
+  return std::make_unique<GeminiWriter>(job);
 }
 
 std::string gemini_stem(const Session& session) {

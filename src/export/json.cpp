@@ -119,7 +119,7 @@ class JsonWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<Writer> make_json(Job& job) {
-  return make_writer<JsonWriter>(job);
+  return std::make_unique<JsonWriter>(job);
 }
 
 }  // namespace reprise::exporting

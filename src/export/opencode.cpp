@@ -231,7 +231,7 @@ class OpencodeWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_opencode(Job& job) {
-  return make_writer<OpencodeWriter>(job);
+  return std::make_unique<OpencodeWriter>(job);
 }
 
 }  // namespace reprise::exporting

@@ -198,7 +198,7 @@ class PiWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_pi(Job& job) {
-  return make_writer<PiWriter>(job);
+  return std::make_unique<PiWriter>(job);
 }
 
 std::string pi_stem(const Session& session) {

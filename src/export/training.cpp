@@ -132,7 +132,7 @@ class TrainingWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_training(Job& job) {
-  return make_writer<TrainingWriter>(job);
+  return std::make_unique<TrainingWriter>(job);
 }
 
 }  // namespace reprise::exporting

@@ -32,12 +32,6 @@ class Writer {
   virtual Result<> end() { return {}; }
 };
 
-// Creates a writer of this class.
-template <class Class>
-std::unique_ptr<Writer> make_writer(Job& job) {
-  return std::make_unique<Class>(job);
-}
-
 enum class Part : std::uint8_t {
   title,
   system_prompt,
