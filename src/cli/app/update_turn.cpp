@@ -70,11 +70,14 @@ void begin_turn(Tab& tab) {
 
 namespace {
 
+// A reverse iterator; rend() if there is none.
+auto last_question(Tab& tab) {
+  return std::find_if(tab.entries.rbegin(), tab.entries.rend(),
+                      [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
+}
+
 void drop_last_turn(Tab& tab) {
-  const auto question =
-      std::find_if(tab.entries.rbegin(), tab.entries.rend(),
-                   [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
-  if (question != tab.entries.rend()) {
+  if (const auto question = last_question(tab); question != tab.entries.rend()) {
     tab.entries.erase(std::prev(question.base()), tab.entries.end());
   }
 }
@@ -82,10 +85,7 @@ void drop_last_turn(Tab& tab) {
 }  // namespace
 
 void edit_last_question(Tab& tab) {
-  const auto question =
-      std::find_if(tab.entries.rbegin(), tab.entries.rend(),
-                   [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
-  if (question != tab.entries.rend()) {
+  if (const auto question = last_question(tab); question != tab.entries.rend()) {
     tab.input.set(question->text);
     tab.editing = true;
   }
@@ -95,10 +95,7 @@ void copy_answer(State& state, Effects& effects) {
   Tab* const tab = state.tab();
   std::string text;
   if (tab != nullptr) {
-    const auto question =
-        std::find_if(tab->entries.rbegin(), tab->entries.rend(),
-                     [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
-    for (auto entry = question.base(); entry != tab->entries.end(); ++entry) {
+    for (auto entry = last_question(*tab).base(); entry != tab->entries.end(); ++entry) {
       if (entry->kind == Entry::Kind::answer) {
         text += cat(text.empty() ? "" : "\n\n", entry->text);
       }

@@ -162,9 +162,9 @@ class ConfigCommand final : public Command {
     }
     REPRISE_ASSIGN(const std::string literal, toml_value(path, values));
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(const std::string before, text_of(file));
+    REPRISE_ASSIGN(const std::string before, config_text(file));
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
-    REPRISE_TRY(write(file, after));
+    REPRISE_TRY(write_config(file, after));
     context.console().notice(cat("set ", words_.front(), " in ", file.string()));
     return Exit::success;
   }
@@ -181,7 +181,7 @@ class ConfigCommand final : public Command {
   // Edits a copy, which replaces the file only if it is valid.
   static Result<Exit> edit(Context& context) {
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(std::string text, text_of(file));
+    REPRISE_ASSIGN(std::string text, config_text(file));
     const std::string before = text;
     if (text.empty()) {
       text = settings_template();
@@ -206,7 +206,7 @@ class ConfigCommand final : public Command {
       context.console().notice("nothing changed");
       return Exit::success;
     }
-    REPRISE_TRY(write(file, text));
+    REPRISE_TRY(write_config(file, text));
     context.console().notice(cat("saved ", file.string()));
     return Exit::success;
   }
@@ -225,14 +225,14 @@ class ConfigCommand final : public Command {
       return fail(Code::not_found, cat("there is no folder ", named.string()));
     }
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(const std::string before, text_of(file));
+    REPRISE_ASSIGN(const std::string before, config_text(file));
     REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
     if (is_trusted(folder, trusted)) {
       context.console().notice(cat(folder.string(), " is already trusted"));
       return Exit::success;
     }
     REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
-    REPRISE_TRY(write(file, after));
+    REPRISE_TRY(write_config(file, after));
     context.console().notice(cat("the settings of projects in ", folder.string(),
                                  " are trusted now; see ", file.string()));
     return Exit::success;
@@ -269,27 +269,6 @@ class ConfigCommand final : public Command {
   // Resolves symbolic links, so that the target is changed.
   static Result<std::filesystem::path> user_file(Context& context) {
     return resolve_path(context.config().sources().user_file);
-  }
-
-  // "" if there is no file.
-  static Result<std::string> text_of(const std::filesystem::path& file) {
-    REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
-    return kind == FileKind::none ? Result<std::string>("") : read_file(file, kConfigBytesMax);
-  }
-
-  // Replaces the file if the text is valid; private, as it may contain secrets.
-  static Result<> write(const std::filesystem::path& file, std::string_view text) {
-    REPRISE_TRY(check_config(text, file.string()));
-    REPRISE_TRY(make_private_folders(file.parent_path()));
-    return replace_file(file, text, [](const std::filesystem::path& temporary) -> Result<> {
-      std::error_code code;
-      std::filesystem::permissions(
-          temporary, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
-          code);
-      return code ? Result<>(fail(Code::io, cat("cannot make ", temporary.parent_path().string(),
-                                                "'s settings private: ", code.message())))
-                  : Result<>();
-    });
   }
 
   static Result<Exit> show(Context& context) {

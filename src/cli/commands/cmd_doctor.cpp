@@ -67,14 +67,6 @@ std::string write_advice(const fs::path& path, int os_errno) {
   return cat(first, ", or name another store with --store");
 }
 
-const StoreKind* kind_of_url(std::string_view url) {
-  const std::string_view scheme = url.substr(0, url.find(':'));
-  const auto kinds = store_kinds();
-  const auto found = std::ranges::find_if(
-      kinds, [&](const StoreKind& kind) { return kind.name == scheme || kind.alias == scheme; });
-  return found == kinds.end() ? nullptr : &*found;
-}
-
 class Doctor final : public Command {
  public:
   ArgumentTable arguments() override { return {}; }
@@ -198,13 +190,11 @@ class Doctor final : public Command {
 
   void store(Context& context, const std::string& url) {
     add("store", url);
-    const StoreKind* const kind = kind_of_url(url);
+    const StoreKind* const kind = find_store_kind(url);
     const bool has_path = kind != nullptr && (kind->location == StoreKind::Location::file ||
                                               kind->location == StoreKind::Location::folder);
     if (has_path) {
-      std::string path = url.substr(url.find(':') + 1);
-      path = path.substr(0, path.find('?'));
-      store_file(context.config().path_named(path), *kind);
+      store_file(context.config().path_named(store_path(url).value_or("")), *kind);
     }
     // The outbox: messages that a server did not accept.
     if (kind != nullptr && kind->location == StoreKind::Location::server) {

@@ -1,11 +1,11 @@
 // reprise stats: usage and cost of sessions.
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
+#include "cli/output/session_text.h"
 #include "cli/output/table.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/search_files.h"
@@ -41,16 +41,9 @@ std::vector<std::string_view> by_names() {
   return names;
 }
 
-// The day in local time.
 std::string local_day(Time time) {
-  const std::time_t seconds =
-      std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
-  std::tm parts{};
-  std::array<char, 32> text{};
-  if (::localtime_r(&seconds, &parts) == nullptr) {
-    return "";
-  }
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts)};
+  constexpr std::size_t kDateBytes = 10;  // "2026-01-18"
+  return local_time(time).substr(0, kDateBytes);
 }
 
 // "$12.34", "$0.0042"; a "+" means that some requests have no known price.

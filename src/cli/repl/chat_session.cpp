@@ -224,13 +224,10 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
     return cat(terminal_line(model()), " (", started_->provider->name(), ")\n");
   }
   REPRISE_ASSIGN(Store* const store, store_to_change("change its model"));
-  const RunFlags before = flags_;
-  flags_.model = terminal_line(text);
-  flags_.dev = false;
-  if (auto built = rebuild(id(), std::move(stop)); !built) {
-    flags_ = before;
-    return std::unexpected(std::move(built).error());
-  }
+  RunFlags flags = flags_;
+  flags.model = terminal_line(text);
+  flags.dev = false;
+  REPRISE_TRY(rebuild_with(std::move(flags), std::move(stop)));
   REPRISE_TRY(store->update(id(), {.model = flags_.model}));
   context_.console().notice(cat("now using ", *flags_.model));
   return std::string();
@@ -242,14 +239,11 @@ Result<std::string> ChatSession::set_provider(const std::string& text, std::stop
     return cat(provider().name(), " (", terminal_line(model()), ")\n");
   }
   REPRISE_TRY(store_to_change("change its provider"));
-  const RunFlags before = flags_;
-  flags_.provider = terminal_line(text);
-  flags_.model.reset();
-  flags_.dev = false;
-  if (auto built = rebuild(id(), std::move(stop)); !built) {
-    flags_ = before;
-    return std::unexpected(std::move(built).error());
-  }
+  RunFlags flags = flags_;
+  flags.provider = terminal_line(text);
+  flags.model.reset();
+  flags.dev = false;
+  REPRISE_TRY(rebuild_with(std::move(flags), std::move(stop)));
   context_.console().notice(cat("now using ", model(), " of ", provider().name()));
   return std::string();
 }
@@ -327,6 +321,16 @@ Result<std::string> ChatSession::save(const std::string& file) {
   REPRISE_TRY(write_transcript(*store, session, path));
   context_.console().notice(cat("wrote ", path.string()));
   return std::string();
+}
+
+// On an error, the previous flags remain, too.
+Result<> ChatSession::rebuild_with(RunFlags flags, std::stop_token stop) {
+  std::swap(flags_, flags);
+  auto rebuilt = rebuild(id(), std::move(stop));
+  if (!rebuilt) {
+    flags_ = std::move(flags);
+  }
+  return rebuilt;
 }
 
 // Starts the conversation again for session `id`. On an error, the previous conversation remains.

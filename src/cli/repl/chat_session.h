@@ -72,6 +72,7 @@ class ChatSession {
   Result<std::string> describe();
   Result<std::string> save(const std::string& file);
   Result<> rebuild(const SessionId& id, std::stop_token stop);
+  Result<> rebuild_with(RunFlags flags, std::stop_token stop);
   // Grows with each stored answer.
   std::int64_t stored_count();
 
