@@ -197,7 +197,7 @@ bool is_temporary_name(std::string_view name) {
 }
 
 fs::path without_temporary_names(const fs::path& path) {
-  if (path.native().find(kMark) == std::string::npos) {
+  if (!path.native().contains(kMark)) {
     return path;
   }
   fs::path out;

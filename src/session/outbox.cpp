@@ -49,7 +49,7 @@ Result<> add_outbox(OutboxSessions& outboxes, const OutboxSession& outbox) {
 }  // namespace
 
 bool is_on_a_server(std::string_view store_url) {
-  return store_url.find("://") != std::string_view::npos;
+  return store_url.contains("://");
 }
 
 std::unique_ptr<Outbox> make_outbox(const fs::path& folder, std::string_view store_url) {

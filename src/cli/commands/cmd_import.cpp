@@ -225,7 +225,7 @@ class ImportCommand final : public Command {
       REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
       if (kind == nullptr) {
         std::error_code error;
-        if (url.find(':') == std::string::npos && !fs::exists(url, error)) {
+        if (!url.contains(':') && !fs::exists(url, error)) {
           return fail(Code::not_found, cat("there is no file or folder '", url, "'"));
         }
         return fail(

@@ -21,7 +21,7 @@ std::string query_text(const std::vector<std::string>& words) {
   std::string query;
   for (std::string_view word : words) {
     query += query.empty() ? "" : " ";
-    if (word.find('"') != std::string_view::npos || word.find(' ') == std::string_view::npos) {
+    if (word.contains('"') || !word.contains(' ')) {
       query += word;
       continue;
     }

@@ -60,7 +60,7 @@ void append_rows(std::string& out, std::string_view heading, const std::vector<R
 
 std::string option_left(const OptionSpec& option) {
   const std::string names = joined(split(option.names, ','));
-  if (!names.starts_with("--") && names.find(',') == std::string::npos) {
+  if (!names.starts_with("--") && !names.contains(',')) {
     return option.value.empty() ? names : cat(names, " ", option.value);
   }
   const std::string indent = names.starts_with("--") ? "    " : "";

@@ -172,7 +172,7 @@ char Console::ask_key(std::string_view question, std::string_view keys, char def
   char c = 0;
   while (::read(STDIN_FILENO, &c, 1) == 1 && c != kCtrlC && c != kCtrlD) {
     c = c == '\n' || c == '\r' ? default_key : ascii_lower(c);
-    if (keys.find(c) != std::string_view::npos) {
+    if (keys.contains(c)) {
       err_.write(cat(std::string_view(&c, 1), "\n"));
       (void)err_.flush();
       return c;

@@ -141,7 +141,7 @@ std::vector<FoundHistory> find_histories(Context& context, std::string_view only
 std::string search_url(std::string_view store_url, const ProcessEnvironment& environment) {
   std::string url = source_url(without_password(resolved_store_url(store_url)), environment);
   const std::size_t colon = url.find(':');
-  if (colon == std::string::npos || url.find("://") != std::string::npos) {
+  if (colon == std::string::npos || url.contains("://")) {
     return url;
   }
   const std::filesystem::path path = url.substr(colon + 1);

@@ -272,7 +272,7 @@ Result<Source*> StoreOpener::source() {
   if (!reader && reader.error().code == Code::invalid_argument) {
     REPRISE_ASSIGN(const Settings* const settings, config_.settings());
     const std::string url = config_.opening_url(*settings);
-    if (url.find(':') != std::string::npos && !is_store_url(url)) {
+    if (url.contains(':') && !is_store_url(url)) {
       reader.error().message += cat("; other tools' histories: ", source_forms());
     }
   }

@@ -46,7 +46,7 @@ bool has_open_fence(std::string_view text) {
     const std::string_view line = text.substr(at, end - at);
     const std::size_t fence = fence_of(line);
     const std::string_view after = trimmed(line).substr(fence);
-    if (open == 0 && fence > 0 && after.find('`') == std::string_view::npos) {
+    if (open == 0 && fence > 0 && !after.contains('`')) {
       open = fence;
     } else if (open > 0 && fence >= open && after.empty()) {
       open = 0;

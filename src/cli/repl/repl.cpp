@@ -158,7 +158,7 @@ Repl::Next Repl::attach(const std::string& file) {
     attached_.clear();
     return Next::proceed;
   }
-  const bool is_url = file.find("://") != std::string::npos;
+  const bool is_url = file.contains("://");
   auto block = attach_file(is_url ? file : context.config().path_named(file).string());
   if (!block) {
     fail_step(block.error());

@@ -118,7 +118,7 @@ Result<Block> attach_file(const std::string& path) {
     }
     return image;
   }
-  if (bytes.find('\0') != std::string::npos) {
+  if (bytes.contains('\0')) {
     return fail(
         Code::invalid_argument,
         cat("cannot attach ", path, ": neither text nor a PDF nor a PNG, JPEG, GIF or WebP image"));

@@ -171,7 +171,7 @@ Result<std::string> run_key_command(const std::string& command, std::string_view
                                         "; run it in a shell to see why"));
   }
   std::string key(trimmed(out));
-  if (key.empty() || !is_read || key.find('\n') != std::string::npos) {
+  if (key.empty() || !is_read || key.contains('\n')) {
     return fail(Code::unauthorized,
                 cat(setting, " must print the key as one line, and nothing else"));
   }

@@ -16,7 +16,7 @@ constexpr std::size_t kEntriesNear = 8;       // belonging to one message
 constexpr std::size_t kLastLine = std::numeric_limits<std::ptrdiff_t>::max();
 
 bool contains(std::string_view text, std::string_view pattern) {
-  return ascii_lower(text).find(pattern) != std::string::npos;
+  return ascii_lower(text).contains(pattern);
 }
 
 // Finds the newest prompt before `index` that contains the pattern.
