@@ -465,11 +465,11 @@ TEST(Http, DistinguishesServers) {
   EXPECT_TRUE(is_same_server("https://h/a", "HTTPS://H:443/b"));
   EXPECT_FALSE(is_same_server("https://h/a", "http://h/a"));
   EXPECT_FALSE(is_same_server("https://h/a", "https://h.evil/a"));
-  for (const char* const odd :
+  for (const char* const url :
        {"", "h/v1", "ftp://h", "http://", "http://a@b@c", "http://h\\@evil", "http://h%2eevil",
         "http://h:8o", "http://[::1", "http://[::1]x", "http:// h"}) {
-    EXPECT_EQ(server_of(odd), "") << odd;
-    EXPECT_FALSE(is_same_server(odd, odd)) << odd;
+    EXPECT_EQ(server_of(url), "") << url;
+    EXPECT_FALSE(is_same_server(url, url)) << url;
   }
 }
 

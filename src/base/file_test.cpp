@@ -130,8 +130,8 @@ TEST_F(FileTest, ReportsErrorsInsteadOfAbsence) {
 
 TEST_F(FileTest, DoesNotBlockOnPipes) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  for (const int how : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {
-    EXPECT_EQ(open_file(folder_ / "pipe", how).error().code, Code::invalid_argument);
+  for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {
+    EXPECT_EQ(open_file(folder_ / "pipe", flags).error().code, Code::invalid_argument);
   }
 }
 

@@ -96,18 +96,18 @@ TEST_F(TemporaryFileTest, TheNextWriterRemovesAbandonedFiles) {
 }
 
 TEST_F(TemporaryFileTest, SweepsAbandonedFilesOfAFolder) {
-  const pid_t gone = start_writer();
+  const pid_t ended = start_writer();
   const auto put = [&](const std::string& name) { return replace_file(folder_ / name, "words"); };
   const auto old_name = [](const std::string& target, pid_t pid) {
     return target + "." + std::to_string(pid) + ".3.tmp";
   };
-  kill_writer(gone);
+  kill_writer(ended);
   const pid_t writer = start_writer();
   ASSERT_TRUE(put("other.json.reprise-0.tmp"));
-  ASSERT_TRUE(put(old_name("notes.json", gone)));
+  ASSERT_TRUE(put(old_name("notes.json", ended)));
   ASSERT_TRUE(put(old_name("notes.json", ::getpid())));
   ASSERT_TRUE(put(old_name("notes.json", writer)));
-  ASSERT_TRUE(put(old_name("thesis.tex", gone)));
+  ASSERT_TRUE(put(old_name("thesis.tex", ended)));
   ASSERT_TRUE(put("notes.json.5.tmp"));
   ASSERT_TRUE(put("notes.json.making"));
   sweep_temporary_files(folder_, [](std::string_view name) { return name.ends_with(".json"); });
@@ -116,7 +116,7 @@ TEST_F(TemporaryFileTest, SweepsAbandonedFilesOfAFolder) {
     left.insert(entry.path().filename());
   }
   EXPECT_EQ(left, (std::set<std::string>{"notes.json.reprise-0.tmp", old_name("notes.json", writer),
-                                         old_name("thesis.tex", gone), "notes.json.5.tmp",
+                                         old_name("thesis.tex", ended), "notes.json.5.tmp",
                                          "notes.json.making"}));
   kill_writer(writer);
 }
@@ -148,12 +148,12 @@ TEST_F(TemporaryFileTest, RemovesAbandonedFilesWithTheFile) {
 }
 
 TEST_F(TemporaryFileTest, SupportLongNames) {
-  const fs::path one = folder_ / std::string(255, 'n');
+  const fs::path path = folder_ / std::string(255, 'n');
   const fs::path other = folder_ / (std::string(254, 'n') + "m");
-  auto first = TemporaryFile::create(one);
+  auto first = TemporaryFile::create(path);
   ASSERT_TRUE(first);
   ASSERT_TRUE(replace_file(other, "whole"));
-  ASSERT_TRUE(replace_file(one, "whole"));
+  ASSERT_TRUE(replace_file(path, "whole"));
   EXPECT_EQ(count(), 3);
 }
 

@@ -206,7 +206,7 @@ TEST(FindAllSessions, RequestsTheLargestPage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SessionsTest, testing::Values("sqlite", "sessions", "chatdir"),
-                         [](const auto& one) { return std::string(one.param); });
+                         [](const auto& param) { return std::string(param.param); });
 
 }  // namespace
 }  // namespace reprise

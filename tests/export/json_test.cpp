@@ -113,7 +113,7 @@ TEST(ExportJson, RejectsTruncatedFiles) {
 
 // However the bytes are changed, the result is a session or an error.
 TEST(ExportJson, SurvivesChangedBytes) {
-  const std::string whole = exported_as("json", exchange_with_tools()).text;
+  const std::string document = exported_as("json", exchange_with_tools()).text;
   const TemporaryFolder folder;
   const auto file = folder.path() / "a.json";
   std::uint32_t random = 12'345;
@@ -122,7 +122,7 @@ TEST(ExportJson, SurvivesChangedBytes) {
     return (random >> 8U) % below;
   };
   for (int round = 0; round < 300; ++round) {
-    std::string text = whole;
+    std::string text = document;
     for (std::size_t change = next(4) + 1; change > 0; --change) {
       constexpr std::string_view kBytes = "{}[]\",:\n\\0e\xff\x00";
       text[next(text.size())] = kBytes[next(kBytes.size())];

@@ -44,25 +44,25 @@ TEST(ExportMarkdown, LengthensFences) {
               HasSubstr("`````\n````\n# not a heading\n`````\n"));
 }
 
-// A format that loses fields of messages says so wherever they stand.
+// A format that loses fields of messages reports it, at any position.
 TEST(ExportLosses, ReportFieldsOfMessagesAndBlocks) {
   const Extra fields = {{"field", raw("1")}};
-  Message whole = message(role::kAssistant, "text");
-  whole.extra = fields;
+  Message with_fields = message(role::kAssistant, "text");
+  with_fields.extra = fields;
   const std::vector<Block> blocks = {TextBlock{"text", fields}, ThinkingBlock{"hm", "", fields},
                                      ToolUseBlock{"c", "f", raw("{}"), fields}};
-  const auto is_named = [](std::string_view format, const Message& one) {
-    const auto losses = exported_as(format, std::vector{one}).exported.losses;
+  const auto is_named = [](std::string_view format, const Message& candidate) {
+    const auto losses = exported_as(format, std::vector{candidate}).exported.losses;
     return std::ranges::find(losses, "fields of messages from other programs") != losses.end();
   };
   int losing = 0;
   for (const ExportFormat& format : export_formats()) {
-    const bool loses = is_named(format.name, whole);
+    const bool loses = is_named(format.name, with_fields);
     losing += loses ? 1 : 0;
     for (const Block& block : blocks) {
-      Message one = message(role::kAssistant, "text");
-      one.blocks.push_back(block);
-      EXPECT_EQ(is_named(format.name, one), loses) << format.name << " " << block.index();
+      Message candidate = message(role::kAssistant, "text");
+      candidate.blocks.push_back(block);
+      EXPECT_EQ(is_named(format.name, candidate), loses) << format.name << " " << block.index();
     }
   }
   EXPECT_GT(losing, 0);

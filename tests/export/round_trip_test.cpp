@@ -59,8 +59,8 @@ std::vector<std::string> parts_of(const std::vector<Message>& messages) {
 class ExportRoundTrip : public testing::TestWithParam<RoundTrip> {
  protected:
   std::vector<Message> there_and_back(Source& from) {
-    const auto& [format, place, title, is_file] = GetParam();
-    const fs::path target = folder_.path() / place;
+    const auto& [format, location, title, is_file] = GetParam();
+    const fs::path target = folder_.path() / location;
     fs::create_directories(target);
     const fs::path file = must(
         export_to_folder(from, session_id(kExportedId), *find_export_format(format), target, {}));

@@ -61,7 +61,7 @@ TEST(HelpText, ListsEveryCommandAndTheGlobalOptions) {
   const std::string help = all_help(all_commands());
   expect_narrow(help);
   for (const CommandEntry& entry : all_commands()) {
-    EXPECT_EQ(help.find(std::string(entry.summary)) == std::string::npos, entry.hidden);
+    EXPECT_EQ(!help.contains(std::string(entry.summary)), entry.hidden);
   }
   EXPECT_NE(help.find("--store URL"), std::string::npos);
 }

@@ -106,7 +106,7 @@ TEST(Spinner, CountsSecondsAndTokens) {
 std::string read_up_to(int fd, std::string_view text) {
   std::string out;
   pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
-  while (out.find(text) == std::string::npos && ::poll(&watched, 1, 10'000) == 1) {
+  while (!out.contains(text) && ::poll(&watched, 1, 10'000) == 1) {
     std::array<char, 4096> chunk{};
     const ssize_t count = ::read(fd, chunk.data(), chunk.size());
     if (count <= 0) {
